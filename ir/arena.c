@@ -1,0 +1,90 @@
+#include "ir/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ArenaChunk {
+  ArenaChunk *prev;
+  size_t size, used;
+  _Alignas(16) unsigned char bytes[];
+};
+
+enum { FIRST_CHUNK = 64 * 1024, MAX_CHUNK = 4 * 1024 * 1024 };
+
+void arena_init(Arena *a) { *a = (Arena){0}; }
+
+void arena_free(Arena *a) {
+  for (ArenaChunk *c = a->chunk, *prev; c; c = prev) {
+    prev = c->prev;
+    free(c);
+  }
+  *a = (Arena){0};
+}
+
+static void new_chunk(Arena *a, size_t need) {
+  size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
+  if (size > MAX_CHUNK) size = MAX_CHUNK;
+  if (size < need) size = need;
+  ArenaChunk *c = malloc(sizeof *c + size);
+  if (!c) {
+    // The arena has no failure path by design: a compilation that cannot get memory cannot report either.
+    fputs("tilec: out of memory\n", stderr);
+    abort();
+  }
+  c->prev = a->chunk;
+  c->size = size;
+  c->used = 0;
+  a->chunk = c;
+}
+
+void *arena_alloc(Arena *a, size_t size) {
+  size = (size + 15) & ~(size_t)15;
+  if (!a->chunk || a->chunk->size - a->chunk->used < size) new_chunk(a, size);
+  void *p = a->chunk->bytes + a->chunk->used;
+  a->chunk->used += size;
+  a->total += size;
+  return memset(p, 0, size);
+}
+
+ArenaMark arena_mark(const Arena *a) { return (ArenaMark){a->chunk, a->chunk ? a->chunk->used : 0}; }
+
+void arena_rewind(Arena *a, ArenaMark m) {
+  while (a->chunk != m.chunk) {
+    ArenaChunk *prev = a->chunk->prev;
+    free(a->chunk);
+    a->chunk = prev;
+  }
+  if (a->chunk) a->chunk->used = m.used;
+}
+
+char *arena_strndup(Arena *a, const char *s, size_t n) {
+  char *p = arena_alloc(a, n + 1);
+  memcpy(p, s, n);
+  return p;
+}
+
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap) {
+  va_list again;
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, ap);
+  char *p = arena_alloc(a, (size_t)n + 1);
+  vsnprintf(p, (size_t)n + 1, fmt, again);
+  va_end(again);
+  return p;
+}
+
+char *arena_printf(Arena *a, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  char *p = arena_vprintf(a, fmt, ap);
+  va_end(ap);
+  return p;
+}
+
+void *vec_grow_(Arena *a, void *data, size_t elem, uint32_t count, uint32_t *capacity) {
+  *capacity = *capacity ? *capacity * 2 : 8;
+  void *bigger = arena_alloc(a, elem * *capacity);
+  if (count) memcpy(bigger, data, elem * count);
+  return bigger;
+}

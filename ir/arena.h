@@ -1,0 +1,38 @@
+// Bump arena. Everything one compilation makes lives in its Context's arena; nothing is freed singly.
+// A scratch user takes a mark and rewinds to it.
+#ifndef TILE_IR_ARENA_H
+#define TILE_IR_ARENA_H
+
+#include "ir/base.h"
+
+typedef struct ArenaChunk ArenaChunk;
+typedef struct {
+  ArenaChunk *chunk;   // current chunk, newest first
+  size_t total;        // bytes handed out since arena_init
+} Arena;
+typedef struct { ArenaChunk *chunk; size_t used; } ArenaMark;
+
+void arena_init(Arena *a);
+void arena_free(Arena *a);                    // gives all memory back
+// Zeroed memory, aligned to 16 bytes. Never returns NULL: running out of memory stops the compilation (see ctx_oom).
+void *arena_alloc(Arena *a, size_t size);
+ArenaMark arena_mark(const Arena *a);
+void arena_rewind(Arena *a, ArenaMark m);     // frees what was allocated since the mark
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
+
+#define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+// Growable array in an arena: VEC(int) v = {0}; vec_push(&arena, &v, 3); v.data[0]; v.count.
+#define VEC(T) struct { T *data; uint32_t count, capacity; }
+#define vec_push(arena, v, x)                                                                                   \
+  do {                                                                                                          \
+    if ((v)->count == (v)->capacity)                                                                            \
+      (v)->data = vec_grow_((arena), (v)->data, sizeof(*(v)->data), (v)->count, &(v)->capacity);                \
+    (v)->data[(v)->count++] = (x);                                                                              \
+  } while (0)
+void *vec_grow_(Arena *a, void *data, size_t elem, uint32_t count, uint32_t *capacity);
+
+#endif

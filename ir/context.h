@@ -1,0 +1,73 @@
+// Context: the root of one compilation. Owns memory, interned strings/types/layouts, source files and diagnostics.
+// One thread at a time per Context; several Contexts are independent.
+#ifndef TILE_IR_CONTEXT_H
+#define TILE_IR_CONTEXT_H
+
+#include <setjmp.h>
+
+#include "ir/arena.h"
+
+typedef struct Context Context;
+
+// ---- source.c: files and positions ----
+typedef struct SourceFile {
+  const char *path;        // as shown in messages
+  const char *text;        // NUL-terminated copy; may contain NUL bytes before size
+  size_t size;
+  Loc base;                // Loc of byte 0; byte i is base + i
+  const uint32_t *line_starts;
+  uint32_t num_lines;
+} SourceFile;
+typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
+
+const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
+LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
+
+// ---- diag.c: messages for people ----
+typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_REMARK, DIAG_NOTE } DiagLevel;
+typedef struct Diag Diag;
+struct Diag {
+  DiagLevel level;
+  Span span;
+  const char *text;
+  Diag *next;              // notes follow the message they belong to
+};
+// Records an error and returns false, so that callers can `return diag_error(...)`. Text: reason first, lower case,
+// no full stop. Follow with diag_note for the way out ("write …", "pass -D …").
+bool diag_error(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void diag_warning(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void diag_note(Context *ctx, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // span {0,0}: a hint without a place
+uint32_t diag_error_count(const Context *ctx);
+// All messages as text: `path:line:col: error: text`, the source line, caret and tildes (width-aware, control bytes
+// escaped). Owned by the context's arena.
+const char *diag_render(Context *ctx, bool color);
+static inline Span span_of(Loc a, Loc b) { return (Span){a, b}; }
+
+// A bug of ours: remembers op and pass, and leaves by longjmp to ctx->on_ice when set (the facade sets it), else aborts.
+NORETURN void ice(Context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+// ---- intern.c ----
+// The one copy of a string: equal strings have equal pointers.
+const char *intern(Context *ctx, const char *s);
+const char *intern_n(Context *ctx, const char *s, size_t n);
+
+struct Context {
+  Arena arena;
+  struct { const char **slots; uint32_t count, capacity; } strings;
+  const SourceFile **files;
+  uint32_t num_files, cap_files;
+  Loc next_loc;
+  Diag *diags, *last_diag;
+  uint32_t num_errors, error_limit;      // after error_limit errors further ones are counted only; 0 = 20
+  struct TypeTable *types;               // type.c
+  struct LayoutTable *layouts;           // layout.c
+  const char *current_pass;              // for ice()
+  const void *current_op;
+  const char *ice_text;
+  jmp_buf *on_ice;
+};
+
+void context_init(Context *ctx);
+void context_free(Context *ctx);
+
+#endif
