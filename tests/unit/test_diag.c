@@ -1,0 +1,146 @@
+// Diagnostics, positions, interned strings.
+#include "ir/buf.h"
+#include "ir/context.h"
+#include "tests/unit/unit.h"
+
+static const SourceFile *add(Context *ctx, const char *text) { return source_add(ctx, "k.tile", text, strlen(text)); }
+
+static void expect_one(const char *text, uint32_t begin, uint32_t end, const char *want) {
+  Context ctx;
+  context_init(&ctx);
+  const SourceFile *f = add(&ctx, text);
+  assert_false(diag_error(&ctx, span_of(f->base + begin, f->base + end), "bad"));
+  assert_string_equal(diag_render(&ctx, false), want);
+  context_free(&ctx);
+}
+
+static void test_caret(void **state) {
+  (void)state;
+  expect_one("x = foo + 1\n", 4, 7, "k.tile:1:5: error: bad\n  x = foo + 1\n      ^~~\n");
+  expect_one("a\nbc", 3, 4, "k.tile:2:2: error: bad\n  bc\n   ^\n");
+  // End of file: the caret stands after the last character.
+  expect_one("ab", 2, 2, "k.tile:1:3: error: bad\n  ab\n    ^\n");
+  expect_one("", 0, 0, "k.tile:1:1: error: bad\n  \n  ^\n");
+  // A span over several lines ends with its first.
+  expect_one("abc\ndef\n", 1, 6, "k.tile:1:2: error: bad\n  abc\n   ^~\n");
+}
+
+static void test_width(void **state) {
+  (void)state;
+  expect_one("\tx", 1, 2, "k.tile:1:2: error: bad\n          x\n          ^\n");
+  expect_one("ab\tx", 3, 4, "k.tile:1:4: error: bad\n  ab      x\n          ^\n");
+  expect_one("\"\xe6\x97\xa5\xe6\x9c\xac\" z", 9, 10, "k.tile:1:10: error: bad\n  \"\xe6\x97\xa5\xe6\x9c\xac\" z\n         ^\n");
+  expect_one("\xe6\x97\xa5", 0, 3, "k.tile:1:1: error: bad\n  \xe6\x97\xa5\n  ^~\n");
+  expect_one("e\xcc\x81 z", 4, 5, "k.tile:1:5: error: bad\n  e\xcc\x81 z\n    ^\n");
+  expect_one("\x1b z", 2, 3, "k.tile:1:3: error: bad\n  <1B> z\n       ^\n");
+  expect_one("\xff\xc0\x80 z", 4, 5, "k.tile:1:5: error: bad\n  <FF><C0><80> z\n               ^\n");
+  expect_one("\xe2\x80\xaez", 3, 4, "k.tile:1:4: error: bad\n  <U+202E>z\n          ^\n");
+}
+
+static void test_long_line(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  char *text = arena_alloc(&ctx.arena, 100001);
+  memset(text, 'a', 100000);
+  const SourceFile *f = add(&ctx, text);
+  diag_error(&ctx, span_of(f->base + 50000, f->base + 50001), "bad");
+  assert_true(strlen(diag_render(&ctx, false)) < 500);
+  context_free(&ctx);
+}
+
+static void test_notes_and_limit(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  ctx.error_limit = 2;
+  const SourceFile *f = add(&ctx, "abc");
+  const SourceFile *g = source_add(&ctx, "b.tile", "xyz", 3);
+  for (uint32_t i = 0; i < 4; i++) {
+    diag_error(&ctx, span_of(g->base + (i & 1), g->base + (i & 1) + 1), "e%u", i);
+    if (i == 0) diag_note(&ctx, span_of(f->base, f->base + 3), "see here");
+    if (i == 3) diag_note(&ctx, (Span){0, 0}, "lost with its error");
+  }
+  assert_int_equal(diag_error_count(&ctx), 4);
+  assert_string_equal(diag_render(&ctx, false),
+                      "b.tile:1:1: error: e0\n  xyz\n  ^\nk.tile:1:1: note: see here\n  abc\n  ^~~\n"
+                      "b.tile:1:2: error: e1\n  xyz\n   ^\ntilec: 2 more errors not shown\n");
+  context_free(&ctx);
+}
+
+static void test_no_place(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  diag_error(&ctx, (Span){0, 0}, "cannot read 'a\nb'");
+  diag_note(&ctx, (Span){0, 0}, "pass -D");
+  assert_string_equal(diag_render(&ctx, false), "tilec: error: cannot read 'a<0A>b'\nnote: pass -D\n");
+  assert_non_null(strstr(diag_render(&ctx, true), "\033[1;31merror:"));
+  context_free(&ctx);
+}
+
+static void test_locate(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  const SourceFile *f[3];
+  for (int i = 0; i < 3; i++) f[i] = add(&ctx, "a\n\nbc\n");
+  for (int i = 0; i < 3; i++) {
+    LineCol at = source_locate(&ctx, f[i]->base + 4);
+    assert_ptr_equal(at.file, f[i]);
+    assert_int_equal(at.line, 3);
+    assert_int_equal(at.col, 2);
+    at = source_locate(&ctx, f[i]->base + 6);
+    assert_ptr_equal(at.file, f[i]);
+    assert_int_equal(at.line, 4);
+  }
+  assert_null(source_locate(&ctx, 0).file);
+  assert_null(source_locate(&ctx, ctx.next_loc).file);
+  context_free(&ctx);
+}
+
+static void test_intern(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  const char *first[2000];
+  for (int i = 0; i < 2000; i++) first[i] = intern(&ctx, arena_printf(&ctx.arena, "s%d", i));
+  for (int i = 0; i < 2000; i++) assert_ptr_equal(first[i], intern(&ctx, arena_printf(&ctx.arena, "s%d", i)));
+  assert_ptr_not_equal(intern_n(&ctx, "a\0b", 3), intern_n(&ctx, "a\0c", 3));
+  assert_ptr_equal(intern_n(&ctx, "abc", 2), intern(&ctx, "ab"));
+  context_free(&ctx);
+}
+
+static void test_ice(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  jmp_buf out;
+  ctx.on_ice = &out;
+  if (setjmp(out) == 0) ice(&ctx, "op %d", 7);
+  assert_string_equal(ctx.ice_text, "op 7");
+  context_free(&ctx);
+}
+
+static void test_buf(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  Buf b = buf_make(&ctx.arena);
+  assert_string_equal(buf_str(&b), "");
+  for (int i = 0; i < 500; i++) buf_printf(&b, "%d,", i % 10);
+  assert_int_equal(b.size, 1000);
+  b = buf_make(&ctx.arena);
+  buf_quote(&b, "a\"\\\n\x01", 5);
+  assert_string_equal(buf_str(&b), "\"a\\\"\\\\\\n\\x01\"");
+  context_free(&ctx);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_caret),  cmocka_unit_test(test_width),  cmocka_unit_test(test_long_line), cmocka_unit_test(test_notes_and_limit),
+      cmocka_unit_test(test_no_place), cmocka_unit_test(test_locate), cmocka_unit_test(test_intern),  cmocka_unit_test(test_ice),
+      cmocka_unit_test(test_buf),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

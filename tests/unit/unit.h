@@ -1,0 +1,13 @@
+// What every unit test includes: CMocka with the headers that it wants first.
+#ifndef TILE_TESTS_UNIT_H
+#define TILE_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#endif
