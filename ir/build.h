@@ -1,0 +1,47 @@
+// Building IR at a cursor. No op is born without a source position: it is part of the cursor.
+#ifndef TILE_IR_BUILD_H
+#define TILE_IR_BUILD_H
+
+#include "ir/ir.h"
+
+typedef struct {
+  Context *ctx;
+  Func *func;
+  Block *block;            // where new ops go …
+  Op *before;              // … before this op, or at the end when NULL
+  Span span;
+  const CallSite *inlined_at;
+} Builder;
+
+Builder builder_at_end(Context *ctx, Func *f, Block *b, Span span);
+Builder builder_before(Context *ctx, Op *op);            // takes span and call chain from op
+
+// Generic: result types by the op's infer rule (or given). Attributes are set on the returned op afterwards.
+Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n);
+Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+// One-result conveniences. Folds constants (fold.c) and returns the folded value when it can.
+Value *build_unary(Builder *b, Opcode oc, Value *x);
+Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y);
+Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z);
+Value *build_cast(Builder *b, Opcode oc, Value *x, const Type *elem);        // shape and layout of x, element elem
+Value *build_cmp(Builder *b, CmpPred pred, Value *x, Value *y);              // cmpi or cmpf by operand type
+Value *build_constant_bits(Builder *b, const Type *t, uint64_t bits);
+Value *build_int(Builder *b, const Type *t, int64_t v);                      // wrapped to the width
+Value *build_float(Builder *b, const Type *t, double v);                     // rounded to the type
+Value *build_i32(Builder *b, int64_t v);
+Value *build_splat(Builder *b, Value *scalar, const Type *tensor_type);      // element type may differ only by being scalar's
+Value *build_broadcast(Builder *b, Value *x, const Type *to);
+Value *build_convert_layout(Builder *b, Value *x, const Layout *layout);     // x itself when it already has it
+Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other);
+Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask);
+
+// Structured control flow. Between begin and end the cursor is inside the block.
+typedef struct { Op *op; Block *outer; Op *before; } BuildRegion;
+// for: fills carried[] with the block arguments; iv is op->blocks[0]->args[0].
+BuildRegion build_for_begin(Builder *b, Value *lb, Value *ub, Value *step, Value *const *inits, uint32_t n, Value **carried);
+Op *build_for_end(Builder *b, BuildRegion r, Value *const *yields);          // yields n values; cursor back outside
+BuildRegion build_if_begin(Builder *b, Value *cond, const Type *const *types, uint32_t n);
+void build_if_else(Builder *b, BuildRegion *r, Value *const *yields);        // yields of then
+Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields);           // yields of else
+
+#endif

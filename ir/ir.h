@@ -1,0 +1,222 @@
+// Every IR struct on one page.
+//
+// A Module holds functions (kernels). A Func has a body Block whose arguments are its parameters. A Block is a list of Ops
+// ending in a terminator. Control flow is structured: `for`, `while`, `if`, `reduce`, … own Blocks; there is no CFG before
+// LLVM, so dominance is nesting: a Value is visible after its definition, in its Block and the Blocks nested in it.
+// Loop-carried values are Block arguments.
+//
+// Stages (a property of the Module): TILE (tensors without layouts) → LAID_OUT (every tensor has one) → ALLOCATED
+// (every shared buffer has an offset, barriers are in place). ops.def says which op may live where.
+#ifndef TILE_IR_IR_H
+#define TILE_IR_IR_H
+
+#include "ir/context.h"
+#include "ir/target.h"
+#include "ir/type.h"
+
+typedef struct Module Module;
+typedef struct Func Func;
+typedef struct Block Block;
+typedef struct Op Op;
+typedef struct Value Value;
+typedef struct Use Use;
+
+typedef enum {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) OP_##id,
+#include "ir/ops.def"
+  NUM_OPS
+} Opcode;
+
+typedef enum {
+#define ATTR(id, text, kind) ATTR_##id,
+#include "ir/attrs.def"
+  NUM_ATTRS
+} AttrKey;
+
+#define ENUM_BEGIN(name) typedef enum {
+#define V(prefix, id, text) prefix##_##id,
+#define ENUM_END(name) } name;
+#include "ir/enums.def"
+
+typedef enum { STAGE_TILE = 1, STAGE_LAID_OUT = 2, STAGE_ALLOCATED = 4 } Stage;
+
+enum {
+  TRAIT_PURE = 1, TRAIT_COMMUTES = 2, TRAIT_READS = 4, TRAIT_WRITES = 8, TRAIT_ELEMENTWISE = 16,
+  TRAIT_TERMINATOR = 32, TRAIT_REGION = 64, TRAIT_SYNC = 128
+};
+
+// An attribute is immutable; an op's attributes are sorted by key.
+typedef struct {
+  AttrKey key;
+  uint32_t num_ints;       // INTS
+  union {
+    int64_t i;             // INT, enum
+    uint64_t bits;         // BITS
+    const char *str;       // STR, interned
+    const int64_t *ints;   // INTS
+  };
+} Attr;
+
+struct Use {
+  Value *value;            // NULL for an absent optional operand
+  Op *user;
+  uint32_t index;          // which operand
+  Use *next, *prev;        // in value->uses
+};
+
+struct Value {
+  const Type *type;
+  Op *def;                 // the op it is a result of, or NULL
+  Block *block;            // the block it is an argument of, or NULL
+  uint32_t index;          // result or argument number
+  Use *uses;
+  const char *name;        // hint for printing and messages, may be NULL (the source's variable name)
+  uint32_t number;         // printing and dense tables; assigned by ir_number_values
+  void *aux;               // scratch of the running pass or of codegen; undefined between passes
+};
+
+struct Op {
+  Opcode opcode;
+  Span span;               // source position, never empty for ops the frontend made
+  const struct CallSite *inlined_at;  // chain of calls the op was inlined through, or NULL
+  Block *parent;
+  Op *prev, *next;
+  Use *operands;
+  uint32_t num_operands, cap_operands;
+  Value *results;          // contiguous
+  uint32_t num_results;
+  Attr *attrs;
+  uint32_t num_attrs;
+  Block **blocks;
+  uint32_t num_blocks;
+  uint32_t mark;           // scratch of the running pass
+};
+typedef struct CallSite { Span span; const char *function; const struct CallSite *outer; } CallSite;
+
+struct Block {
+  Value **args;
+  uint32_t num_args;
+  Op *first, *last;
+  Op *parent;              // NULL for a function's body
+  Func *func;
+};
+
+// What a launcher must know of a parameter.
+typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH } ParamKind;
+typedef struct {
+  const char *name;
+  ParamKind kind;
+  const char *spelling;    // Triton's: "*fp16", "i32", "u64", "tensordesc<fp16[128,64]>"
+  int64_t divisible;       // value or address is a multiple of this (1 = nothing known)
+  // PARAM_DESC, PARAM_AUTO_TENSORMAP: how the tensor map is made
+  Padding padding;
+  uint32_t swizzle_bytes;  // 0, 32, 64, 128: set by the pass that chooses the tile's shared layout
+  int64_t box[MAX_RANK];   // box in elements, fastest axis last (as the block shape); may be narrower than the block
+  // PARAM_AUTO_TENSORMAP: parameter numbers the launcher reads; extents and strides in elements, fastest axis last
+  int base_param, extent_params[MAX_RANK], stride_params[MAX_RANK];
+  int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];  // used where the param number is −1
+} Param;
+
+struct Func {
+  Module *module;
+  const char *name;
+  Span span;
+  Param *params;           // one per body argument; a PARAM_DESC argument has type desc<…>
+  uint32_t num_params;
+  Block *body;
+  Func *next;
+  // what was specialised away, for metadata: name = text
+  const char **constexpr_names, **constexpr_values;
+  uint32_t num_constexprs;
+};
+
+struct Module {
+  Context *ctx;
+  Stage stage;
+  const Target *target;
+  uint32_t num_warps;      // of the kernel proper
+  uint32_t num_stages;     // software pipelining default
+  uint32_t num_ctas;
+  uint32_t maxnreg;        // 0 = none
+  uint32_t shared_bytes;   // dynamic shared memory, from ALLOCATED on
+  uint32_t scratch_bytes;  // global scratch per program
+  bool fp_fusion, debug, auto_tma, cooperative, pdl;
+  Func *funcs;
+};
+
+// ---- op.c ----
+typedef struct {
+  const char *name;
+  const char *const *operand_names;   // without the ? and *
+  uint8_t num_fixed;                  // operands before the list
+  bool has_list;
+  uint32_t optional_mask;             // bit i: operand i may be absent
+  int8_t num_results, num_blocks;
+  uint32_t traits, stages;
+} OpInfo;
+extern const OpInfo op_info[NUM_OPS];
+const char *attr_name(AttrKey k);
+
+Module *module_new(Context *ctx, const Target *target);
+Func *func_new(Module *m, const char *name, Span span);           // empty body; appended to m->funcs
+Value *func_add_param(Func *f, const Type *type, Param param);
+Block *block_new(Context *ctx, Func *func, Op *parent);
+Value *block_add_arg(Context *ctx, Block *b, const Type *type);
+void block_remove_arg(Block *b, uint32_t index);                  // must have no uses
+
+// Makes an op, linked nowhere. Operands may be NULL where optional. num_blocks empty blocks are made.
+Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,
+           Value *const *operands, uint32_t num_operands, uint32_t num_blocks);
+void op_insert_before(Op *op, Op *before);
+void op_append(Op *op, Block *b);
+void op_unlink(Op *op);                                           // keeps operands and uses
+void op_erase(Op *op);                                            // results must have no uses; drops its uses and its blocks
+void op_move_before(Op *op, Op *before);
+void op_set_operand(Op *op, uint32_t i, Value *v);
+void op_append_operand(Context *ctx, Op *op, Value *v);
+void op_remove_operand(Op *op, uint32_t i);
+// Copies op (blocks too); operands are looked up in map (old Value → new) when present there.
+typedef struct ValueMap ValueMap;
+ValueMap *value_map_new(Context *ctx);
+void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to);
+Value *value_map_get(const ValueMap *m, Value *v);                // v itself when not mapped
+Op *op_clone(Context *ctx, const Op *op, ValueMap *map);          // linked nowhere; results are added to map
+// Replaces op by one with other result types (added or dropped carried values): same opcode, attributes, blocks moved over.
+Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands);
+void value_replace_all_uses(Value *from, Value *to);
+bool value_has_one_use(const Value *v);
+static inline Value *op_operand(const Op *op, uint32_t i) { return op->operands[i].value; }
+static inline Value *op_result(Op *op, uint32_t i) { return &op->results[i]; }
+Block *value_block(const Value *v);                               // the block it is defined in
+bool block_encloses(const Block *outer, const Block *inner);      // outer == inner counts
+bool value_defined_outside(const Value *v, const Op *region_op);  // not inside any block of region_op
+Op *block_terminator(const Block *b);
+
+const Attr *op_attr(const Op *op, AttrKey k);                     // NULL when absent
+int64_t op_int(const Op *op, AttrKey k, int64_t otherwise);
+const char *op_str(const Op *op, AttrKey k, const char *otherwise);
+void op_set_int(Context *ctx, Op *op, AttrKey k, int64_t v);      // also for enums
+void op_set_bits(Context *ctx, Op *op, AttrKey k, uint64_t v);
+void op_set_str(Context *ctx, Op *op, AttrKey k, const char *s);
+void op_set_ints(Context *ctx, Op *op, AttrKey k, const int64_t *v, uint32_t n);
+void op_remove_attr(Op *op, AttrKey k);
+void op_copy_attrs(Context *ctx, Op *to, const Op *from);
+
+// A constant's value, when v is made by `constant` (scalar or splat): raw bits.
+bool value_constant_bits(const Value *v, uint64_t *bits);
+bool value_constant_int(const Value *v, int64_t *x);              // sign-extended; integers only; sees through splat
+
+// Walks all ops of a block and its nested blocks, outer before inner. The callback may erase or replace the current op.
+typedef void (*OpVisitor)(Op *op, void *user);
+void block_walk(Block *b, OpVisitor visit, void *user);
+void module_walk(Module *m, OpVisitor visit, void *user);
+
+// ---- print.c, parse.c, verify.c ----
+struct Buf;
+void ir_print_module(struct Buf *out, const Module *m);           // deterministic; parses back to the same bytes
+void ir_print_op(struct Buf *out, const Op *op);
+void ir_number_values(Module *m);
+Module *ir_parse(Context *ctx, const SourceFile *file);           // NULL after diagnostics
+bool ir_verify(Module *m);                                        // false after recording diagnostics that name op and rule
+
+#endif

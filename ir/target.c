@@ -1,0 +1,17 @@
+#include "ir/target.h"
+
+#include <string.h>
+
+static const Target targets[] = {
+#define TARGET(name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a) \
+  {name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a},
+#include "ir/target.def"
+};
+
+const Target *target_find(const char *name) {
+  for (uint32_t i = 0; i < countof(targets); i++)
+    if (strcmp(targets[i].name, name) == 0) return &targets[i];
+  return NULL;
+}
+
+const Target *target_at(uint32_t i) { return i < countof(targets) ? &targets[i] : NULL; }

@@ -1,0 +1,21 @@
+// Machine facts as data: one row per architecture we compile for.
+#ifndef TILE_IR_TARGET_H
+#define TILE_IR_TARGET_H
+
+#include "ir/base.h"
+
+typedef struct {
+  const char *name;        // "sm_90a"
+  uint32_t sm;             // 90
+  bool arch_specific;      // the `a` suffix: wgmma, setmaxnreg
+  uint32_t min_ptx;        // lowest PTX version that knows it, ×10 (78 = 7.8)
+  uint32_t shared_bytes;   // opt-in shared memory per block
+  uint32_t num_sms;        // of the usual part; for defaults only
+  bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster, has_bf16_atomics;
+} Target;
+
+const Target *target_find(const char *name);             // NULL when unknown
+const Target *target_at(uint32_t i);                     // NULL past the end
+enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
+
+#endif

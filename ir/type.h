@@ -1,0 +1,67 @@
+// Types: interned and immutable, so equal types are equal pointers.
+//   f32                                   scalar
+//   ptr<f16>  ptr<f16, const>             pointer to global memory
+//   tensor<128x64xf32>                    tensor without a layout (stage TILE); dimensions are powers of two
+//   tensor<128x64xf32, #a>                tensor with a distributed layout (from LAID_OUT on)
+//   buffer<128x64xf16, #s>                a tile in shared memory with a shared layout
+//   buffer<3 * 128x64xf16, #s>            an array of 3 such tiles (multi-buffering), selected by `buffer_index`
+//   desc<128x64xf16>                      tensor descriptor with its block shape
+//   token                                 orders asynchronous operations; has no run-time form
+// The layout carries log2 sizes of its own, apart from the shape, so that a shape may later be smaller than its layout.
+#ifndef TILE_IR_TYPE_H
+#define TILE_IR_TYPE_H
+
+#include "ir/context.h"
+#include "ir/layout.h"
+
+enum { MAX_RANK = 5 };
+
+typedef enum {
+#define SCALAR(id, text, bits, cls) SC_##id,
+#include "ir/types.def"
+  NUM_SCALARS
+} ScalarKind;
+
+typedef enum { TYPE_SCALAR, TYPE_PTR, TYPE_TENSOR, TYPE_BUFFER, TYPE_DESC, TYPE_TOKEN } TypeKind;
+
+typedef struct Type Type;
+struct Type {
+  TypeKind kind;
+  ScalarKind scalar;       // TYPE_SCALAR
+  const Type *elem;        // PTR: pointee scalar; TENSOR: scalar or pointer; BUFFER, DESC: scalar
+  bool is_const;           // PTR: stores rejected
+  uint8_t rank;            // TENSOR (≥ 1), BUFFER, DESC
+  uint32_t count;          // BUFFER: number of tiles in a multi-buffer array, 0 for a single tile
+  int64_t shape[MAX_RANK];
+  const Layout *layout;    // TENSOR: distributed or NULL; BUFFER: shared; DESC: shared layout of its tile or NULL
+  uint32_t hash;
+};
+
+const Type *type_scalar(Context *ctx, ScalarKind k);
+const Type *type_ptr(Context *ctx, const Type *elem, bool is_const);
+const Type *type_tensor(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
+const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count);
+const Type *type_desc(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
+const Type *type_token(Context *ctx);
+
+// The same type with another element / layout. type_with_elem of a scalar or pointer is `elem` itself.
+const Type *type_with_elem(Context *ctx, const Type *t, const Type *elem);
+const Type *type_with_layout(Context *ctx, const Type *t, const Layout *layout);
+// elem for rank 0, else a tensor: so scalars and 0-d tensors are one thing.
+const Type *type_shaped(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
+
+const Type *type_elem(const Type *t);            // element of a tensor/buffer/desc, else t itself
+int64_t type_numel(const Type *t);               // 1 for scalars and pointers
+uint32_t scalar_bits(ScalarKind k);
+bool scalar_is_float(ScalarKind k);
+const char *scalar_name(ScalarKind k);
+uint32_t type_elem_bits(const Type *t);          // of the element; pointers 64; i1 is 1
+uint32_t type_elem_bytes(const Type *t);         // storage in memory: i1 takes 1 byte
+static inline bool type_is_tensor(const Type *t) { return t->kind == TYPE_TENSOR; }
+static inline bool type_is_scalar(const Type *t, ScalarKind k) { return t->kind == TYPE_SCALAR && t->scalar == k; }
+bool type_is_int(const Type *t);                 // of the element: i1…i64
+bool type_is_float(const Type *t);
+bool type_is_ptr(const Type *t);                 // of the element
+bool type_same_shape(const Type *a, const Type *b);
+
+#endif
