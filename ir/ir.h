@@ -102,10 +102,10 @@ struct Block {
 };
 
 // What a launcher must know of a parameter.
-typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH } ParamKind;
+typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH } FuncParamKind;
 typedef struct {
   const char *name;
-  ParamKind kind;
+  FuncParamKind kind;
   const char *spelling;    // Triton's: "*fp16", "i32", "u64", "tensordesc<fp16[128,64]>"
   int64_t divisible;       // value or address is a multiple of this (1 = nothing known)
   // PARAM_DESC, PARAM_AUTO_TENSORMAP: how the tensor map is made
@@ -115,13 +115,13 @@ typedef struct {
   // PARAM_AUTO_TENSORMAP: parameter numbers the launcher reads; extents and strides in elements, fastest axis last
   int base_param, extent_params[MAX_RANK], stride_params[MAX_RANK];
   int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];  // used where the param number is −1
-} Param;
+} FuncParam;
 
 struct Func {
   Module *module;
   const char *name;
   Span span;
-  Param *params;           // one per body argument; a PARAM_DESC argument has type desc<…>
+  FuncParam *params;           // one per body argument; a PARAM_DESC argument has type desc<…>
   uint32_t num_params;
   Block *body;
   Func *next;
@@ -159,7 +159,7 @@ const char *attr_name(AttrKey k);
 
 Module *module_new(Context *ctx, const Target *target);
 Func *func_new(Module *m, const char *name, Span span);           // empty body; appended to m->funcs
-Value *func_add_param(Func *f, const Type *type, Param param);
+Value *func_add_param(Func *f, const Type *type, FuncParam param);
 Block *block_new(Context *ctx, Func *func, Op *parent);
 Value *block_add_arg(Context *ctx, Block *b, const Type *type);
 void block_remove_arg(Block *b, uint32_t index);                  // must have no uses
