@@ -1,0 +1,97 @@
+// The front end's only door: load a program, look at its kernels, say with which types and constants to compile one,
+// and get TILE-stage IR.
+//
+//   Frontend *fe = frontend_load_file(ctx, "softmax.tile", &options);      // NULL after diagnostics
+//   CtFunction *k = frontend_find_kernel(fe, "softmax");
+//   ParamSpec *specs = frontend_new_specs(fe, k);                          // from annotations and defaults
+//   frontend_apply_signature(fe, k, specs, "*fp32:16, *fp32:16, i32, 1024");
+//   frontend_apply_define(fe, k, specs, "BLOCK=128");
+//   Module *m = frontend_lower(fe, k, specs, &launch);                     // NULL after diagnostics
+//
+// What a kernel is (parameters, autotune configurations, heuristics) is read off CtFunction in value.h.
+#ifndef TILE_FRONTEND_FRONTEND_H
+#define TILE_FRONTEND_FRONTEND_H
+
+#include "frontend/comptime.h"
+#include "ir/ir.h"
+
+typedef struct Frontend Frontend;
+
+typedef struct {
+  const char *const *include_paths;
+  uint32_t num_include_paths;
+  const Target *target;
+} FrontendOptions;
+
+// NULL after diagnostics (a file that cannot be read is one).
+Frontend *frontend_load_file(Context *ctx, const char *path, const FrontendOptions *options);
+Frontend *frontend_load_text(Context *ctx, const char *path, const char *text, size_t size, const FrontendOptions *options);
+Comptime *frontend_comptime(const Frontend *fe);
+const CtModule *frontend_module(const Frontend *fe);
+
+// The kernels of the file itself, in source order.
+uint32_t frontend_num_kernels(const Frontend *fe);
+CtFunction *frontend_kernel(const Frontend *fe, uint32_t i);
+// NULL after a diagnostic that lists the kernels there are.
+CtFunction *frontend_find_kernel(Frontend *fe, const char *name);
+
+typedef enum {
+  SPEC_OPEN,         // neither type nor value known yet
+  SPEC_TYPE,         // an argument of the compiled kernel
+  SPEC_CONSTEXPR,    // compiled in; not an argument of the compiled kernel
+} SpecKind;
+
+// How one parameter is specialised. One per parameter of the kernel, in order.
+typedef struct {
+  SpecKind kind;
+  const char *type;        // TYPE: Triton's spelling without hints: "*fp16", "*kfp32", "i32", "u1", "tensordesc<fp16[128,64]>".
+                           // CONSTEXPR made by value-1 specialisation (:1): the argument's type
+  int64_t divisible;       // TYPE: value or address is a multiple of it; 1 = nothing known
+  Padding padding;         // TYPE tensordesc: what out-of-bounds reads give
+  CtValue *value;          // CONSTEXPR
+  bool is_default;         // set by the parameter's default value or annotation, so any later source may replace it
+  const char *origin;      // who set it, for messages: "the annotation", "--signature", "-D", …
+} ParamSpec;
+
+// The options of a launch that the compiler sees, under Triton's names.
+typedef struct {
+  uint32_t num_warps, num_stages, num_ctas;
+  uint32_t maxnreg;                      // 0 = none
+  bool enable_fp_fusion, debug, sanitize_overflow;
+  bool launch_cooperative_grid, launch_pdl;
+  bool auto_tma;
+} LaunchOptions;
+LaunchOptions launch_options_default(void);   // 4 warps, 3 stages, 1 CTA, fusion on
+
+// Specs from what the source says: annotations and default values. Never fails; what is not said stays SPEC_OPEN.
+ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel);
+uint32_t frontend_param_index(const CtFunction *kernel, const char *name);       // num_params when there is none
+// `--signature`: all parameters in order; trailing constexprs may be left to -D or defaults. False after diagnostics.
+bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
+// `-D NAME=EXPR`. NAME must be a parameter of the kernel. False after a diagnostic.
+bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
+bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin);
+// `type` with its hint ("*fp32:16", "i32:1") for one parameter.
+bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin);
+// A Config's meta-parameters into specs (those that -D or --signature set stay) and its launch options into launch.
+bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch, const CtConfig *config);
+// Runs @triton.heuristics over args (parameter name -> value; constexprs of specs are added) and sets what they give.
+bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args);
+// Parameters that still lack a type or value.
+uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
+
+// One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
+Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+// As one more function of m, which has these launch options already. False after diagnostics.
+bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+
+// The language's builtins, for documentation: NULL past the end.
+typedef struct { const char *name, *params, *mark, *doc; bool is_method; } BuiltinInfo;
+const BuiltinInfo *frontend_builtin(uint32_t i);
+// The name nearest to `name` among what tl.* offers, or NULL when none is near.
+const char *frontend_nearest_builtin(Frontend *fe, const char *name);
+
+// A type's spelling to a type; false without a diagnostic when it is none. A descriptor gives its block type and sets is_desc.
+bool frontend_parse_type(Context *ctx, const char *text, const CtType **out, bool *is_desc);
+
+#endif
