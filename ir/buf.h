@@ -4,7 +4,7 @@
 
 #include "ir/arena.h"
 
-typedef struct {
+typedef struct Buf {
   Arena *arena;
   char *data;
   size_t size, capacity;   // size without the final NUL

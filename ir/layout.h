@@ -1,0 +1,176 @@
+// Layouts: who holds which element of a tensor.
+//
+// The idea. Number the places that hold a tensor: register r of lane l of warp w has the bits of r, l and w; place p of
+// a shared-memory tile has the bits of its offset. Number the elements by their flat row-major index. All sizes are
+// powers of two, and then every layout in use (blocked, tensor-core fragments, swizzled tiles) is *linear* in those bits:
+//   element(a ^ b) = element(a) ^ element(b).
+// So a layout is known when the images of the single bits are known: one 32-bit column for each bit of the place. The
+// image of a place is the xor of the columns at its set bits.
+//
+// Example: a 4×4 tensor, two registers, four lanes, two warps. Columns: reg = [1], lane = [2, 4], warp = [8].
+//   flat index      held by (warp, lane, reg)
+//    0  1  2  3      w0 l0 r0   w0 l0 r1   w0 l1 r0   w0 l1 r1      a row of 4 is 2 lanes of 2 registers
+//    4  5  6  7      w0 l2 r0   w0 l2 r1   w0 l3 r0   w0 l3 r1      lane bit 1 steps down one row  (4)
+//    8  9 10 11      w1 l0 r0   …                                   the warp bit steps down two    (8)
+//   12 13 14 15      w1 l2 r0   …
+// Lane 3 = binary 11, register 1, warp 1: 2 ^ 4 ^ 1 ^ 8 = 15. The bits of a flat index split into axes: here the two low
+// bits are the column (last axis), the two high bits the row.
+//
+// Why from places to elements and not the other way: several places may hold one element (a *zero* or *dependent*
+// column: the bit makes no difference, the data is duplicated), but a place holds one element only.
+//
+// What is read off the columns:
+//   reshape      nothing happens: flat indices stay as they are
+//   transpose    the bits of each column are permuted
+//   reduce/slice the bits of an axis are struck from each column; what becomes zero is a duplicate
+//   vectors      registers whose columns are 1, 2, 4… hold consecutive elements
+//   conversion   dst place → element → src place, i.e. right inverse of src after dst: whether it stays in the thread,
+//                in the warp, or must go through shared memory is visible in which bits the composed columns touch
+//   broadcast    zero columns; only places with those bits clear need to store
+//
+//       place bits                               flat index bits
+//   ┌─────┬──────┬──────┬───────┐   columns    ┌─────────┬─────────┐
+//   │ reg │ lane │ warp │ block │  ─────────►  │ axis 0  │ axis 1  │   low bits: last axis
+//   └─────┴──────┴──────┴───────┘              └─────────┴─────────┘
+//   shared memory: {offset, block} in place of {reg, lane, warp, block}; offsets count elements.
+//
+// Layouts are interned: equal layouts are equal pointers. "blocked", "mma" … are constructors (layout_make_*), not
+// kinds: a pass that looks for an mma layout makes the canonical one and compares pointers.
+// Padding of shared memory is not linear and is no part of a layout.
+#ifndef TILE_IR_LAYOUT_H
+#define TILE_IR_LAYOUT_H
+
+#include "ir/buf.h"
+#include "ir/context.h"
+
+enum { LAYOUT_MAX_RANK = 5, LAYOUT_MAX_BITS = 32 };
+typedef enum { LAYOUT_DISTRIBUTED, LAYOUT_SHARED } LayoutKind;
+// Groups of place bits. A shared layout has its offset in slot 0.
+typedef enum { LAYOUT_REG, LAYOUT_LANE, LAYOUT_WARP, LAYOUT_BLOCK, LAYOUT_DIMS, LAYOUT_OFFSET = 0 } LayoutDim;
+
+typedef struct Layout {
+  uint8_t kind;                        // LayoutKind
+  uint8_t rank;
+  uint8_t log2_size[LAYOUT_MAX_RANK];  // of each axis, slowest first
+  uint8_t num_bits[LAYOUT_DIMS];       // reg, lane, warp, block
+  uint32_t basis[LAYOUT_MAX_BITS];     // the columns, reg bits first; unused ones are zero
+} Layout;
+
+// The one copy of *l. Columns must fit the tensor. All other functions take and give interned layouts.
+const Layout *layout_intern(Context *ctx, const Layout *l);
+
+// ---- queries ----
+uint32_t layout_total_bits(const Layout *l);                       // of a place
+uint32_t layout_tensor_bits(const Layout *l);                      // of a flat index
+uint32_t layout_dim_start(const Layout *l, LayoutDim dim);         // number of the first column of a group
+uint32_t layout_basis(const Layout *l, LayoutDim dim, uint32_t bit);
+uint32_t layout_axis_shift(const Layout *l, uint32_t axis);        // lowest flat-index bit of the axis
+uint32_t layout_axis_mask(const Layout *l, uint32_t axis);
+uint32_t layout_apply(const Layout *l, uint32_t reg, uint32_t lane, uint32_t warp, uint32_t block);
+uint32_t layout_apply_offset(const Layout *l, uint32_t offset, uint32_t block);
+uint32_t layout_apply_bits(const Layout *l, uint32_t place);       // place: all groups packed, reg lowest
+uint32_t layout_pack(const Layout *l, uint32_t reg, uint32_t lane, uint32_t warp, uint32_t block);
+uint32_t layout_part(const Layout *l, uint32_t place, LayoutDim dim);
+uint32_t layout_rank(const Layout *l);                             // of the map, in bits
+bool layout_is_surjective(const Layout *l);                        // every element is held
+bool layout_is_injective(const Layout *l);                         // none is held twice
+uint32_t layout_regs_per_thread(const Layout *l);
+uint32_t layout_num_warps(const Layout *l);
+uint32_t layout_num_blocks(const Layout *l);
+uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits);   // of a shared tile in one block; i1 takes a byte
+
+// Bits of dim (bit i = place bit i of that group) whose columns are zero or depend on earlier columns (reg, lane, warp,
+// block in this order). The data of a place with such a bit set is also at the place with it clear (and others set
+// accordingly), so "all free lane, warp and block bits are clear" picks exactly one owner.
+uint32_t layout_free_bits(const Layout *l, LayoutDim dim);
+// Number of consecutive registers, from 0, that hold consecutive indices along `axis` in every thread, aligned.
+uint32_t layout_contiguity(const Layout *l, uint32_t axis);
+// As layout_contiguity, but any register bits may serve: bits[i] is the register bit that steps the axis by 2^i. Returns
+// the number of such bits.
+uint32_t layout_vector_bits(const Layout *l, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
+// Whether the columns of every group but `dims` (a mask of 1 << LayoutDim) are the same. Modulo registers: converting
+// permutes registers of a thread. Modulo registers and lanes: it stays within a warp. Axis sizes must agree.
+bool layout_equal_modulo_dims(const Layout *a, const Layout *b, uint32_t dims);
+
+// ---- conversion maps ----
+// A linear map from places of one layout to places of another. col[i] is a packed place.
+typedef struct { uint8_t in_bits[LAYOUT_DIMS], out_bits[LAYOUT_DIMS]; uint32_t col[LAYOUT_MAX_BITS]; } LayoutMap;
+uint32_t layoutmap_apply(const LayoutMap *m, uint32_t place);
+uint32_t layoutmap_in_start(const LayoutMap *m, LayoutDim dim);
+uint32_t layoutmap_out(const LayoutMap *m, uint32_t packed, LayoutDim dim);   // one group of a packed output
+// For each place of dst, a place of src that holds the same element; src must be surjective onto what dst needs (false
+// otherwise). Where a place of src itself will do, it is taken, so that duplicated data does not move.
+bool layout_invert_and_compose(const Layout *dst, const Layout *src, LayoutMap *out);
+// For each flat index bit a place: the right inverse with the fewest and earliest columns. False when not surjective.
+bool layout_right_inverse(const Layout *l, uint32_t places[LAYOUT_MAX_BITS]);
+// The layout place ↦ l(m(place)).
+const Layout *layout_compose(Context *ctx, const Layout *l, const LayoutMap *m);
+// What of the place a map may change: nothing, the register, also the lane, also the warp, also the block.
+typedef enum { MOVE_NOTHING, MOVE_REGISTERS, MOVE_LANES, MOVE_WARPS, MOVE_BLOCKS } LayoutMove;
+LayoutMove layoutmap_move(const LayoutMap *m);
+
+// ---- algebra ----
+// a tiled by b: b's columns step over whole copies of a, on each axis and in each group.
+const Layout *layout_product(Context *ctx, const Layout *a, const Layout *b);
+// q with layout_product(tile, q) == l, or NULL.
+const Layout *layout_divide_left(Context *ctx, const Layout *l, const Layout *tile);
+
+// ---- shape operations: the layout of the result, given that of the operand ----
+const Layout *layout_reshape(Context *ctx, const Layout *l, uint32_t rank, const int64_t *shape);
+const Layout *layout_transpose(Context *ctx, const Layout *l, const int64_t *order);      // result axis i is axis order[i]
+const Layout *layout_slice(Context *ctx, const Layout *l, uint32_t axis);                 // axis struck; duplicates stay as zero columns
+const Layout *layout_expand_dims(Context *ctx, const Layout *l, uint32_t axis);           // new axis of size 1
+const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis);               // axis shrunk to size 1: the operand of a broadcast
+const Layout *layout_join(Context *ctx, const Layout *l);                                 // new last axis of 2, lowest register bit
+const Layout *layout_split(Context *ctx, const Layout *l);                                // inverse of join; NULL when the last axis is not one register bit
+// Without zero register columns; compress/expand translate register numbers from and to the full layout's.
+const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);
+uint32_t layout_compress_reg(const Layout *full, uint32_t reg);
+uint32_t layout_expand_reg(const Layout *full, uint32_t reg);
+
+// ---- text: layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> and shared<128x64, offset = […]> ----
+void layout_print(Buf *out, const Layout *l);
+
+// ---- layout_make.c ----
+// Shapes are rounded up to powers of two. Sizes per thread, warp, block are powers of two. order[0] is the fastest axis.
+// Tile size_per_thread × threads_per_warp × warps_per_block, fastest axis first; a tensor larger than the tile repeats
+// it in registers; where it is smaller, threads hold duplicates (registers that would be duplicates are dropped).
+const Layout *layout_make_blocked(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *size_per_thread,
+                                  const uint32_t *threads_per_warp, const uint32_t *warps_per_block, const uint32_t *order);
+// Parent with the axis struck, without register duplicates: what a reduction leaves and expand_dims undoes.
+const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axis);
+// Splits a tensor over the blocks of a cluster: l is the layout of one block's part; axis a gets splits[a] parts.
+const Layout *layout_make_cluster(Context *ctx, const Layout *l, const uint32_t *splits, const uint32_t *order);
+
+// Tensor cores. warps[] per axis (rank entries); the last two axes are M and N; a leading axis is the batch.
+typedef struct {
+  uint32_t rank;
+  uint32_t warps[LAYOUT_MAX_RANK];
+  bool warps_m_first;      // wgmma: warp bit 0 steps along M (needs at least 4 warps there); mma.sync: along N
+  uint32_t instr_n;        // columns of one instruction: 8 for mma.sync, 8…256 for wgmma
+} MmaShape;
+const Layout *layout_make_mma_acc(Context *ctx, const int64_t *shape, const MmaShape *mma);          // fragments of m16n8
+const Layout *layout_make_wgmma_acc(Context *ctx, const int64_t *shape, uint32_t warps_m, uint32_t warps_n, uint32_t instr_n);
+// Register operand 0 (M×K) or 1 (K×N) of a dot whose accumulator is layout_make_mma_acc(mma). k_width: consecutive
+// k-elements in one 32-bit register, 32 / element bits unless operands are converted after loading.
+const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int64_t *shape, const MmaShape *mma, uint32_t k_width);
+// Operand of a multiply-add dot with any accumulator layout: every thread holds all of K for its rows (columns).
+const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k);
+
+const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *order);
+// Tiles as TMA writes and wgmma reads them: chunks of `swizzle_bytes` (0: 16 bytes, unswizzled core matrices) along
+// order[0]; in a chunk, one row after another (order[1], …); chunk after chunk. 16-byte units are xored by the row: on
+// byte addresses 128: bits[6:4] ^= bits[9:7], 64: bits[5:4] ^= bits[8:7], 32: bit 4 ^= bit 7. NULL when order[0] is
+// narrower than a chunk.
+const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
+                                          uint32_t swizzle_bytes, const uint32_t *order);
+// Scratch tile through which src becomes dst: what both keep in registers together is stored and loaded as vectors (at
+// most 16 bytes; *log2_vec elements), and the rest is swizzled so that neither side has bank conflicts where that is
+// possible.
+const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
+                                                uint32_t *log2_vec);
+// Wavefronts that one warp needs to access `shared` from `distributed` with vectors of `vec` elements; a conflict-free
+// access takes max(1, vec · elem_bits / 32).
+uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, uint32_t elem_bits, uint32_t vec);
+
+#endif

@@ -1,0 +1,271 @@
+// Constructors of layouts. All but the swizzled ones have single-bit columns: they deal out the bits of each axis, from
+// the lowest up, to groups of place bits, in an order that says which layout it is.
+#include <string.h>
+
+#include "ir/gf2.h"
+#include "ir/layout.h"
+
+typedef struct {
+  Layout l;
+  uint32_t cols[LAYOUT_DIMS][LAYOUT_MAX_BITS];
+  uint8_t num[LAYOUT_DIMS];
+  uint8_t used[LAYOUT_MAX_RANK];   // bits of the axis already dealt out, or that would be if the axis were long enough
+} Deal;
+
+static uint8_t log2_ceil(int64_t n) {
+  uint8_t b = 0;
+  while (((int64_t)1 << b) < n) b++;
+  return b;
+}
+
+static Deal begin(LayoutKind kind, uint32_t rank, const int64_t *shape) {
+  Deal d = {.l = {.kind = (uint8_t)kind, .rank = (uint8_t)rank}};
+  for (uint32_t i = 0; i < rank; i++) d.l.log2_size[i] = log2_ceil(shape[i]);
+  return d;
+}
+
+static void deal_column(Deal *d, LayoutDim dim, uint32_t column) {
+  if (d->num[dim] < LAYOUT_MAX_BITS) d->cols[dim][d->num[dim]++] = column;
+}
+
+// The next n bits of the axis go to dim. Past the end of the axis: duplicates (none in registers).
+static void deal(Deal *d, LayoutDim dim, uint32_t axis, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t bit = d->used[axis]++;
+    if (bit < d->l.log2_size[axis]) deal_column(d, dim, 1u << (layout_axis_shift(&d->l, axis) + bit));
+    else if (dim != LAYOUT_REG) deal_column(d, dim, 0);
+  }
+}
+
+static void deal_duplicates(Deal *d, LayoutDim dim, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) deal_column(d, dim, 0);
+}
+
+// What is left of the axis, to registers (shared: to the offset).
+static void deal_rest(Deal *d, uint32_t axis) {
+  if (d->used[axis] < d->l.log2_size[axis]) deal(d, LAYOUT_REG, axis, (uint32_t)(d->l.log2_size[axis] - d->used[axis]));
+}
+
+static const Layout *end(Context *ctx, Deal *d) {
+  uint32_t n = 0;
+  for (uint32_t dim = 0; dim < LAYOUT_DIMS; dim++) {
+    d->l.num_bits[dim] = d->num[dim];
+    for (uint32_t i = 0; i < d->num[dim]; i++, n++) {
+      if (n == LAYOUT_MAX_BITS) ice(ctx, "layout with more than %d place bits", LAYOUT_MAX_BITS);
+      d->l.basis[n] = d->cols[dim][i];
+    }
+  }
+  return layout_intern(ctx, &d->l);
+}
+
+const Layout *layout_make_blocked(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *size_per_thread,
+                                  const uint32_t *threads_per_warp, const uint32_t *warps_per_block, const uint32_t *order) {
+  Deal d = begin(LAYOUT_DISTRIBUTED, rank, shape);
+  const uint32_t *const sizes[] = {size_per_thread, threads_per_warp, warps_per_block};
+  for (uint32_t dim = LAYOUT_REG; dim <= LAYOUT_WARP; dim++)
+    for (uint32_t i = 0; i < rank; i++) deal(&d, (LayoutDim)dim, order[i], log2_u32(sizes[dim][order[i]]));
+  for (uint32_t i = 0; i < rank; i++) deal_rest(&d, order[i]);
+  return end(ctx, &d);
+}
+
+const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axis) {
+  return layout_drop_zero_regs(ctx, layout_slice(ctx, parent, axis));
+}
+
+const Layout *layout_make_cluster(Context *ctx, const Layout *l, const uint32_t *splits, const uint32_t *order) {
+  int64_t ones[LAYOUT_MAX_RANK];
+  for (uint32_t i = 0; i < l->rank; i++) ones[i] = splits[i];
+  Deal d = begin((LayoutKind)l->kind, l->rank, ones);
+  for (uint32_t i = 0; i < l->rank; i++) deal(&d, LAYOUT_BLOCK, order[i], log2_u32(splits[order[i]]));
+  return layout_product(ctx, l, end(ctx, &d));
+}
+
+// ---- tensor cores ----
+
+// Warps along one operand axis step over it; along the other operand's axis they hold duplicates (axis < 0).
+static void deal_warps(Deal *d, const MmaShape *mma, int m_axis, int n_axis) {
+  for (uint32_t k = 0; k < 2; k++) {
+    bool is_m = (k == 0) == mma->warps_m_first;
+    int axis = is_m ? m_axis : n_axis;
+    uint32_t bits = log2_u32(mma->warps[mma->rank - (is_m ? 2 : 1)]);
+    if (axis < 0) deal_duplicates(d, LAYOUT_WARP, bits);
+    else deal(d, LAYOUT_WARP, (uint32_t)axis, bits);
+  }
+  for (uint32_t i = 0; i + 2 < mma->rank; i++) deal(d, LAYOUT_WARP, i, log2_u32(mma->warps[i]));
+}
+
+static void deal_batch(Deal *d, uint32_t rank) {
+  for (uint32_t i = 0; i + 2 < rank; i++) deal_rest(d, i);
+}
+
+// One 16×8 fragment: lane = 4·(row mod 8) + column pair; registers: column in the pair, row half.
+//   row 0:  l0 r0  l0 r1  l1 r0  l1 r1  l2 r0  l2 r1  l3 r0  l3 r1
+//   row 1:  l4 …                                     rows 8…15: the same lanes, registers 2 and 3
+const Layout *layout_make_mma_acc(Context *ctx, const int64_t *shape, const MmaShape *mma) {
+  uint32_t m = mma->rank - 2, n = mma->rank - 1;
+  Deal d = begin(LAYOUT_DISTRIBUTED, mma->rank, shape);
+  deal(&d, LAYOUT_REG, n, 1);
+  deal(&d, LAYOUT_LANE, n, 2);
+  deal(&d, LAYOUT_LANE, m, 3);
+  deal(&d, LAYOUT_REG, m, 1);
+  deal(&d, LAYOUT_REG, n, log2_u32(mma->instr_n) - 3);
+  deal_warps(&d, mma, (int)m, (int)n);
+  deal_rest(&d, n);
+  deal_rest(&d, m);
+  deal_batch(&d, mma->rank);
+  return end(ctx, &d);
+}
+
+const Layout *layout_make_wgmma_acc(Context *ctx, const int64_t *shape, uint32_t warps_m, uint32_t warps_n, uint32_t instr_n) {
+  MmaShape mma = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
+  return layout_make_mma_acc(ctx, shape, &mma);
+}
+
+const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int64_t *shape, const MmaShape *mma, uint32_t k_width) {
+  uint32_t rank = mma->rank, k = op_index == 0 ? rank - 1 : rank - 2, other = op_index == 0 ? rank - 2 : rank - 1;
+  Deal d = begin(LAYOUT_DISTRIBUTED, rank, shape);
+  deal(&d, LAYOUT_REG, k, log2_u32(k_width));
+  deal(&d, LAYOUT_LANE, k, 2);
+  deal(&d, LAYOUT_LANE, other, 3);
+  if (op_index == 0) deal(&d, LAYOUT_REG, other, 1);
+  deal(&d, LAYOUT_REG, k, 1);
+  if (op_index == 1) deal(&d, LAYOUT_REG, other, log2_u32(mma->instr_n) - 3);
+  deal_warps(&d, mma, op_index == 0 ? (int)other : -1, op_index == 1 ? (int)other : -1);
+  deal_rest(&d, k);
+  deal_rest(&d, other);
+  deal_batch(&d, rank);
+  return end(ctx, &d);
+}
+
+const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k) {
+  uint32_t gone = op_index == 0 ? acc->rank - 1u : acc->rank - 2u;   // N of the accumulator becomes K, or M does
+  const Layout *kept = layout_drop_zero_regs(ctx, layout_project(ctx, acc, gone));
+  int64_t shape[LAYOUT_MAX_RANK] = {1, 1, 1, 1, 1};
+  shape[gone] = k;
+  Deal d = begin(LAYOUT_DISTRIBUTED, acc->rank, shape);
+  deal_rest(&d, gone);
+  return layout_product(ctx, end(ctx, &d), kept);
+}
+
+// ---- shared memory ----
+
+const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *order) {
+  Deal d = begin(LAYOUT_SHARED, rank, shape);
+  for (uint32_t i = 0; i < rank; i++) deal_rest(&d, order[i]);
+  return end(ctx, &d);
+}
+
+const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
+                                          uint32_t swizzle_bytes, const uint32_t *order) {
+  Deal d = begin(LAYOUT_SHARED, rank, shape);
+  uint32_t elem_bytes = elem_bits < 8 ? 1 : elem_bits / 8, log2_elem = log2_u32(elem_bytes);
+  uint32_t chunk = log2_u32(swizzle_bytes ? swizzle_bytes : 16) - log2_elem;
+  if (d.l.log2_size[order[0]] < chunk) return NULL;
+  deal(&d, LAYOUT_OFFSET, order[0], chunk);
+  for (uint32_t i = 1; i < rank; i++) deal_rest(&d, order[i]);
+  deal_rest(&d, order[0]);
+  // Place → byte address is plain; the element that lies there is the one whose unswizzled address is address ^ (row
+  // bits shifted down), so the column of address bit 7 + i also has that of bit 4 + i.
+  uint32_t xor_bits = swizzle_bytes ? log2_u32(swizzle_bytes) - 4 : 0;
+  for (uint32_t i = 0; i < xor_bits; i++) {
+    uint32_t from = 7 + i - log2_elem, to = 4 + i - log2_elem;
+    if (from < d.num[LAYOUT_OFFSET]) d.cols[LAYOUT_OFFSET][from] ^= d.cols[LAYOUT_OFFSET][to];
+  }
+  return end(ctx, &d);
+}
+
+// The columns of the lanes that access shared memory in one phase: 4 bytes a lane at a time, so all 32 lanes for up to
+// 4-byte vectors, 16 for 8, 8 for 16.
+static uint32_t phase_lanes(uint32_t vec_bytes) { return vec_bytes <= 4 ? 5 : 7 - log2_u32(vec_bytes); }
+
+// Appends to out the vectors of from that are independent of space, adding them to space.
+static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32_t *out, uint32_t num_out, uint32_t limit) {
+  for (uint32_t i = 0; i < n && num_out < limit; i++)
+    if (gf2_add(space, from[i], 0)) out[num_out++] = from[i];
+  return num_out;
+}
+
+// Let V be the vector's span, P and Q the spans of V and one phase's lanes on either side. The offset bits are V, then B
+// (banks), then S (rows of 128 bytes). Two lanes conflict when they differ by something in V + S but not in V, so S must
+// meet neither P nor Q: it is made of what lies outside P + Q, and of sums p + q of a vector only P has and one only Q has.
+const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
+                                                uint32_t *log2_vec) {
+  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, bits = layout_tensor_bits(src);
+  uint32_t vec[LAYOUT_MAX_BITS], num_vec = 0, max_vec = 4 - log2_u32(bytes);
+  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
+    for (uint32_t j = 0; j < dst->num_bits[LAYOUT_REG]; j++)
+      if (src->basis[i] && src->basis[i] == dst->basis[j]) {
+        vec[num_vec++] = src->basis[i];
+        break;
+      }
+  Gf2Space v = {0};
+  num_vec = extend(&v, vec, num_vec, vec, 0, num_vec);
+
+  uint32_t lanes = phase_lanes(bytes << num_vec), p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  uint32_t num_p = num_vec, num_q = num_vec;
+  memcpy(p, vec, num_vec * sizeof *vec);
+  memcpy(q, vec, num_vec * sizeof *vec);
+  for (uint32_t i = 0; i < lanes && i < src->num_bits[LAYOUT_LANE]; i++) p[num_p++] = layout_basis(src, LAYOUT_LANE, i);
+  for (uint32_t i = 0; i < lanes && i < dst->num_bits[LAYOUT_LANE]; i++) q[num_q++] = layout_basis(dst, LAYOUT_LANE, i);
+
+  uint32_t both[LAYOUT_MAX_BITS], only_p[LAYOUT_MAX_BITS], only_q[LAYOUT_MAX_BITS], rest[LAYOUT_MAX_BITS], unit[LAYOUT_MAX_BITS];
+  uint32_t num_both = gf2_intersect(p, num_p, q, num_q, both);
+  Gf2Space sum = gf2_span(both, num_both), sum_q = sum;
+  uint32_t num_only_p = extend(&sum, p, num_p, only_p, 0, LAYOUT_MAX_BITS);
+  uint32_t num_only_q = extend(&sum_q, q, num_q, only_q, 0, LAYOUT_MAX_BITS);
+  extend(&sum, only_q, num_only_q, rest, 0, LAYOUT_MAX_BITS);
+  for (uint32_t i = 0; i < bits; i++) unit[i] = 1u << i;
+  uint32_t num_rest = extend(&sum, unit, bits, rest, 0, LAYOUT_MAX_BITS);
+
+  uint32_t bank_bits = 7 - log2_u32(bytes);   // 128 bytes
+  bank_bits = bank_bits > num_vec ? bank_bits - num_vec : 0;
+  if (bank_bits > bits - num_vec) bank_bits = bits - num_vec;
+  uint32_t num_rows = bits - num_vec - bank_bits, rows[LAYOUT_MAX_BITS], pairs[LAYOUT_MAX_BITS], num_pairs = 0;
+  for (; num_pairs < num_only_p && num_pairs < num_only_q; num_pairs++) pairs[num_pairs] = only_p[num_pairs] ^ only_q[num_pairs];
+  Gf2Space taken = v;
+  uint32_t n = extend(&taken, rest, num_rest, rows, 0, num_rows);
+  n = extend(&taken, pairs, num_pairs, rows, n, num_rows);
+  n = extend(&taken, only_q, num_only_q, rows, n, num_rows);   // conflicts from here on
+  n = extend(&taken, only_p, num_only_p, rows, n, num_rows);
+  n = extend(&taken, both, num_both, rows, n, num_rows);
+
+  // Banks: what the lanes share goes lowest, into one word when elements are narrower than a word.
+  uint32_t banks[LAYOUT_MAX_BITS], b = 0;
+  b = extend(&taken, both, num_both, banks, b, bank_bits);
+  b = extend(&taken, only_p, num_only_p, banks, b, bank_bits);
+  b = extend(&taken, only_q, num_only_q, banks, b, bank_bits);
+  b = extend(&taken, unit, bits, banks, b, bank_bits);
+
+  Layout l = {.kind = LAYOUT_SHARED, .rank = src->rank};
+  memcpy(l.log2_size, src->log2_size, sizeof l.log2_size);
+  l.num_bits[LAYOUT_OFFSET] = (uint8_t)bits;
+  memcpy(l.basis, vec, num_vec * sizeof *vec);
+  memcpy(l.basis + num_vec, banks, b * sizeof *banks);
+  memcpy(l.basis + num_vec + b, rows, n * sizeof *rows);
+  if (log2_vec) *log2_vec = num_vec;
+  return layout_intern(ctx, &l);
+}
+
+uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, uint32_t elem_bits, uint32_t vec) {
+  enum { BANKS = 32, LANES = 32 };
+  LayoutMap to_offset;
+  if (!layout_invert_and_compose(distributed, shared, &to_offset)) return 0;
+  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, vec_bytes = bytes * vec;
+  uint32_t words_each = vec_bytes <= 4 ? 1 : vec_bytes / 4, group = 1u << phase_lanes(vec_bytes), wavefronts = 0;
+  for (uint32_t first = 0; first < LANES; first += group) {
+    uint32_t words[LANES * 4], num_words = 0, in_bank[BANKS] = {0}, worst = 0;
+    for (uint32_t lane = first; lane < first + group; lane++) {
+      uint32_t offset = layoutmap_out(&to_offset, layoutmap_apply(&to_offset, layout_pack(distributed, 0, lane, 0, 0)), LAYOUT_OFFSET);
+      for (uint32_t w = 0; w < words_each; w++) {
+        uint32_t word = offset * bytes / 4 + w, i = 0;
+        while (i < num_words && words[i] != word) i++;
+        if (i < num_words) continue;
+        words[num_words++] = word;
+        uint32_t count = ++in_bank[word % BANKS];
+        if (count > worst) worst = count;
+      }
+    }
+    wavefronts += worst;
+  }
+  return wavefronts;
+}

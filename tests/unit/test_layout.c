@@ -1,0 +1,421 @@
+// Layouts and the linear algebra under them, against brute force.
+#include <stdio.h>
+
+#include "ir/gf2.h"
+#include "ir/layout.h"
+#include "tests/unit/unit.h"
+
+static uint32_t rng_state = 1;
+static uint32_t rnd(uint32_t n) {
+  rng_state = rng_state * 1664525u + 1013904223u;
+  return (rng_state >> 8) % n;
+}
+
+static int setup(void **state) {
+  static Context ctx;
+  context_init(&ctx);
+  *state = &ctx;
+  return 0;
+}
+static int teardown(void **state) {
+  context_free(*state);
+  return 0;
+}
+
+// ---- gf2 ----
+
+static void test_gf2(void **state) {
+  (void)state;
+  for (int round = 0; round < 300; round++) {
+    uint32_t a[6], b[6], n = rnd(7), m = rnd(7), in_a[64] = {0}, in_b[64] = {0}, count_a = 0, count_both = 0;
+    for (uint32_t i = 0; i < n; i++) a[i] = rnd(64);
+    for (uint32_t i = 0; i < m; i++) b[i] = rnd(64);
+    for (uint32_t x = 0; x < 1u << n; x++) in_a[gf2_apply(a, n, x)] = 1;
+    for (uint32_t x = 0; x < 1u << m; x++) in_b[gf2_apply(b, m, x)] = 1;
+    for (uint32_t v = 0; v < 64; v++) count_a += in_a[v], count_both += in_a[v] && in_b[v];
+    assert_int_equal(1u << gf2_rank(a, n), count_a);
+    Gf2Space s = gf2_span(a, n);
+    for (uint32_t v = 0; v < 64; v++) {
+      uint32_t pre, rest = gf2_reduce(&s, v, &pre);
+      assert_int_equal(rest == 0, in_a[v]);
+      assert_int_equal(gf2_apply(a, n, pre), v ^ rest);
+    }
+    uint32_t both[32], k = gf2_intersect(a, n, b, m, both);
+    assert_int_equal(1u << k, count_both);
+    assert_int_equal(gf2_rank(both, k), k);
+    for (uint32_t x = 0; x < 1u << k; x++) {
+      uint32_t v = gf2_apply(both, k, x);
+      assert_true(in_a[v] && in_b[v]);
+    }
+  }
+}
+
+// ---- helpers ----
+
+static const Layout *random_layout(Context *ctx, uint32_t tensor_bits, uint32_t place_bits) {
+  Layout l = {.kind = LAYOUT_DISTRIBUTED, .rank = 2};
+  l.log2_size[0] = (uint8_t)rnd(tensor_bits + 1);
+  l.log2_size[1] = (uint8_t)(tensor_bits - l.log2_size[0]);
+  for (uint32_t i = 0; i < place_bits; i++) {
+    l.num_bits[rnd(4)]++;
+    l.basis[i] = rnd(3) ? rnd(1u << tensor_bits) : 0;
+  }
+  return layout_intern(ctx, &l);
+}
+
+static uint32_t axis_part(const Layout *l, uint32_t flat, uint32_t axis) {
+  return (flat & layout_axis_mask(l, axis)) >> layout_axis_shift(l, axis);
+}
+
+static void test_random_maps(void **state) {
+  Context *ctx = *state;
+  for (int round = 0; round < 400; round++) {
+    uint32_t t = 1 + rnd(6), n = rnd(9);
+    const Layout *l = random_layout(ctx, t, n);
+    Layout copy = *l;
+    assert_ptr_equal(layout_intern(ctx, &copy), l);
+    uint32_t hits[64] = {0}, held = 0, owners[64] = {0};
+    for (uint32_t x = 0; x < 1u << n; x++) {
+      uint32_t part[4];
+      for (uint32_t d = 0; d < 4; d++) part[d] = layout_part(l, x, d);
+      assert_int_equal(layout_pack(l, part[0], part[1], part[2], part[3]), x);
+      uint32_t e = layout_apply_bits(l, x);
+      assert_int_equal(layout_apply(l, part[0], part[1], part[2], part[3]), e);
+      hits[e]++;
+      bool owner = true;
+      for (uint32_t d = 0; d < 4; d++) owner &= !(part[d] & layout_free_bits(l, d));
+      owners[e] += owner;
+    }
+    for (uint32_t e = 0; e < 1u << t; e++) {
+      held += hits[e] != 0;
+      assert_int_equal(owners[e], hits[e] != 0);
+    }
+    assert_int_equal(layout_is_surjective(l), held == 1u << t);
+    assert_int_equal(layout_is_injective(l), held == 1u << n);
+    uint32_t inverse[32];
+    bool invertible = layout_right_inverse(l, inverse);
+    assert_int_equal(invertible, held == 1u << t);
+    if (invertible)
+      for (uint32_t e = 0; e < 1u << t; e++) assert_int_equal(layout_apply_bits(l, gf2_apply(inverse, t, e)), e);
+
+    const Layout *m = random_layout(ctx, t, rnd(9));
+    LayoutMap map;
+    if (layout_invert_and_compose(m, l, &map)) {
+      for (uint32_t x = 0; x < 1u << layout_total_bits(m); x++)
+        assert_int_equal(layout_apply_bits(l, layoutmap_apply(&map, x)), layout_apply_bits(m, x));
+      Layout sized = *m;   // composition takes the sizes of l
+      memcpy(sized.log2_size, l->log2_size, sizeof sized.log2_size);
+      assert_ptr_equal(layout_compose(ctx, l, &map), layout_intern(ctx, &sized));
+    } else {
+      assert_false(invertible);
+    }
+  }
+}
+
+// ---- constructors ----
+
+static void test_blocked(void **state) {
+  Context *ctx = *state;
+  for (int round = 0; round < 600; round++) {
+    int64_t shape[2] = {1 << rnd(6), 1 << rnd(6)};
+    uint32_t spt[2] = {1u << rnd(3), 1u << rnd(3)}, lanes0 = rnd(6), warps = rnd(4), warps0 = rnd(warps + 1), first = rnd(2);
+    uint32_t tpw[2] = {1u << lanes0, 32u >> lanes0}, wpb[2] = {1u << warps0, 1u << (warps - warps0)}, order[2] = {first, 1 - first};
+    const Layout *l = layout_make_blocked(ctx, 2, shape, spt, tpw, wpb, order);
+    assert_true(layout_is_surjective(l));
+    assert_int_equal(l->num_bits[LAYOUT_LANE], 5);
+    assert_int_equal(l->num_bits[LAYOUT_WARP], warps);
+    // Registers: the thread's part of the tile, clipped to the tensor, then the repetitions, always fastest axis first.
+    uint32_t part[2], reps[2];
+    for (int a = 0; a < 2; a++) {
+      uint32_t tile = spt[a] * tpw[a] * wpb[a];
+      part[a] = spt[a] < shape[a] ? spt[a] : (uint32_t)shape[a];
+      reps[a] = tile < shape[a] ? (uint32_t)shape[a] / tile : 1;
+    }
+    assert_int_equal(layout_regs_per_thread(l), part[0] * part[1] * reps[0] * reps[1]);
+    for (uint32_t r = 0; r < layout_regs_per_thread(l); r++)
+      for (uint32_t lane = 0; lane < 32; lane++)
+        for (uint32_t w = 0; w < 1u << warps; w++) {
+          uint32_t rr = r, ll = lane, ww = w, at[2] = {0, 0};
+          for (int i = 0; i < 2; i++) {
+            uint32_t a = order[i];
+            at[a] += rr % part[a] + ll % tpw[a] * spt[a] + ww % wpb[a] * spt[a] * tpw[a];
+            rr /= part[a], ll /= tpw[a], ww /= wpb[a];
+          }
+          for (int i = 0; i < 2; i++) {
+            uint32_t a = order[i];
+            at[a] += rr % reps[a] * spt[a] * tpw[a] * wpb[a];
+            rr /= reps[a];
+          }
+          uint32_t flat = layout_apply(l, r, lane, w, 0);
+          for (uint32_t a = 0; a < 2; a++) assert_int_equal(axis_part(l, flat, a), at[a] % (uint32_t)shape[a]);
+        }
+  }
+}
+
+static void test_mma(void **state) {
+  Context *ctx = *state;
+  // wgmma accumulator, 64 rows per warpgroup.
+  const Layout *d = layout_make_wgmma_acc(ctx, (int64_t[]){128, 64}, 8, 1, 64);
+  for (uint32_t r = 0; r < 32; r++)
+    for (uint32_t lane = 0; lane < 32; lane++)
+      for (uint32_t w = 0; w < 8; w++) {
+        uint32_t g = lane / 4, t = lane % 4, j = r / 4, i = r % 4;
+        assert_int_equal(layout_apply(d, r, lane, w, 0), (16 * w + g + i / 2 * 8) * 64 + 8 * j + 2 * t + i % 2);
+      }
+  assert_int_equal(layout_regs_per_thread(d), 32);
+  // Two warpgroups side by side: warp bit 2 steps over N.
+  d = layout_make_wgmma_acc(ctx, (int64_t[]){64, 128}, 4, 2, 64);
+  assert_int_equal(layout_apply(d, 0, 0, 4, 0), 64);
+  assert_int_equal(layout_apply(d, 0, 0, 1, 0), 16 * 128);
+
+  // mma.sync m16n8k16 on a 64×32 tile, 2 × 2 warps, 16-bit operands.
+  MmaShape mma = {.rank = 2, .warps = {2, 2}, .instr_n = 8};
+  const Layout *c = layout_make_mma_acc(ctx, (int64_t[]){64, 32}, &mma);
+  const Layout *a = layout_make_mma_operand(ctx, 0, (int64_t[]){64, 32}, &mma, 2);
+  const Layout *b = layout_make_mma_operand(ctx, 1, (int64_t[]){32, 32}, &mma, 2);
+  assert_int_equal(layout_regs_per_thread(c), 16);
+  assert_int_equal(layout_regs_per_thread(a), 32);
+  assert_int_equal(layout_regs_per_thread(b), 16);
+  for (uint32_t lane = 0; lane < 32; lane++)
+    for (uint32_t w = 0; w < 4; w++) {
+      uint32_t g = lane / 4, t = lane % 4, wn = w & 1, wm = w >> 1;
+      for (uint32_t r = 0; r < 16; r++) {
+        uint32_t rep_n = r >> 2 & 1, rep_m = r >> 3;
+        assert_int_equal(layout_apply(c, r, lane, w, 0), (wm * 16 + rep_m * 32 + g + (r >> 1 & 1) * 8) * 32 + wn * 8 + rep_n * 16 + 2 * t + (r & 1));
+      }
+      for (uint32_t r = 0; r < 32; r++) {   // a0: row g, k 2t..; a1: row g+8; a2: k+8; a3: both
+        uint32_t k = 2 * t + (r & 1) + (r >> 2 & 1) * 8 + (r >> 3 & 1) * 16, m = wm * 16 + (r >> 4) * 32 + g + (r >> 1 & 1) * 8;
+        assert_int_equal(layout_apply(a, r, lane, w, 0), m * 32 + k);
+      }
+      for (uint32_t r = 0; r < 16; r++) {
+        uint32_t k = 2 * t + (r & 1) + (r >> 1 & 1) * 8 + (r >> 2 & 1) * 16, n = wn * 8 + (r >> 3) * 16 + g;
+        assert_int_equal(layout_apply(b, r, lane, w, 0), k * 32 + n);
+      }
+    }
+  // Warps along the other axis hold the same data.
+  assert_int_equal(layout_free_bits(a, LAYOUT_WARP), 1);
+  assert_int_equal(layout_free_bits(b, LAYOUT_WARP), 2);
+
+  // The 16-bit accumulator of one wgmma is the A operand of the next, but for the order of registers: none moves.
+  MmaShape wg = {.rank = 2, .warps = {4, 1}, .warps_m_first = true, .instr_n = 64};
+  LayoutMap map;
+  assert_true(layout_invert_and_compose(layout_make_mma_operand(ctx, 0, (int64_t[]){64, 64}, &wg, 2),
+                                        layout_make_mma_acc(ctx, (int64_t[]){64, 64}, &wg), &map));
+  assert_true(layoutmap_move(&map) <= MOVE_REGISTERS);
+  // With 8-bit operands lanes move.
+  assert_true(layout_invert_and_compose(layout_make_mma_operand(ctx, 0, (int64_t[]){64, 64}, &wg, 4),
+                                        layout_make_mma_acc(ctx, (int64_t[]){64, 64}, &wg), &map));
+  assert_int_equal(layoutmap_move(&map), MOVE_LANES);
+}
+
+static void test_fma_operand(void **state) {
+  Context *ctx = *state;
+  const Layout *acc = layout_make_blocked(ctx, 2, (int64_t[]){16, 32}, (uint32_t[]){2, 4}, (uint32_t[]){4, 8}, (uint32_t[]){2, 1}, (uint32_t[]){1, 0});
+  const Layout *a = layout_make_fma_operand(ctx, 0, acc, 8), *b = layout_make_fma_operand(ctx, 1, acc, 8);
+  assert_int_equal(layout_tensor_bits(a), 7);
+  assert_int_equal(layout_tensor_bits(b), 8);
+  for (uint32_t lane = 0; lane < 32; lane++)
+    for (uint32_t w = 0; w < 2; w++) {
+      // Every thread has all k of each row and each column of its accumulator.
+      for (uint32_t r = 0; r < layout_regs_per_thread(acc); r++) {
+        uint32_t flat = layout_apply(acc, r, lane, w, 0), m = flat / 32, n = flat % 32, found_a = 0, found_b = 0;
+        for (uint32_t i = 0; i < layout_regs_per_thread(a); i++) found_a += layout_apply(a, i, lane, w, 0) / 8 == m;
+        for (uint32_t i = 0; i < layout_regs_per_thread(b); i++) found_b += layout_apply(b, i, lane, w, 0) % 32 == n;
+        assert_int_equal(found_a, 8);
+        assert_int_equal(found_b, 8);
+      }
+    }
+}
+
+static void test_shared(void **state) {
+  Context *ctx = *state;
+  const uint32_t row_major[] = {1, 0}, col_major[] = {0, 1};
+  const Layout *p = layout_make_shared_plain(ctx, 2, (int64_t[]){8, 16}, col_major);
+  for (uint32_t o = 0; o < 128; o++) assert_int_equal(layout_apply_offset(p, o, 0), o % 8 * 16 + o / 8);
+  assert_int_equal(layout_size_bytes(p, 16), 256);
+
+  for (uint32_t log2_elem = 0; log2_elem < 4; log2_elem++)
+    for (uint32_t span = 16; span <= 128; span *= 2)
+      for (uint32_t transposed = 0; transposed < 2; transposed++) {
+        uint32_t swizzle = span == 16 ? 0 : span, elem = 1u << log2_elem, chunk = span / elem, rows = 32, cols = 2 * chunk;
+        int64_t shape[2] = {transposed ? cols : rows, transposed ? rows : cols};
+        const Layout *l = layout_make_shared_swizzled(ctx, 2, shape, elem * 8, swizzle, transposed ? col_major : row_major);
+        assert_non_null(l);
+        assert_true(layout_is_surjective(l) && layout_is_injective(l));
+        for (uint32_t c = 0; c < cols; c++)
+          for (uint32_t r = 0; r < rows; r++) {
+            uint32_t address = (c / chunk * rows + r) * span + c % chunk * elem;
+            uint32_t mask = swizzle ? (swizzle / 16 - 1) << 4 : 0;
+            uint32_t swizzled = address ^ (address >> 3 & mask);
+            uint32_t flat = layout_apply_offset(l, swizzled / elem, 0);
+            assert_int_equal(flat, transposed ? c * rows + r : r * cols + c);
+          }
+      }
+  assert_null(layout_make_shared_swizzled(ctx, 2, (int64_t[]){8, 32}, 16, 128, row_major));
+}
+
+static void test_cluster(void **state) {
+  Context *ctx = *state;
+  const Layout *l = layout_make_blocked(ctx, 2, (int64_t[]){8, 32}, (uint32_t[]){1, 1}, (uint32_t[]){1, 32}, (uint32_t[]){4, 1}, (uint32_t[]){1, 0});
+  const Layout *c = layout_make_cluster(ctx, l, (uint32_t[]){2, 1}, (uint32_t[]){1, 0});
+  assert_int_equal(layout_num_blocks(c), 2);
+  assert_int_equal(layout_apply(c, 1, 3, 2, 1), layout_apply(l, 1, 3, 2, 0) + 8 * 32);
+}
+
+// ---- algebra and shape operations ----
+
+static void test_product(void **state) {
+  Context *ctx = *state;
+  for (int round = 0; round < 200; round++) {
+    uint32_t ta = rnd(4), tb = rnd(4);
+    const Layout *a = random_layout(ctx, ta, rnd(5)), *b = random_layout(ctx, tb, rnd(5));
+    const Layout *p = layout_product(ctx, a, b);
+    for (uint32_t x = 0; x < 1u << layout_total_bits(a); x++)
+      for (uint32_t y = 0; y < 1u << layout_total_bits(b); y++) {
+        uint32_t part[4], fa = layout_apply_bits(a, x), fb = layout_apply_bits(b, y);
+        for (uint32_t d = 0; d < 4; d++) part[d] = layout_part(a, x, d) | layout_part(b, y, d) << a->num_bits[d];
+        uint32_t f = layout_apply(p, part[0], part[1], part[2], part[3]);
+        for (uint32_t i = 0; i < 2; i++) assert_int_equal(axis_part(p, f, i), axis_part(a, fa, i) | axis_part(b, fb, i) << a->log2_size[i]);
+      }
+    assert_ptr_equal(layout_divide_left(ctx, p, a), b);
+  }
+  const Layout *l = layout_make_blocked(ctx, 1, (int64_t[]){256}, (uint32_t[]){2}, (uint32_t[]){32}, (uint32_t[]){4}, (uint32_t[]){0});
+  const Layout *tile = layout_make_blocked(ctx, 1, (int64_t[]){256}, (uint32_t[]){4}, (uint32_t[]){32}, (uint32_t[]){1}, (uint32_t[]){0});
+  assert_null(layout_divide_left(ctx, l, tile));
+}
+
+static void test_shapes(void **state) {
+  Context *ctx = *state;
+  for (int round = 0; round < 200; round++) {
+    Layout raw = {.rank = 3};
+    for (uint32_t i = 0; i < 3; i++) raw.log2_size[i] = (uint8_t)rnd(3);
+    uint32_t t = raw.log2_size[0] + raw.log2_size[1] + raw.log2_size[2], n = rnd(7);
+    raw.num_bits[LAYOUT_REG] = (uint8_t)(n / 2);
+    raw.num_bits[LAYOUT_LANE] = (uint8_t)(n - n / 2);
+    for (uint32_t i = 0; i < n; i++) raw.basis[i] = rnd(1u << t);
+    const Layout *l = layout_intern(ctx, &raw);
+    int64_t order[3] = {0, 1, 2};
+    for (int i = 2; i > 0; i--) {
+      uint32_t j = rnd((uint32_t)i + 1);
+      int64_t s = order[i];
+      order[i] = order[j], order[j] = s;
+    }
+    uint32_t axis = rnd(3);
+    const Layout *tr = layout_transpose(ctx, l, order), *sl = layout_slice(ctx, l, axis), *pr = layout_project(ctx, l, axis);
+    const Layout *ex = layout_expand_dims(ctx, sl, axis), *jo = layout_join(ctx, l);
+    assert_ptr_equal(ex, pr);
+    assert_ptr_equal(layout_split(ctx, jo), l);
+    const Layout *flat = layout_reshape(ctx, l, 1, (int64_t[]){1 << t});
+    for (uint32_t x = 0; x < 1u << n; x++) {
+      uint32_t f = layout_apply_bits(l, x);
+      assert_int_equal(layout_apply_bits(flat, x), f);
+      for (uint32_t i = 0; i < 3; i++) assert_int_equal(axis_part(tr, layout_apply_bits(tr, x), i), axis_part(l, f, (uint32_t)order[i]));
+      for (uint32_t i = 0; i < 2; i++) assert_int_equal(axis_part(sl, layout_apply_bits(sl, x), i), axis_part(l, f, i < axis ? i : i + 1));
+      assert_int_equal(layout_apply_bits(jo, x << 1 | 1), f << 1 | 1);
+    }
+    const Layout *dropped = layout_drop_zero_regs(ctx, sl);
+    for (uint32_t r = 0; r < layout_regs_per_thread(sl); r++)
+      assert_int_equal(layout_apply(dropped, layout_compress_reg(sl, r), 1, 0, 0), layout_apply(sl, r, 1, 0, 0));
+    for (uint32_t r = 0; r < layout_regs_per_thread(dropped); r++) assert_int_equal(layout_compress_reg(sl, layout_expand_reg(sl, r)), r);
+  }
+}
+
+static void test_vectors(void **state) {
+  Context *ctx = *state;
+  const Layout *l = layout_make_blocked(ctx, 2, (int64_t[]){32, 64}, (uint32_t[]){1, 8}, (uint32_t[]){4, 8}, (uint32_t[]){4, 1}, (uint32_t[]){1, 0});
+  assert_int_equal(layout_contiguity(l, 1), 8);
+  assert_int_equal(layout_contiguity(l, 0), 1);
+  // Two contiguous columns whose register bits are not the lowest.
+  Layout raw = {.rank = 1, .log2_size = {4}, .num_bits = {2, 2}, .basis = {8, 1, 2, 4}};
+  uint8_t bits[32];
+  const Layout *m = layout_intern(ctx, &raw);
+  assert_int_equal(layout_contiguity(m, 0), 1);
+  assert_int_equal(layout_vector_bits(m, 0, bits), 1);
+  assert_int_equal(bits[0], 1);
+  // A lane that flips the low bit spoils the vector.
+  raw.basis[0] = 1, raw.basis[1] = 8, raw.basis[2] = 3;
+  assert_int_equal(layout_contiguity(layout_intern(ctx, &raw), 0), 1);
+}
+
+static void test_moves(void **state) {
+  Context *ctx = *state;
+  int64_t shape[] = {32, 32};
+  uint32_t order[] = {1, 0}, column[] = {0, 1};
+  const Layout *l = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 4}, (uint32_t[]){4, 8}, (uint32_t[]){4, 1}, order);
+  const Layout *regs = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 4}, (uint32_t[]){4, 8}, (uint32_t[]){4, 1}, column);
+  const Layout *warps = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 4}, (uint32_t[]){4, 8}, (uint32_t[]){1, 4}, order);
+  LayoutMap map;
+  assert_true(layout_invert_and_compose(l, l, &map));
+  assert_int_equal(layoutmap_move(&map), MOVE_NOTHING);
+  assert_true(layout_invert_and_compose(regs, l, &map));
+  assert_int_equal(layoutmap_move(&map), MOVE_LANES);
+  assert_true(layout_equal_modulo_dims(regs, l, 1 << LAYOUT_REG | 1 << LAYOUT_LANE));
+  assert_false(layout_equal_modulo_dims(regs, l, 1 << LAYOUT_REG));
+  assert_true(layout_invert_and_compose(warps, l, &map));
+  assert_int_equal(layoutmap_move(&map), MOVE_WARPS);
+  // Duplicated data stays where it is: a row vector that every warp holds.
+  const Layout *row = layout_slice(ctx, l, 0);
+  assert_true(layout_invert_and_compose(layout_drop_zero_regs(ctx, row), row, &map));
+  assert_true(layoutmap_move(&map) <= MOVE_REGISTERS);
+}
+
+static void check_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits, uint32_t want_vec) {
+  uint32_t log2_vec;
+  const Layout *s = layout_make_shared_for_conversion(ctx, src, dst, elem_bits, &log2_vec);
+  assert_true(layout_is_surjective(s) && layout_is_injective(s));
+  assert_int_equal(1u << log2_vec, want_vec);
+  uint32_t ideal = elem_bits * want_vec / 32;
+  if (!ideal) ideal = 1;
+  assert_int_equal(layout_bank_conflicts(src, s, elem_bits, want_vec), ideal);
+  assert_int_equal(layout_bank_conflicts(dst, s, elem_bits, want_vec), ideal);
+  // The vector's registers are neighbours in memory on both sides.
+  const Layout *sides[] = {src, dst};
+  for (int i = 0; i < 2; i++) {
+    LayoutMap map;
+    assert_true(layout_invert_and_compose(sides[i], s, &map));
+    uint32_t seen = 0;
+    for (uint32_t r = 0; r < sides[i]->num_bits[LAYOUT_REG]; r++)
+      if (map.col[r] < want_vec) seen |= map.col[r];
+    assert_int_equal(seen, want_vec - 1);
+  }
+}
+
+static void test_conversion_scratch(void **state) {
+  Context *ctx = *state;
+  int64_t shape[] = {64, 64};
+  uint32_t rows[] = {1, 0}, cols[] = {0, 1};
+  const Layout *r = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 4}, (uint32_t[]){2, 16}, (uint32_t[]){4, 1}, rows);
+  const Layout *c = layout_make_blocked(ctx, 2, shape, (uint32_t[]){4, 1}, (uint32_t[]){16, 2}, (uint32_t[]){1, 4}, cols);
+  const Layout *w = layout_make_wgmma_acc(ctx, shape, 4, 1, 64);
+  check_conversion(ctx, r, r, 32, 4);
+  check_conversion(ctx, r, w, 32, 4);   // columns 0, 1 of rows 0, 8
+  check_conversion(ctx, w, r, 16, 4);
+  check_conversion(ctx, r, layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 8}, (uint32_t[]){4, 8}, (uint32_t[]){4, 1}, rows), 32, 4);
+  // Transposing: registers of one side are lanes of the other, but not of one vector.
+  const Layout *r1 = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 1}, (uint32_t[]){1, 32}, (uint32_t[]){4, 1}, rows);
+  const Layout *c1 = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 1}, (uint32_t[]){32, 1}, (uint32_t[]){4, 1}, cols);
+  uint32_t v;
+  check_conversion(ctx, r1, c1, 32, 2);   // both keep column bit 5 in registers
+  // A plain row-major tile would conflict 32 ways: the counter sees it.
+  assert_int_equal(layout_bank_conflicts(c1, layout_make_shared_plain(ctx, 2, shape, rows), 32, 1), 32);
+  assert_true(layout_is_surjective(layout_make_shared_for_conversion(ctx, r, c, 16, &v)));
+}
+
+static void test_print(void **state) {
+  Context *ctx = *state;
+  Buf b = buf_make(&ctx->arena);
+  layout_print(&b, layout_make_blocked(ctx, 2, (int64_t[]){8, 16}, (uint32_t[]){1, 2}, (uint32_t[]){4, 8}, (uint32_t[]){2, 1}, (uint32_t[]){1, 0}));
+  assert_string_equal(buf_str(&b), "layout<8x16, reg = [1], lane = [2, 4, 8, 16, 32], warp = [64]>");
+  b = buf_make(&ctx->arena);
+  layout_print(&b, layout_make_shared_plain(ctx, 1, (int64_t[]){4}, (uint32_t[]){0}));
+  assert_string_equal(buf_str(&b), "shared<4, offset = [1, 2]>");
+}
+
+int main(void) {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+  const struct CMUnitTest tests[] = {
+      T(test_gf2), T(test_random_maps), T(test_blocked), T(test_mma), T(test_fma_operand), T(test_shared), T(test_cluster),
+      T(test_product), T(test_shapes), T(test_vectors), T(test_moves), T(test_conversion_scratch), T(test_print),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
