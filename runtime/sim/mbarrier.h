@@ -1,0 +1,34 @@
+// The mbarrier object as arithmetic on the 64-bit word that lives in shared memory. The word is opaque to programs; ours is
+// bit 63 phase parity, 62 initialised, 61..42 expected arrivals, 41..22 pending arrivals, 21..0 transaction count (signed).
+// A token (the state that arrive returns) is the word before the arrival.
+// Invariant: outside these functions no phase is complete, i.e. pending > 0 or the transaction count is not 0.
+#ifndef TILE_SIM_MBARRIER_H
+#define TILE_SIM_MBARRIER_H
+
+#include "ir/base.h"
+
+enum { MBARRIER_MAX_COUNT = (1 << 20) - 1, MBARRIER_MAX_TX = (1 << 20) - 1 };
+typedef enum {
+  MBAR_OK,
+  MBAR_BAD_COUNT,        // init or arrive count out of range
+  MBAR_NOT_INIT,         // the word is not an initialised mbarrier
+  MBAR_TOO_MANY,         // more arrivals than are pending in this phase
+  MBAR_TX_RANGE,         // the transaction count leaves its range
+  MBAR_COMPLETES,        // a .noComplete arrival would complete the phase
+} MbarrierError;
+typedef struct { bool valid; bool parity; uint32_t expected, pending; int32_t tx; } MbarrierState;
+
+MbarrierState mbarrier_unpack(uint64_t word);
+uint64_t mbarrier_pack(MbarrierState s);
+MbarrierError mbarrier_init(uint64_t *word, uint32_t count);
+// Adds `tx` to the transaction count, then takes `count` arrivals; drop lowers what later phases expect as well.
+// *flipped says whether that completed the phase.
+MbarrierError mbarrier_arrive(uint64_t *word, uint32_t count, int64_t tx, bool drop, bool no_complete, bool *flipped);
+MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes);
+MbarrierError mbarrier_complete_tx(uint64_t *word, int64_t bytes, bool *flipped);
+bool mbarrier_test_token(uint64_t word, uint64_t token);    // has the token's phase completed
+bool mbarrier_test_parity(uint64_t word, bool parity);      // has the phase of this parity completed
+uint32_t mbarrier_pending_count(uint64_t token);
+const char *mbarrier_error_text(MbarrierError e);
+
+#endif

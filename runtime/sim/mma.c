@@ -1,0 +1,261 @@
+// Tensor-core arithmetic and data placement. All fragments of sm_80 to sm_90 follow one rule: with g = lane / 4 and
+// t = lane % 4, a register holds consecutive elements along K (A, B) or columns (D) starting at t times their number;
+// register numbers step first over the 8-row groups of M, then over K.
+//
+// Floating sums: the products and the accumulator of one block are aligned to the largest exponent among them, each is
+// truncated towards zero at `fraction` bits below it, they are added exactly, and the sum is truncated to the result's
+// precision (rounded to nearest even for f16 results). This is the model of arXiv 2512.07004 and arXiv 2511.10909; its
+// parameters for Hopper are in sum_model().
+#include "runtime/sim/mma.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/base.h"
+
+static const MmaTypeInfo types[MMA_TYPE_COUNT] = {
+  [MMA_F16] = {"f16", 16, true, true, NUM_F16},     [MMA_BF16] = {"bf16", 16, true, true, NUM_BF16},
+  [MMA_TF32] = {"tf32", 32, true, true, NUM_TF32},  [MMA_E4M3] = {"e4m3", 8, true, true, NUM_F8E4M3},
+  [MMA_E5M2] = {"e5m2", 8, true, true, NUM_F8E5M2}, [MMA_F64] = {"f64", 64, true, true, NUM_F64},
+  [MMA_F32] = {"f32", 32, true, true, NUM_F32},     [MMA_S8] = {"s8", 8, false, true, 0},
+  [MMA_U8] = {"u8", 8, false, false, 0},            [MMA_S4] = {"s4", 4, false, true, 0},
+  [MMA_U4] = {"u4", 4, false, false, 0},            [MMA_S32] = {"s32", 32, false, true, 0},
+};
+const MmaTypeInfo *mma_type_info(MmaType t) { return &types[t]; }
+
+static bool is_fp8(MmaType t) { return t == MMA_E4M3 || t == MMA_E5M2; }
+static bool is_int8(MmaType t) { return t == MMA_S8 || t == MMA_U8; }
+static bool is_int4(MmaType t) { return t == MMA_S4 || t == MMA_U4; }
+
+static bool mma_d_fits(const MmaSpec *s) {
+  switch (s->a) {
+  case MMA_F16: case MMA_E4M3: case MMA_E5M2: return s->d == MMA_F16 || s->d == MMA_F32;
+  case MMA_BF16: case MMA_TF32: return s->d == MMA_F32;
+  case MMA_F64: return s->d == MMA_F64;
+  default: return s->d == MMA_S32;
+  }
+}
+
+const char *mma_spec_error(const MmaSpec *s) {
+  bool mixed_ok = (is_fp8(s->a) && is_fp8(s->b)) || (is_int8(s->a) && is_int8(s->b)) || (is_int4(s->a) && is_int4(s->b));
+  if (s->a != s->b && !mixed_ok) return "the types of A and B do not go together";
+  if (s->a == MMA_F32 || s->a == MMA_S32) return "A and B cannot have an accumulator's type";
+  if (!mma_d_fits(s)) return "the type of D does not go with A's";
+  if (s->saturate && s->d != MMA_S32) return ".satfinite needs an s32 accumulator";
+  unsigned width = types[s->a].bits;
+  if (s->wgmma) {
+    if (s->m != 64) return "wgmma has M = 64";
+    if (s->a == MMA_F64 || is_int4(s->a)) return "wgmma has no such operand type";
+    if (s->k * width != 256) return "wgmma's K is 32 bytes of A";
+    if (s->n < 8 || s->n > 256 || s->n % 8) return "wgmma's N is a multiple of 8 from 8 to 256";
+    if (is_int8(s->a) && s->n > 24 && s->n % 16) return "wgmma's N on integers is 8, 16, 24 or a multiple of 16";
+    return NULL;
+  }
+  if (s->n != 8) return "mma.sync has N = 8";
+  if (s->m != 16 && s->m != 8) return "mma.sync has M = 8 or 16";
+  bool ok;
+  if (s->a == MMA_F64) ok = s->m == 8 ? s->k == 4 : s->k == 4 || s->k == 8 || s->k == 16;
+  else if (s->m == 8) ok = (is_int8(s->a) && s->k == 16) || (is_int4(s->a) && s->k == 32);
+  else ok = s->k * width == 256 || s->k * width == 128;
+  return ok ? NULL : "mma.sync has no such shape for this type";
+}
+
+unsigned mma_per_register(MmaType t) { return types[t].bits == 64 ? 1 : 32 / types[t].bits; }
+
+static unsigned warp_rows(const MmaSpec *s) { return s->wgmma ? 16 : s->m; }
+unsigned mma_a_registers(const MmaSpec *s) { return warp_rows(s) * s->k / (32 * mma_per_register(s->a)); }
+unsigned mma_b_registers(const MmaSpec *s) { return s->n * s->k / (32 * mma_per_register(s->b)); }
+unsigned mma_d_registers(const MmaSpec *s) { return warp_rows(s) * s->n / (32 * mma_per_register(s->d)); }
+
+MmaCoord mma_a_coord(const MmaSpec *s, unsigned lane, unsigned reg, unsigned e) {
+  unsigned groups = warp_rows(s) / 8, per = mma_per_register(s->a);
+  return (MmaCoord){(uint16_t)(lane / 4 + 8 * (reg % groups)), (uint16_t)((reg / groups * 4 + lane % 4) * per + e)};
+}
+MmaCoord mma_b_coord(const MmaSpec *s, unsigned lane, unsigned reg, unsigned e) {
+  return (MmaCoord){(uint16_t)((reg * 4 + lane % 4) * mma_per_register(s->b) + e), (uint16_t)(lane / 4)};
+}
+MmaCoord mma_d_coord(const MmaSpec *s, unsigned lane, unsigned reg, unsigned e) {
+  unsigned per = mma_per_register(s->d);        // 1, or 2 for f16
+  unsigned slot = reg * per + e;                // two columns per 8-row group, then the next 8 columns
+  unsigned groups = warp_rows(s) / 8;
+  return (MmaCoord){(uint16_t)(lane / 4 + 8 * (slot / 2 % groups)),
+                    (uint16_t)(slot / (2 * groups) * 8 + lane % 4 * 2 + slot % 2)};
+}
+MmaCoord mma_matrix_coord(unsigned lane, unsigned e, bool transposed) {
+  unsigned major = lane / 4, minor = lane % 4 * 2 + e;
+  return transposed ? (MmaCoord){(uint16_t)minor, (uint16_t)major} : (MmaCoord){(uint16_t)major, (uint16_t)minor};
+}
+
+// ---- sums ----
+
+// fraction: bits kept below the largest exponent. block: products per aligned sum; longer K chains blocks through D.
+// keep: fraction bits of an f32 result. fp8 on wgmma runs in a narrower adder; mma.sync on fp8 is not a native
+// instruction of sm_90 and is computed like the 16-bit types.
+typedef struct { int fraction, keep; unsigned block; } SumModel;
+static SumModel sum_model(const MmaSpec *s) {
+  if (is_fp8(s->a) && s->wgmma) return (SumModel){13, 13, 32};
+  return (SumModel){25, 23, 256u / types[s->a].bits};
+}
+
+// A finite number is sig * 2^(exp - man_bits of its format); zero has sig 0. Zeros take the least exponent.
+enum { ZERO_EXP = -100000, MIN_EXP = -126 };
+typedef struct { int32_t sig; int32_t exp; } Part;
+
+static bool part_of(NumFormat f, uint64_t bits, bool negate, Part *out) {
+  const NumFormatInfo *i = num_format_info(f);
+  bits >>= i->low_zeros;
+  int32_t man = (int32_t)(bits & ((1u << i->man_bits) - 1));
+  int32_t field = (int32_t)(bits >> i->man_bits & ((1u << i->exp_bits) - 1));
+  bool neg = bits >> (i->man_bits + i->exp_bits) & 1;
+  int32_t top = (1 << i->exp_bits) - 1;
+  if (field == top && (i->has_inf || man == (1 << i->man_bits) - 1)) {
+    *out = (Part){0, ZERO_EXP};
+    return false;
+  }
+  int32_t sig = field ? man | 1 << i->man_bits : man;
+  *out = (Part){neg != negate ? -sig : sig, sig ? (field ? field : 1) - i->bias : ZERO_EXP};
+  return true;
+}
+
+static int64_t align(int64_t sig, int shift) {
+  int64_t mag = sig < 0 ? -sig : sig;
+  mag = shift >= 0 ? mag << shift : shift > -63 ? mag >> -shift : 0;
+  return sig < 0 ? -mag : mag;
+}
+
+static uint64_t sum_result(MmaType d, int keep, int64_t sum, int exp) {
+  double v = ldexp((double)sum, exp);  // exact: sums are far below 2^53 units
+  if (d == MMA_F16) return num_encode(NUM_F16, v, NUM_RNE, false);
+  if (fabs(v) >= 0x1p128) return num_encode(NUM_F32, v < 0 ? -INFINITY : INFINITY, NUM_RNE, false);
+  uint64_t bits = num_encode(NUM_F32, v, NUM_RTZ, false);
+  if (keep < 23 && fabs(v) >= 0x1p-126) bits &= ~0ull << (23 - keep);
+  return bits;
+}
+
+// A row and column with an infinity or NaN in them: IEEE's rules, to which finite products do not contribute.
+static uint64_t special_sum(const MmaSpec *s, const uint64_t *a, const uint64_t *b, double c) {
+  double sum = c;
+  for (unsigned k = 0; k < s->k; k++) {
+    double x = num_decode(types[s->a].format, a[k]), y = num_decode(types[s->b].format, b[k]);
+    double p = (s->negate_a ? -x : x) * (s->negate_b ? -y : y);
+    if (!isfinite(p)) sum += p;
+  }
+  return num_encode(types[s->d].format, sum, NUM_RTZ, false);
+}
+
+static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+  enum { MAX_K = 64, MAX_N = 256, MAX_ROWS = 64 };
+  Part pa[MAX_ROWS * MAX_K], pb[MAX_N * MAX_K];
+  bool fin_a[MAX_ROWS], fin_b[MAX_N];
+  NumFormat fa = types[s->a].format, fb = types[s->b].format, fd = types[s->d].format;
+  SumModel model = sum_model(s);
+  unsigned K = s->k, N = s->n, block = model.block < K ? model.block : K;
+  int product_man = num_format_info(fa)->man_bits + num_format_info(fb)->man_bits;
+  int d_man = num_format_info(fd)->man_bits;
+  for (unsigned i = 0; i < rows; i++) {
+    fin_a[i] = true;
+    for (unsigned k = 0; k < K; k++) fin_a[i] &= part_of(fa, a[i * K + k], s->negate_a, &pa[i * K + k]);
+  }
+  for (unsigned j = 0; j < N; j++) {
+    fin_b[j] = true;
+    for (unsigned k = 0; k < K; k++) fin_b[j] &= part_of(fb, b[j * K + k], s->negate_b, &pb[j * K + k]);
+  }
+  for (unsigned i = 0; i < rows; i++) {
+    for (unsigned j = 0; j < N; j++) {
+      uint64_t acc = use_c ? d[i * N + j] : 0;
+      if (!fin_a[i] || !fin_b[j]) {
+        d[i * N + j] = special_sum(s, a + i * K, b + j * K, num_decode(fd, acc));
+        continue;
+      }
+      for (unsigned k0 = 0; k0 < K; k0 += block) {
+        const Part *x = pa + i * K + k0, *y = pb + j * K + k0;
+        Part c;
+        if (!part_of(fd, acc, false, &c)) {
+          if (num_is_nan(fd, acc)) acc = num_canonical_nan(fd);
+          break;
+        }
+        int max_exp = c.exp > MIN_EXP ? c.exp : MIN_EXP;
+        for (unsigned k = 0; k < block; k++) {
+          int e = x[k].exp + y[k].exp;
+          max_exp = e > max_exp ? e : max_exp;
+        }
+        int64_t sum = align(c.sig, model.fraction - d_man + c.exp - max_exp);
+        for (unsigned k = 0; k < block; k++)
+          sum += align((int64_t)x[k].sig * y[k].sig, model.fraction - product_man + x[k].exp + y[k].exp - max_exp);
+        acc = sum_result(s->d, model.keep, sum, max_exp - model.fraction);
+      }
+      d[i * N + j] = acc;
+    }
+  }
+}
+
+static void compute_f64(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+  for (unsigned i = 0; i < rows; i++)
+    for (unsigned j = 0; j < s->n; j++) {
+      double acc = use_c ? num_f64_bits(d[i * s->n + j]) : 0;
+      for (unsigned k = 0; k < s->k; k++) acc = fma(num_f64_bits(a[i * s->k + k]), num_f64_bits(b[j * s->k + k]), acc);
+      d[i * s->n + j] = isnan(acc) ? num_canonical_nan(NUM_F64) : num_bits_f64(acc);
+    }
+}
+
+static int64_t integer_of(MmaType t, uint64_t bits) {
+  return types[t].is_signed ? num_sext(bits, types[t].bits) : (int64_t)num_zext(bits, types[t].bits);
+}
+
+static void compute_int(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+  for (unsigned i = 0; i < rows; i++)
+    for (unsigned j = 0; j < s->n; j++) {
+      int64_t acc = use_c ? num_sext(d[i * s->n + j], 32) : 0;
+      for (unsigned k = 0; k < s->k; k++) acc += integer_of(s->a, a[i * s->k + k]) * integer_of(s->b, b[j * s->k + k]);
+      if (s->saturate) acc = min_i64(max_i64(acc, INT32_MIN), INT32_MAX);
+      d[i * s->n + j] = (uint32_t)acc;
+    }
+}
+
+void mma_compute(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+  if (s->a == MMA_F64) compute_f64(s, rows, a, b, d, use_c);
+  else if (types[s->a].is_float) compute_float(s, rows, a, b, d, use_c);
+  else compute_int(s, rows, a, b, d, use_c);
+}
+
+// ---- descriptors ----
+
+enum { DESC_SPAN = 1 << 18 };  // 14 bits of 16-byte units
+
+const char *mma_descriptor_decode(uint64_t bits, MmaDescriptor *out) {
+  static const uint16_t swizzles[] = {0, 128, 64, 32};
+  *out = (MmaDescriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
+                         .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
+                         .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                         .base_offset = (uint8_t)(bits >> 49 & 7),
+                         .swizzle = swizzles[bits >> 62]};
+  if (bits & (3ull << 14 | 3ull << 30 | 7ull << 46 | 0x3ffull << 52)) return "bits that must be zero are set";
+  return NULL;
+}
+
+uint64_t mma_descriptor_encode(const MmaDescriptor *d) {
+  uint64_t mode = d->swizzle == 128 ? 1 : d->swizzle == 64 ? 2 : d->swizzle == 32 ? 3 : 0;
+  return (d->start >> 4 & 0x3fff) | (uint64_t)(d->leading >> 4 & 0x3fff) << 16 | (uint64_t)(d->stride >> 4 & 0x3fff) << 32 |
+         (uint64_t)(d->base_offset & 7) << 49 | mode << 62;
+}
+
+uint32_t mma_descriptor_address(const MmaDescriptor *d, bool mn_major, unsigned elem_bytes, unsigned row, unsigned k) {
+  uint32_t offset;
+  unsigned width = d->swizzle ? d->swizzle : 16;  // bytes of one contiguous run
+  if (mn_major) {
+    // Runs lie along M or N, one per k. Without swizzle the two strides change places.
+    uint32_t byte = row * elem_bytes, chunk = byte / width;
+    offset = d->swizzle ? k / 8 * d->stride + chunk * d->leading : k / 8 * d->leading + chunk * d->stride;
+    offset += k % 8 * width + byte % width;
+  } else {
+    uint32_t byte = k * elem_bytes;
+    offset = row / 8 * d->stride + row % 8 * width;
+    offset += d->swizzle ? byte : byte / 16 * d->leading + byte % 16;
+  }
+  uint32_t address = d->start + offset;
+  // The pattern repeats from where it starts, which base_offset tells when that is off its own alignment.
+  uint32_t shift = (uint32_t)d->base_offset << 7;
+  uint32_t chunks = d->swizzle / 16;
+  if (chunks >= 2) address ^= ((address - shift) >> 7 & (chunks - 1)) << 4;
+  return address & (DESC_SPAN - 1);
+}
