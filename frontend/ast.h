@@ -26,7 +26,7 @@ const char *pyop_text(PyOp op);   // "+", "and", "is not", …
 
 typedef enum { PARAM_POSITIONAL_ONLY, PARAM_NORMAL, PARAM_VARARGS, PARAM_KEYWORD_ONLY, PARAM_KWARGS } ParamKind;
 
-typedef __int128 Int128;          // integers beyond 128 bits are diagnosed, at the literal or at the operation
+typedef __int128 Int128;          // integers beyond 128 bits are diagnosed where they are used or computed
 
 typedef struct Node Node;
 typedef struct { Node **data; uint32_t count, capacity; } NodeList;   // a VEC(Node *)
@@ -75,7 +75,7 @@ struct Node {
     struct { const char *name; NodeList bases, keywords, body, decorators; Span name_span; } cls;
     struct { const char *name; Node *annotation, *default_value; ParamKind kind; } param;   // a bare `*` is not a node
     struct { const char *id; } name;
-    struct { Int128 value; } integer;
+    struct { Int128 value; bool is_too_large; } integer;                  // is_too_large: to be reported where it is used
     struct { double value; } floating;
     struct { const char *data; size_t size; } str;                        // decoded; UTF-8; NUL-terminated beside its size
     struct { Node *value; Node *spec; const char *text; char conversion; } format;
