@@ -1,0 +1,237 @@
+// accelerate_dot: dots onto tensor cores.
+//   in:  LAID_OUT, dots with whatever layouts coalesce gave them
+//   out: each dot that the target's tensor cores can do has become
+//          wgmma on a buffer (or register) A and a buffer B            sm_90a, M ≥ 64
+//          mma on register operands loaded from buffers                sm_80 and up
+//        with convert_layout to and from the accumulator layout around it; the rest stay dots (multiply-add).
+//
+//   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: the view is free)
+//                         →      %B = alloc %b ; %Bt = buffer_trans %B
+//                                %c' = convert_layout %c : accumulator
+//                                %d' = wgmma %A, %Bt, %c'
+//                                %d = convert_layout %d'
+// Loads that feed the allocs are later made asynchronous by pipeline_loops, which looks for exactly this shape.
+#include "passes/pass.h"
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  bool changed;
+} Accel;
+
+typedef enum { UNIT_FMA, UNIT_MMA, UNIT_WGMMA } DotUnit;
+
+// Bits of an operand element as the tensor core reads it; 0 when it cannot.
+static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, const Type *c, const Op *dot) {
+  ScalarKind ka = type_elem(a)->scalar, kb = type_elem(b)->scalar, kc = type_elem(c)->scalar;
+  bool fp8 = (ka == SC_F8E4M3 || ka == SC_F8E5M2) && (kb == SC_F8E4M3 || kb == SC_F8E5M2);
+  if (fp8) return t->has_fp8_mma && kc == SC_F32 ? 8 : 0;
+  if (ka != kb) return 0;
+  switch (ka) {
+  case SC_F16: return kc == SC_F32 || kc == SC_F16 ? 16 : 0;
+  case SC_BF16: return kc == SC_F32 ? 16 : 0;
+  case SC_I8: return kc == SC_I32 ? 8 : 0;
+  case SC_F32: return kc == SC_F32 && op_int(dot, ATTR_PRECISION, PREC_TF32) == PREC_TF32 ? 32 : 0;
+  default: return 0;
+  }
+}
+
+static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
+  const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
+  *bits = operand_bits(m->target, a, b, c, dot);
+  if (*bits == 0 || c->rank != 2) return UNIT_FMA;
+  int64_t rows = c->shape[0], cols = c->shape[1], k = a->shape[1];
+  if (k < 256 / (int64_t)*bits) return UNIT_FMA;
+  if (m->target->has_wgmma && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
+    uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
+    // Each warp column needs at least 8 columns of its own.
+    if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
+  }
+  return UNIT_MMA;
+}
+
+// What the operand is before conversions and transposes that a view of its buffer can stand for.
+static Value *operand_source(Value *v, bool *transposed) {
+  *transposed = false;
+  while (v->def) {
+    if (v->def->opcode == OP_CONVERT_LAYOUT) v = op_operand(v->def, 0);
+    else if (v->def->opcode == OP_TRANS && v->type->rank == 2) {
+      *transposed = !*transposed;
+      v = op_operand(v->def, 0);
+    } else break;
+  }
+  return v;
+}
+
+// Axis along which memory (or the threads' registers) runs: it becomes the contiguous axis of the buffer.
+static uint32_t fast_axis(const Value *v) {
+  if (v->def && v->def->opcode == OP_DESC_LOAD) return 1;
+  return layout_contiguity(v->type->layout, 0) > layout_contiguity(v->type->layout, 1) ? 0 : 1;
+}
+
+// A value that is computed from another dot's accumulator stays in registers: storing it would cost a round trip.
+static bool comes_from_dot(const Value *v, int depth) {
+  if (!v->def || depth == 0) return false;
+  switch (v->def->opcode) {
+  case OP_WGMMA: case OP_WGMMA_WAIT: case OP_MMA: case OP_DOT: return true;
+  default: break;
+  }
+  bool through = v->def->opcode == OP_CONVERT_LAYOUT || (op_info[v->def->opcode].traits & TRAIT_ELEMENTWISE);
+  if (!through) return false;
+  for (uint32_t i = 0; i < v->def->num_operands; i++) {
+    const Value *x = op_operand(v->def, i);
+    if (x && type_is_tensor(x->type) && comes_from_dot(x, depth - 1)) return true;
+  }
+  return false;
+}
+
+static bool feeds_dot(const Value *v, int depth) {
+  for (const Use *u = v->uses; u && depth > 0; u = u->next) {
+    Opcode oc = u->user->opcode;
+    if (oc == OP_DOT || oc == OP_MMA || oc == OP_WGMMA) {
+      if (u->index < 2) return true;
+    } else if (oc == OP_CONVERT_LAYOUT || (op_info[oc].traits & TRAIT_ELEMENTWISE)) {
+      if (feeds_dot(&u->user->results[0], depth - 1)) return true;
+    }
+  }
+  return false;
+}
+
+// The widest swizzle that the contiguous axis fills.
+static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
+  int64_t bytes = inner * bits / 8;
+  return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
+}
+
+static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, int k_axis, bool need_k_major) {
+  bool transposed;
+  Value *src = operand_source(operand, &transposed);
+  uint32_t fast = fast_axis(src);
+  if (need_k_major) fast = transposed ? 1 - (uint32_t)k_axis : (uint32_t)k_axis;
+  uint32_t order[2] = {fast, 1 - fast};
+  uint32_t swizzle = swizzle_for(src->type->shape[fast], bits);
+  const Layout *shared = layout_make_shared_swizzled(s->ctx, 2, src->type->shape, bits, swizzle, order);
+  const Type *bt = type_buffer(s->ctx, type_elem(src->type), 2, src->type->shape, shared, 0);
+  // The buffer is filled where the value is, so that it stays beside its load.
+  Op *alloc = build_op_typed(b, OP_ALLOC, &bt, 1, &src, 1);
+  Value *buf = op_result(alloc, 0);
+  if (!transposed) return buf;
+  static const int64_t swap[2] = {1, 0};
+  int64_t shape[2] = {src->type->shape[1], src->type->shape[0]};
+  const Type *vt = type_buffer(s->ctx, type_elem(src->type), 2, shape, layout_transpose(s->ctx, shared, swap), 0);
+  Op *view = build_op_typed(b, OP_BUFFER_TRANS, &vt, 1, &buf, 1);
+  op_set_ints(s->ctx, view, ATTR_ORDER, swap, 2);
+  return op_result(view, 0);
+}
+
+static void replace_dot(Op *dot, Builder *b, Opcode oc, Value *a, Value *bv, Value *c, Value *use_c, const Type *acc) {
+  Value *args[4] = {a, bv, c, use_c};
+  Op *mma = build_op_typed(b, oc, &acc, 1, args, oc == OP_WGMMA ? 4 : 3);
+  op_copy_attrs(b->ctx, mma, dot);
+  Value *back = build_convert_layout(b, op_result(mma, 0), op_result(dot, 0)->type->layout);
+  value_replace_all_uses(op_result(dot, 0), back);
+  op_erase(dot);
+}
+
+static bool is_zero(const Value *v) {
+  uint64_t bits;
+  return value_constant_bits(v, &bits) && bits == 0;
+}
+
+// An accumulator that starts from zero needs no zeros in registers: wgmma has a predicate for it.
+//   select(cond, 0, c) → c, used unless cond;   select(cond, c, 0) → c, used if cond;   0 → not used
+static Value *split_accumulator(Builder *b, Value *c, Value **use_c) {
+  Value *v = c;
+  while (v->def && v->def->opcode == OP_CONVERT_LAYOUT) v = op_operand(v->def, 0);
+  *use_c = NULL;
+  if (is_zero(v)) {
+    *use_c = build_int(b, type_scalar(b->ctx, SC_I1), 0);
+    return c;
+  }
+  if (!v->def || v->def->opcode != OP_SELECT || type_is_tensor(op_operand(v->def, 0)->type)) return c;
+  Value *cond = op_operand(v->def, 0), *yes = op_operand(v->def, 1), *no = op_operand(v->def, 2);
+  if (is_zero(yes)) {
+    *use_c = build_binary(b, OP_XORI, cond, build_int(b, cond->type, 1));
+    return no;
+  }
+  if (is_zero(no)) {
+    *use_c = cond;
+    return yes;
+  }
+  return c;
+}
+
+static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
+  Builder b = builder_before(s->ctx, dot);
+  const Type *ct = op_operand(dot, 2)->type;
+  uint32_t warps = s->module->num_warps;
+  uint32_t warps_m = (uint32_t)min_i64(warps, ct->shape[0] / 16), warps_n = warps / warps_m;
+  uint32_t instr_n = (uint32_t)min_i64(256, ct->shape[1] / warps_n);
+  const Layout *acc = layout_make_wgmma_acc(s->ctx, ct->shape, warps_m, warps_n, instr_n);
+  // Only 16-bit operands may be MN-major; the other types' descriptors have no transpose bit.
+  bool k_major = bits != 16;
+  bool transposed;
+  Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
+  if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(asrc, 32)) {
+    MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
+    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, 32 / bits));
+  } else {
+    a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major);
+  }
+  Value *bv = operand_buffer(s, &b, op_operand(dot, 1), bits, 0, k_major);
+  Value *use_c;
+  Value *c = build_convert_layout(&b, split_accumulator(&b, op_operand(dot, 2), &use_c), acc);
+  replace_dot(dot, &b, OP_WGMMA, a, bv, c, use_c, c->type);
+}
+
+// Warps are laid over the tile so that each one's part stays as square as fragments allow; a dot whose result feeds
+// another dot keeps whole rows in a warp.
+static MmaShape mma_shape(const Accel *s, const Op *dot, const Type *ct) {
+  MmaShape shape = {.rank = 2, .warps = {1, 1}, .warps_m_first = false, .instr_n = 8};
+  bool chained = comes_from_dot(op_operand(dot, 0), 32) || feeds_dot(&dot->results[0], 32);
+  while (shape.warps[0] * shape.warps[1] < s->module->num_warps) {
+    int64_t rows = ct->shape[0] / shape.warps[0], cols = ct->shape[1] / shape.warps[1];
+    bool along_m = chained ? rows > 16 : (rows > 16 && (rows >= cols || cols <= 8));
+    shape.warps[along_m || cols <= 8 ? 0 : 1] *= 2;
+  }
+  return shape;
+}
+
+static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits, const MmaShape *shape) {
+  Value *v = op_operand(dot, index);
+  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, 32 / bits);
+  bool transposed;
+  if (comes_from_dot(operand_source(v, &transposed), 32)) return build_convert_layout(b, v, layout);
+  Value *buf = operand_buffer(s, b, v, bits, index == 0 ? 1 : 0, false);
+  const Type *t = type_with_layout(s->ctx, v->type, layout);
+  Value *args[2] = {buf, NULL};
+  return op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
+}
+
+static void to_mma(Accel *s, Op *dot, uint32_t bits) {
+  Builder b = builder_before(s->ctx, dot);
+  const Type *ct = op_operand(dot, 2)->type;
+  MmaShape shape = mma_shape(s, dot, ct);
+  Value *a = mma_operand(s, &b, dot, 0, bits, &shape);
+  Value *bv = mma_operand(s, &b, dot, 1, bits, &shape);
+  Value *c = build_convert_layout(&b, op_operand(dot, 2), layout_make_mma_acc(s->ctx, ct->shape, &shape));
+  replace_dot(dot, &b, OP_MMA, a, bv, c, NULL, c->type);
+}
+
+static void visit(Op *op, void *user) {
+  Accel *s = user;
+  if (op->opcode != OP_DOT) return;
+  uint32_t bits;
+  switch (choose_unit(s->module, op, &bits)) {
+  case UNIT_FMA: return;
+  case UNIT_MMA: to_mma(s, op, bits); break;
+  case UNIT_WGMMA: to_wgmma(s, op, bits); break;
+  }
+  s->changed = true;
+}
+
+bool pass_accelerate_dot(PassCtx *p) {
+  Accel s = {.ctx = p->ctx, .module = p->module};
+  module_walk(p->module, visit, &s);
+  return s.changed;
+}

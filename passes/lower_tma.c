@@ -1,0 +1,176 @@
+// lower_tma: descriptor accesses that pipeline_loops left become synchronous TMA copies through a shared buffer.
+//   in:  LAID_OUT; desc_load/desc_store/desc_reduce on descriptors that reach TMA
+//   out: none of those; every descriptor parameter knows its box and swizzle
+//
+//   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
+//                                  %x = local_load %buf            (or %buf itself where an alloc of %x asked for this layout)
+//   desc_store %d, %x, i, j        tma_wait 0; local_store %x, %buf; fence_async; tma_store
+//
+// A store does not wait: the wait comes before its buffer is written again, and before the kernel returns.
+#include "passes/tma.h"
+
+uint32_t tma_swizzle_bytes(const Type *desc) {
+  int64_t bytes = desc->shape[desc->rank - 1] * (int64_t)type_elem_bytes(desc);
+  return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
+}
+
+void tma_box(const Type *desc, int64_t box[MAX_RANK]) {
+  for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
+  uint32_t span = tma_swizzle_bytes(desc), last = desc->rank - 1u;
+  if (span) box[last] = min_i64(box[last], span / type_elem_bytes(desc));
+}
+
+const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
+  uint32_t order[MAX_RANK];
+  for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
+  return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, tma_swizzle_bytes(desc), order);
+}
+
+bool tma_usable(const Module *m, const Value *desc) {
+  return m->target->has_tma && (desc->block || (desc->def && desc->def->opcode == OP_MAKE_DESC));
+}
+
+uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
+
+Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
+  const Type *t = buffers->type;
+  if (t->count == 0) return buffers;
+  const Type *tile = type_buffer(b->ctx, t->elem, t->rank, t->shape, t->layout, 0);
+  Value *args[2] = {buffers, i};
+  return op_result(build_op_typed(b, OP_BUFFER_INDEX, &tile, 1, args, 2), 0);
+}
+
+Value *tma_build_barriers(Builder *b, uint32_t count) {
+  const int64_t one = 1;
+  const uint32_t order = 0;
+  const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one, layout_make_shared_plain(b->ctx, 1, &one, &order), count);
+  Value *none = NULL;
+  Value *bars = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+  for (uint32_t i = 0; i < (count ? count : 1); i++) {
+    Value *bar = tma_build_index(b, bars, build_i32(b, i));
+    op_set_int(b->ctx, build_op(b, OP_MBAR_INIT, &bar, 1), ATTR_COUNT, 1);
+  }
+  return bars;
+}
+
+void tma_build_invalidate(Builder *b, Value *bars) {
+  for (uint32_t i = 0; i < (bars->type->count ? bars->type->count : 1); i++) {
+    Value *bar = tma_build_index(b, bars, build_i32(b, i));
+    build_op(b, OP_MBAR_INVAL, &bar, 1);
+  }
+}
+
+void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes) {
+  Value *args[2] = {bar, pred};
+  op_set_int(b->ctx, build_op(b, OP_MBAR_EXPECT, args, 2), ATTR_BYTES, bytes);
+}
+
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords) {
+  Value *args[4 + MAX_RANK] = {desc, buf, bar, pred};
+  for (uint32_t i = 0; i < desc->type->rank; i++) args[4 + i] = coords[i];
+  build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
+}
+
+static const Type *tile_buffer(Context *ctx, const Type *desc) {
+  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
+}
+
+static Value *alloc_tile(Builder *b, const Type *desc) {
+  const Type *t = tile_buffer(b->ctx, desc);
+  Value *none = NULL;
+  return op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+}
+
+static void coordinates(const Op *op, uint32_t first, Value **coords) {
+  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = op_operand(op, i);
+}
+
+// The tile as the block sees it: the buffer's rank may exceed the loaded tensor's when leading block sizes are 1.
+static Value *load_tile(Builder *b, Value *buf, const Type *tensor) {
+  const Type *t = tensor;
+  if (tensor->rank != buf->type->rank)
+    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
+  Value *args[2] = {buf, NULL};
+  Value *v = op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
+  return t == tensor ? v : op_result(build_op_typed(b, OP_RESHAPE, &tensor, 1, &v, 1), 0);
+}
+
+static void lower_load(Context *ctx, Op *op) {
+  Builder b = builder_before(ctx, op);
+  Value *desc = op_operand(op, 0), *coords[MAX_RANK];
+  coordinates(op, 1, coords);
+  Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
+  tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type));
+  tma_build_load(&b, desc, buf, bar, NULL, coords);
+  Value *wait[3] = {bar, build_i32(&b, 0), NULL};
+  build_op(&b, OP_MBAR_WAIT, wait, 3);
+  tma_build_invalidate(&b, bar);
+  Value *x = op_result(op, 0);
+  for (Use *u = x->uses, *next; u; u = next) {
+    next = u->next;
+    Op *alloc = u->user;
+    if (alloc->opcode != OP_ALLOC || op_result(alloc, 0)->type != buf->type) continue;
+    value_replace_all_uses(op_result(alloc, 0), buf);
+    op_erase(alloc);
+  }
+  if (x->uses) value_replace_all_uses(x, load_tile(&b, buf, x->type));
+  op_erase(op);
+}
+
+static void lower_store(Context *ctx, Op *op) {
+  Builder b = builder_before(ctx, op);
+  Value *desc = op_operand(op, 0), *value = op_operand(op, 1), *coords[MAX_RANK];
+  coordinates(op, 2, coords);
+  Value *buf = alloc_tile(&b, desc->type);
+  op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  if (value->type->rank != desc->type->rank) {
+    const Type *t = type_tensor(ctx, value->type->elem, desc->type->rank, desc->type->shape,
+                                layout_reshape(ctx, value->type->layout, desc->type->rank, desc->type->shape));
+    value = op_result(build_op_typed(&b, OP_RESHAPE, &t, 1, &value, 1), 0);
+  }
+  Value *put[2] = {value, buf};
+  build_op(&b, OP_LOCAL_STORE, put, 2);
+  build_op(&b, OP_FENCE_ASYNC, NULL, 0);
+  Value *args[2 + MAX_RANK] = {desc, buf};
+  for (uint32_t i = 0; i < desc->type->rank; i++) args[2 + i] = coords[i];
+  bool is_store = op->opcode == OP_DESC_STORE;
+  Op *out = build_op(&b, is_store ? OP_TMA_STORE : OP_TMA_REDUCE, args, 2u + desc->type->rank);
+  op_copy_attrs(ctx, out, op);
+  op_erase(op);
+}
+
+typedef struct { Module *module; Func *func; bool stored, changed; } LowerTma;
+
+static void visit(Op *op, void *user) {
+  LowerTma *s = user;
+  bool load = op->opcode == OP_DESC_LOAD, store = op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE;
+  if ((!load && !store) || !tma_usable(s->module, op_operand(op, 0))) return;
+  s->changed = true;
+  s->stored |= store;
+  if (load) lower_load(s->module->ctx, op);
+  else lower_store(s->module->ctx, op);
+}
+
+// Shared memory must outlive the copies that read it.
+static void wait_before_return(Op *op, void *user) {
+  LowerTma *s = user;
+  if (op->opcode != OP_RETURN) return;
+  Builder b = builder_before(s->module->ctx, op);
+  op_set_int(s->module->ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+}
+
+bool pass_lower_tma(PassCtx *p) {
+  LowerTma s = {.module = p->module};
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    s.func = f;
+    s.stored = false;
+    for (uint32_t i = 0; i < f->num_params; i++) {
+      if (f->params[i].kind != PARAM_DESC && f->params[i].kind != PARAM_AUTO_TENSORMAP) continue;
+      f->params[i].swizzle_bytes = tma_swizzle_bytes(f->body->args[i]->type);
+      tma_box(f->body->args[i]->type, f->params[i].box);
+    }
+    block_walk(f->body, visit, &s);
+    if (s.stored) block_walk(f->body, wait_before_return, &s);
+  }
+  return s.changed;
+}

@@ -1,0 +1,496 @@
+// pipeline_loops: loads of coming iterations run while this one computes.
+//   in:  LAID_OUT, loops with loads or desc_loads whose addresses can be computed ahead
+//   out: those loads are cp.async or TMA copies into buffers of S stages, issued S − 1 iterations early; wgmmas on such
+//        buffers stay in flight across iterations
+//
+//   for i, acc                         bufA, bufB = alloc S tiles;  full = alloc S barriers
+//     %a = load A[i]                   issue loads 0 … S−2 (each only if that iteration exists)       prologue
+//     %A = alloc %a                    for i, acc, s (slot), ph (parity), …
+//     %b = load B[i]                     wait full[s], ph
+//     %B = alloc %b            →         acc' = wgmma bufA[s], bufB[s], acc   (in flight)
+//     acc' = wgmma %A, %B, acc           wait until only this wgmma is in flight: slot (s − 1) mod S is free
+//     yield acc'                         issue loads i+S−1 into slot (s − 1) mod S, if that iteration exists
+//                                        yield acc', …
+//                                      wait for the last wgmma
+//
+// The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
+// copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
+// accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
+// Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it.
+#include "passes/tma.h"
+
+enum { IN_SLICE = 1 };
+
+typedef struct {
+  Op *load;                // load or desc_load in the loop body
+  Op *alloc;               // the alloc of its value, when the copy can land where that wants it
+  Op *consumer;            // first op of the body that needs the data: loads with the same one share a barrier
+  bool tma;
+  uint32_t group;
+  const Type *buffer_type; // of one stage
+  Value *buffers;
+} Async;
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  Op *loop;
+  uint32_t stages;
+  VEC(Async) asyncs;
+  uint32_t num_groups, num_copy_groups;
+  Value *barriers[64];     // per group: array of `stages`, or NULL for cp.async groups
+  bool *carried_in_slice;
+  bool changed;
+} Pipe;
+
+static Block *body_of(const Op *loop) { return loop->blocks[0]; }
+
+// ---- which loads ----
+
+static Op *first_consumer(const Pipe *s, const Value *v) {
+  Op *first = NULL;
+  for (const Use *u = v->uses; u; u = u->next) {
+    Op *at = u->user;
+    while (at->parent != body_of(s->loop)) at = at->parent->parent;
+    bool view = at->opcode == OP_ALLOC || at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE;
+    if (view) at = first_consumer(s, op_result(at, 0));
+    if (!at) continue;
+    bool earlier = !first;
+    for (const Op *o = at; o && !earlier; o = o->next) earlier = o == first;
+    if (earlier) first = at;
+  }
+  return first;
+}
+
+static Op *only_alloc(const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next)
+    if (u->user->opcode == OP_ALLOC) return u->user;
+  return NULL;
+}
+
+// cp.async moves 4, 8 or 16 bytes and fills with zeros.
+static bool can_copy_async(const Pipe *s, const Op *load) {
+  if (!s->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
+  const Value *other = op_operand(load, 3);
+  uint64_t bits;
+  if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
+  return op_int(load, ATTR_VECTOR, 1) * type_elem_bytes(load->results[0].type) >= 4;
+}
+
+static void consider(Pipe *s, Op *op, bool all_loads) {
+  Async a = {.load = op};
+  if (op->opcode == OP_DESC_LOAD) {
+    if (!tma_usable(s->module, op_operand(op, 0))) return;
+    const Type *desc = op_operand(op, 0)->type;
+    a.tma = true;
+    a.buffer_type = type_buffer(s->ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(s->ctx, desc), 0);
+    a.alloc = only_alloc(op_result(op, 0));
+    if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
+  } else if (op->opcode == OP_LOAD && can_copy_async(s, op)) {
+    a.alloc = only_alloc(op_result(op, 0));
+    if (!a.alloc && !all_loads) return;
+    const Type *t = op_result(op, 0)->type;
+    if (a.alloc) {
+      a.buffer_type = op_result(a.alloc, 0)->type;
+    } else {
+      uint32_t order[MAX_RANK], fast = 0;
+      for (uint32_t i = 1; i < t->rank; i++)
+        if (layout_contiguity(t->layout, i) >= layout_contiguity(t->layout, fast)) fast = i;
+      order[0] = fast;
+      for (uint32_t i = t->rank, n = 1; i-- > 0;)
+        if (i != fast) order[n++] = i;
+      a.buffer_type = type_buffer(s->ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(s->ctx, t->rank, t->shape, order), 0);
+    }
+  } else {
+    return;
+  }
+  a.consumer = first_consumer(s, op_result(op, 0));
+  if (a.consumer) vec_push(&s->ctx->arena, &s->asyncs, a);
+}
+
+// ---- what their addresses need ----
+
+static bool add_to_slice(Pipe *s, Value *v);
+
+static bool add_captures(Pipe *s, Block *b) {
+  for (Op *op = b->first; op; op = op->next) {
+    if (!(op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) && op->opcode != OP_IF) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      if (op_operand(op, i) && !add_to_slice(s, op_operand(op, i))) return false;
+    for (uint32_t i = 0; i < op->num_blocks; i++)
+      if (!add_captures(s, op->blocks[i])) return false;
+  }
+  return true;
+}
+
+static bool add_to_slice(Pipe *s, Value *v) {
+  Block *body = body_of(s->loop);
+  if (v->block == body) {
+    if (v->index == 0 || s->carried_in_slice[v->index - 1]) return true;
+    s->carried_in_slice[v->index - 1] = true;
+    return add_to_slice(s, op_operand(body->last, v->index - 1));
+  }
+  if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
+  Op *op = v->def;
+  if (op->mark & IN_SLICE) return true;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) && op->opcode != OP_IF) return false;
+  // Conversions and reductions synchronise the block and use shared memory: not worth running twice.
+  if (op->opcode == OP_REDUCE || op->opcode == OP_SCAN || op->opcode == OP_WGMMA || op->opcode == OP_MMA || op->opcode == OP_DOT) return false;
+  op->mark |= IN_SLICE;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !add_to_slice(s, op_operand(op, i))) return false;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    if (!add_captures(s, op->blocks[i])) return false;
+  return true;
+}
+
+static bool slice_of(Pipe *s, const Op *load) {
+  for (uint32_t i = 0; i < load->num_operands; i++)
+    if (op_operand(load, i) && !add_to_slice(s, op_operand(load, i))) return false;
+  return true;
+}
+
+// Marks the slices of all asyncs; drops those that have none (their slice would contain memory accesses).
+static void find_slices(Pipe *s) {
+  uint32_t n = s->loop->num_results, kept = 0;
+  for (uint32_t round = 0; round < 2; round++) {
+    for (Op *op = body_of(s->loop)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
+    for (uint32_t i = 0; i < n; i++) s->carried_in_slice[i] = false;
+    kept = 0;
+    for (uint32_t i = 0; i < s->asyncs.count; i++)
+      if (slice_of(s, s->asyncs.data[i].load)) s->asyncs.data[kept++] = s->asyncs.data[i];
+    bool all = kept == s->asyncs.count;
+    s->asyncs.count = kept;
+    if (all) break;   // otherwise a failed attempt left marks: once more with the good ones only
+  }
+}
+
+// ---- wgmma in flight ----
+
+static bool operand_is_staged(const Pipe *s, const Value *buf) {
+  while (buf->def && (buf->def->opcode == OP_BUFFER_TRANS || buf->def->opcode == OP_BUFFER_SLICE)) buf = op_operand(buf->def, 0);
+  if (buf->type->kind != TYPE_BUFFER) return false;
+  if (value_defined_outside(buf, s->loop)) return true;
+  for (uint32_t i = 0; i < s->asyncs.count; i++)
+    if (s->asyncs.data[i].alloc == buf->def) return true;
+  return false;
+}
+
+// acc stays in flight when nothing in the iteration but nested conditionals reads it.
+static bool can_overlap(const Pipe *s, Op *wgmma) {
+  Value *r = op_result(wgmma, 0), *c = op_operand(wgmma, 2);
+  Block *body = body_of(s->loop);
+  if (wgmma->parent != body || !operand_is_staged(s, op_operand(wgmma, 0)) || !operand_is_staged(s, op_operand(wgmma, 1))) return false;
+  if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
+  for (const Use *u = r->uses; u; u = u->next)
+    if (u->user->parent == body && u->user != body->last) return false;
+  return true;
+}
+
+static void build_wgmma_wait(Builder *b, int64_t count, Value **v) {
+  Op *wait = build_op(b, OP_WGMMA_WAIT, v, v ? 1 : 0);
+  op_set_int(b->ctx, wait, ATTR_COUNT, count);
+  if (v) *v = op_result(wait, 0);
+}
+
+// Conditional readers wait in their own block, and see the waited value there.
+static void wait_in_conditionals(Pipe *s, Op *wgmma) {
+  Value *r = op_result(wgmma, 0);
+  for (Op *op = wgmma->next; op; op = op->next)
+    for (uint32_t k = 0; k < op->num_blocks; k++) {
+      Block *inner = op->blocks[k];
+      Value *waited = NULL;
+      for (Use *u = r->uses, *next; u; u = next) {
+        next = u->next;
+        if (!block_encloses(inner, u->user->parent) || (waited && u->user == waited->def)) continue;
+        if (!waited) {
+          Builder b = builder_before(s->ctx, inner->first);
+          waited = r;
+          build_wgmma_wait(&b, 0, &waited);
+        }
+        op_set_operand(u->user, u->index, waited);
+      }
+    }
+}
+
+// Returns the op after which this iteration's slot (s − 1) is free: the wait for the previous iteration's wgmmas.
+static Op *overlap_wgmmas(Pipe *s) {
+  Op *last = NULL;
+  uint32_t num = 0;
+  bool mixed = false;
+  for (Op *op = body_of(s->loop)->first; op; op = op->next) {
+    if (op->opcode != OP_WGMMA) continue;
+    if (can_overlap(s, op)) num++, last = op;
+    else mixed = true;
+  }
+  // A wait counts groups in order: with synchronous wgmmas between, every one is waited for anyway.
+  if (!last || mixed) return NULL;
+  Builder after = builder_at_end(s->ctx, s->loop->parent->func, s->loop->parent, s->loop->span);
+  after.before = s->loop->next;
+  for (Op *op = body_of(s->loop)->first; op; op = op->next) {
+    if (op->opcode != OP_WGMMA) continue;
+    op_set_int(s->ctx, op, ATTR_ASYNC, 1);
+    wait_in_conditionals(s, op);
+    Value *r = op_result(s->loop, op_operand(op, 2)->index - 1), *waited = r;
+    build_wgmma_wait(&after, 0, &waited);
+    for (Use *u = r->uses, *next; u; u = next) {
+      next = u->next;
+      if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
+    }
+  }
+  Builder b = builder_before(s->ctx, last);
+  b.before = last->next;
+  build_wgmma_wait(&b, num, NULL);
+  return last->next;
+}
+
+// ---- the new loop ----
+
+static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
+
+// Clones the slice at b with the values of map, then issues every copy into slot `slot`.
+static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred) {
+  for (Op *op = body_of(s->loop)->first; op; op = op->next) {
+    if (!(op->mark & IN_SLICE)) continue;
+    Op *copy = op_clone(s->ctx, op, map);
+    if (b->before) op_insert_before(copy, b->before);
+    else op_append(copy, b->block);
+  }
+  for (uint32_t g = 0; g < s->num_groups; g++) {
+    Value *bar = s->barriers[g] ? tma_build_index(b, s->barriers[g], slot) : NULL;
+    if (bar) {
+      int64_t bytes = 0;
+      for (uint32_t i = 0; i < s->asyncs.count; i++)
+        if (s->asyncs.data[i].group == g) bytes += tma_tile_bytes(s->asyncs.data[i].buffer_type);
+      tma_build_expect(b, bar, pred, bytes);
+    }
+    Value *tokens[64];
+    uint32_t num_tokens = 0;
+    for (uint32_t i = 0; i < s->asyncs.count; i++) {
+      Async *a = &s->asyncs.data[i];
+      if (a->group != g) continue;
+      Value *buf = tma_build_index(b, a->buffers, slot);
+      if (a->tma) {
+        Value *coords[MAX_RANK];
+        for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
+        tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords);
+        continue;
+      }
+      const Type *t = op_result(a->load, 0)->type;
+      Value *mask = slice_value(map, op_operand(a->load, 2));
+      Value *all = build_splat(b, pred, type_with_elem(s->ctx, t, type_scalar(s->ctx, SC_I1)));
+      mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
+      Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
+      Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
+      op_copy_attrs(s->ctx, copy, a->load);
+      if (num_tokens < countof(tokens)) tokens[num_tokens++] = op_result(copy, 0);
+    }
+    if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
+  }
+}
+
+static void group_asyncs(Pipe *s) {
+  s->num_groups = s->num_copy_groups = 0;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) {
+    Async *a = &s->asyncs.data[i];
+    uint32_t j = 0;
+    while (j < i && (s->asyncs.data[j].consumer != a->consumer || s->asyncs.data[j].tma != a->tma)) j++;
+    a->group = j < i ? s->asyncs.data[j].group : s->num_groups++;
+    if (j == i && !a->tma) s->num_copy_groups++;
+  }
+}
+
+// Waits for group g of the current iteration.
+static void build_group_wait(Pipe *s, Builder *b, uint32_t g, Value *slot, Value *phase, bool issued) {
+  if (s->barriers[g]) {
+    Value *args[3] = {tma_build_index(b, s->barriers[g], slot), phase, NULL};
+    build_op(b, OP_MBAR_WAIT, args, 3);
+    return;
+  }
+  // Committed after this group: the later groups of this iteration, and all of the iterations issued since.
+  uint32_t later = 0;
+  for (uint32_t i = g + 1; i < s->num_groups; i++) later += s->barriers[i] == NULL;
+  int64_t pending = later + (int64_t)(s->stages - 2 + (issued ? 1 : 0)) * s->num_copy_groups;
+  op_set_int(s->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, pending);
+  // cp.async writes through the generic proxy; wgmma reads through the async proxy.
+  for (uint32_t i = 0; i < s->asyncs.count; i++)
+    if (s->asyncs.data[i].group == g && s->asyncs.data[i].consumer->opcode == OP_WGMMA) {
+      build_op(b, OP_FENCE_ASYNC, NULL, 0);
+      break;
+    }
+}
+
+static Value *next_slot(Builder *b, Value *slot, uint32_t stages, Value **wraps) {
+  Value *plus = build_binary(b, OP_ADDI, slot, build_i32(b, 1));
+  *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, stages));
+  return build_ternary(b, OP_SELECT, *wraps, build_i32(b, 0), plus);
+}
+
+static void expand(Pipe *s) {
+  Context *ctx = s->ctx;
+  Op *loop = s->loop;
+  Block *body = body_of(loop);
+  uint32_t n = loop->num_results, stages = s->stages;
+  Op *issue_after = overlap_wgmmas(s);
+
+  Builder b = builder_before(ctx, loop);
+  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *none = NULL;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) {
+    Async *a = &s->asyncs.data[i];
+    const Type *t = a->buffer_type;
+    t = type_buffer(ctx, t->elem, t->rank, t->shape, t->layout, stages);
+    a->buffers = op_result(build_op_typed(&b, OP_ALLOC, &t, 1, &none, 1), 0);
+  }
+  for (uint32_t g = 0; g < s->num_groups; g++) {
+    s->barriers[g] = NULL;
+    for (uint32_t i = 0; i < s->asyncs.count; i++)
+      if (s->asyncs.data[i].group == g && s->asyncs.data[i].tma && !s->barriers[g]) s->barriers[g] = tma_build_barriers(&b, stages);
+  }
+
+  // Prologue: `ahead[i]` is carried value i as the issue sees it.
+  Value **ahead = arena_array(&ctx->arena, Value *, n + 1);
+  for (uint32_t i = 0; i < n; i++) ahead[i] = op_operand(loop, 3 + i);
+  Value *iv = lb;
+  for (uint32_t k = 0; k + 1 < stages; k++) {
+    ValueMap *map = value_map_new(ctx);
+    value_map_set(ctx, map, body->args[0], iv);
+    for (uint32_t i = 0; i < n; i++)
+      if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
+    issue(s, &b, map, build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub));
+    for (uint32_t i = 0; i < n; i++)
+      if (s->carried_in_slice[i]) ahead[i] = value_map_get(map, op_operand(body->last, i));
+    iv = build_binary(&b, OP_ADDI, iv, step);
+  }
+
+  // The loop: the old carried values, the copies that run ahead, then iv ahead, slot, parity, slot to fill.
+  Value **inits = arena_array(&ctx->arena, Value *, 2 * n + 4);
+  uint32_t num = 0;
+  for (uint32_t i = 0; i < n; i++) inits[num++] = op_operand(loop, 3 + i);
+  for (uint32_t i = 0; i < n; i++)
+    if (s->carried_in_slice[i]) inits[num++] = ahead[i];
+  uint32_t first_extra = num;
+  inits[num++] = iv;
+  inits[num++] = build_i32(&b, 0);
+  inits[num++] = build_i32(&b, 0);
+  inits[num++] = build_i32(&b, stages - 1);
+  Value **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
+  BuildRegion region = build_for_begin(&b, lb, ub, step, inits, num, carried);
+  op_copy_attrs(ctx, region.op, loop);
+  op_remove_attr(region.op, ATTR_NUM_STAGES);
+  Value *iv_ahead = carried[first_extra], *slot = carried[first_extra + 1], *phase = carried[first_extra + 2], *fill = carried[first_extra + 3];
+
+  ValueMap *map = value_map_new(ctx);
+  value_map_set(ctx, map, body->args[0], region.op->blocks[0]->args[0]);
+  for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], carried[i]);
+  ValueMap *ahead_map = value_map_new(ctx);
+  value_map_set(ctx, ahead_map, body->args[0], iv_ahead);
+  for (uint32_t i = 0, k = n; i < n; i++)
+    if (s->carried_in_slice[i]) value_map_set(ctx, ahead_map, body->args[1 + i], carried[k++]);
+
+  bool issued = false;
+  bool *waited = arena_array(&ctx->arena, bool, s->num_groups + 1);
+  for (Op *op = body->first; op != body->last; op = op->next) {
+    b.span = op->span;
+    b.inlined_at = op->inlined_at;
+    for (uint32_t i = 0; i < s->asyncs.count; i++) {
+      Async *a = &s->asyncs.data[i];
+      if (a->consumer != op || waited[a->group]) continue;
+      waited[a->group] = true;
+      build_group_wait(s, &b, a->group, slot, phase, issued);
+    }
+    // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let
+    // every warp through.
+    if (!issue_after && !issued)
+      for (uint32_t i = 0; i < s->asyncs.count; i++)
+        if (s->asyncs.data[i].consumer == op && !issued) {
+          issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+          issued = true;
+        }
+    Async *is_load = NULL, *is_alloc = NULL;
+    for (uint32_t i = 0; i < s->asyncs.count; i++) {
+      if (s->asyncs.data[i].load == op) is_load = &s->asyncs.data[i];
+      if (s->asyncs.data[i].alloc == op) is_alloc = &s->asyncs.data[i];
+    }
+    if (is_load) {
+      // Read into registers only where something other than the alloc uses it.
+      Value *x = op_result(op, 0);
+      bool registers = !is_load->alloc || !value_has_one_use(x);
+      if (registers) {
+        if (!waited[is_load->group]) {
+          waited[is_load->group] = true;
+          build_group_wait(s, &b, is_load->group, slot, phase, issued);
+        }
+        Value *buf = tma_build_index(&b, is_load->buffers, slot);
+        const Type *t = x->type;
+        if (t->rank != buf->type->rank)
+          t = type_tensor(ctx, t->elem, buf->type->rank, buf->type->shape, layout_reshape(ctx, t->layout, buf->type->rank, buf->type->shape));
+        Value *args[2] = {buf, NULL};
+        Value *v = op_result(build_op_typed(&b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
+        if (t != x->type) v = op_result(build_op_typed(&b, OP_RESHAPE, &x->type, 1, &v, 1), 0);
+        value_map_set(ctx, map, x, v);
+      }
+    } else if (is_alloc) {
+      value_map_set(ctx, map, op_result(op, 0), tma_build_index(&b, is_alloc->buffers, slot));
+    } else {
+      op_append(op_clone(ctx, op, map), b.block);
+    }
+    if (issue_after == op) {
+      issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+      issued = true;
+    }
+  }
+  if (!issued) issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+
+  num = 0;
+  for (uint32_t i = 0; i < n; i++) yields[num++] = value_map_get(map, op_operand(body->last, i));
+  for (uint32_t i = 0; i < n; i++)
+    if (s->carried_in_slice[i]) yields[num++] = value_map_get(ahead_map, op_operand(body->last, i));
+  Value *wraps, *unused;
+  Value *next = next_slot(&b, slot, stages, &wraps);
+  yields[num++] = build_binary(&b, OP_ADDI, iv_ahead, step);
+  yields[num++] = next;
+  yields[num++] = build_binary(&b, OP_XORI, phase, build_cast(&b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
+  yields[num++] = next_slot(&b, fill, stages, &unused);
+  Op *made = build_for_end(&b, region, yields);
+
+  if (s->num_copy_groups) op_set_int(ctx, build_op(&b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, 0);
+  for (uint32_t i = 0; i < n; i++) value_replace_all_uses(op_result(loop, i), op_result(made, i));
+  // The waits that overlap_wgmmas put behind the old loop come first; the barriers die after them.
+  Op *behind = made->next;
+  while (behind && (behind->opcode == OP_WGMMA_WAIT || behind->opcode == OP_ASYNC_WAIT || behind == loop)) behind = behind->next;
+  if (behind) b.before = behind;
+  for (uint32_t g = 0; g < s->num_groups; g++)
+    if (s->barriers[g]) tma_build_invalidate(&b, s->barriers[g]);
+  op_erase(loop);
+}
+
+static void pipeline(Pipe *s, Op *loop) {
+  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
+  s->loop = loop;
+  s->stages = (uint32_t)(asked >= 0 ? asked : s->module->num_stages);
+  if (s->stages < 2) return;
+  s->asyncs.count = 0;
+  for (Op *op = body_of(loop)->first; op; op = op->next) consider(s, op, asked >= 0);
+  if (s->asyncs.count == 0) return;
+  s->carried_in_slice = arena_array(&s->ctx->arena, bool, loop->num_results + 1);
+  find_slices(s);
+  group_asyncs(s);
+  if (s->asyncs.count == 0 || s->num_groups > countof(s->barriers)) return;
+  expand(s);
+  s->changed = true;
+}
+
+// Innermost loops first; a loop that holds a pipelined loop may itself have loads of its own.
+static void visit_block(Pipe *s, Block *b) {
+  for (Op *op = b->first, *next; op; op = next) {
+    next = op->next;
+    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
+    if (op->opcode == OP_FOR) pipeline(s, op);
+  }
+}
+
+bool pass_pipeline_loops(PassCtx *p) {
+  Pipe s = {.ctx = p->ctx, .module = p->module};
+  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  return s.changed;
+}
