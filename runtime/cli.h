@@ -1,0 +1,16 @@
+// What tilec's subcommands share.
+#ifndef TILE_RUNTIME_CLI_H
+#define TILE_RUNTIME_CLI_H
+
+#include "runtime/options.h"
+
+bool cli_color(const Options *o);                                    // for standard error
+// Prints the error (if any) to standard error, frees it, and returns the exit status.
+int cli_finish(tile_status status, tile_error *error, const Options *o);
+// The options that answer at once (--help, --version, --list-archs, …). True when one did.
+bool cli_answer(const Options *o, int *exit_status);
+tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error);
+
+int run_main(const Options *o, Arena *arena);                        // run.c
+
+#endif

@@ -1,0 +1,451 @@
+// The compile facade. Order of sources for a parameter: annotation and default, --signature, -D, the arguments of a run, the
+// autotune configuration, heuristics. An autotuned kernel takes the first configuration that gets through the back end.
+#include "runtime/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes/pass.h"
+#include "runtime/error.h"
+#include "runtime/file.h"
+
+const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
+                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}};
+#define EMIT_BACK_END (TILE_EMIT_LLVM | TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN)
+#define EMIT_PASSES (TILE_EMIT_LAID_OUT | TILE_EMIT_ALLOCATED | EMIT_BACK_END)
+
+static void set_output(tile_program *p, unsigned emit, const char *data, size_t size) {
+  uint32_t bit = log2_u32(emit);
+  p->outputs[bit].data = data;
+  p->outputs[bit].size = size;
+}
+
+static void emit_module(tile_program *p, unsigned emit) {
+  Buf b = buf_make(&p->ctx.arena);
+  ir_print_module(&b, p->module);
+  set_output(p, emit, buf_str(&b), b.size);
+}
+
+bool path_is_ir(const char *path) {
+  size_t n = strlen(path);
+  return n > 4 && !strcmp(path + n - 4, ".tir");
+}
+
+static Span span_of_kernel(const CtFunction *k) { return k->def->func.name_span; }
+
+// ---- front end ----
+
+// Launch options as the source's configuration and then the command line say.
+static void override_launch(const Options *o, LaunchOptions *l) {
+  if (o->num_warps) l->num_warps = (uint32_t)o->num_warps;
+  if (o->num_stages) l->num_stages = (uint32_t)o->num_stages;
+  if (o->num_ctas) l->num_ctas = (uint32_t)o->num_ctas;
+  if (o->maxnreg) l->maxnreg = (uint32_t)o->maxnreg;
+  l->enable_fp_fusion = o->fp_fusion;
+  l->debug = o->debug;
+  l->launch_cooperative_grid = o->cooperative;
+  l->launch_pdl = o->pdl;
+  l->auto_tma = o->auto_tma;
+}
+
+// Does kernel have the parameter that a -D names?
+static bool has_param(const CtFunction *k, const char *define) {
+  size_t n = strcspn(define, "=");
+  for (uint32_t i = 0; i < k->num_params; i++)
+    if (!strncmp(k->params[i].name, define, n) && k->params[i].name[n] == 0) return true;
+  return false;
+}
+
+static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunction *k, ParamSpec *specs) {
+  const Options *o = job->options;
+  bool ok = true;
+  if (o->signature) ok = frontend_apply_signature(p->frontend, k, specs, o->signature);
+  for (uint32_t i = 0; i < o->defines.count; i++)
+    if (p->kernel || has_param(k, o->defines.data[i])) ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
+  return ok;
+}
+
+static const char *config_text(Context *ctx, const CtConfig *c) {
+  Buf b = buf_make(&ctx->arena);
+  for (uint32_t i = 0; c->kwargs && i < c->kwargs->count; i++)
+    buf_printf(&b, "%s=%s, ", ct_to_str(ctx, c->kwargs->entries[i].key), ct_repr(ctx, c->kwargs->entries[i].value));
+  if (c->num_warps) buf_printf(&b, "num_warps=%d, ", c->num_warps);
+  if (c->num_stages) buf_printf(&b, "num_stages=%d, ", c->num_stages);
+  if (c->num_ctas) buf_printf(&b, "num_ctas=%d, ", c->num_ctas);
+  const char *s = buf_str(&b);
+  return b.size > 2 ? arena_strndup(&ctx->arena, s, b.size - 2) : "";
+}
+
+// Everything that decides a kernel's specialisation. False after diagnostics.
+static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, uint32_t config, ParamSpec **specs, LaunchOptions *launch) {
+  Context *ctx = &p->ctx;
+  *specs = frontend_new_specs(p->frontend, k);
+  *launch = launch_options_default();
+  if (!apply_command_line(job, p, k, *specs)) return false;
+  CtValue *args = ct_dict(ctx);
+  if (job->specialize && !job->specialize(job->user, p->frontend, k, *specs, args->dict)) return false;
+  if (k->autotune && config < k->autotune->num_configs) {
+    const CtConfig *c = &k->autotune->configs[config];
+    if (!frontend_apply_config(p->frontend, k, *specs, launch, c)) return false;
+    if (k == p->kernel) p->config_text = config_text(ctx, c);
+  }
+  override_launch(job->options, launch);
+  return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
+}
+
+static bool same_launch(const LaunchOptions *a, const LaunchOptions *b) {
+  return a->num_warps == b->num_warps && a->num_stages == b->num_stages && a->num_ctas == b->num_ctas && a->maxnreg == b->maxnreg;
+}
+
+// All kernels whose types are known, as one module.
+static bool lower_all(const CompileJob *job, tile_program *p) {
+  Frontend *fe = p->frontend;
+  Context *ctx = &p->ctx;
+  uint32_t count = frontend_num_kernels(fe);
+  if (job->options->signature) {
+    diag_error(ctx, (Span){0, 0}, "--signature needs to know which of the %u kernels it is for", count);
+    diag_note(ctx, (Span){0, 0}, "name it with -n");
+    return false;
+  }
+  for (uint32_t d = 0; d < job->options->defines.count; d++) {
+    bool known = false;
+    for (uint32_t i = 0; i < count; i++) known = known || has_param(frontend_kernel(fe, i), job->options->defines.data[d]);
+    if (!known) return diag_error(ctx, (Span){0, 0}, "-D %s: no kernel has a parameter of that name", job->options->defines.data[d]);
+  }
+  const CtFunction *first = NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    CtFunction *k = frontend_kernel(fe, i);
+    ParamSpec *specs;
+    LaunchOptions launch;
+    if (!specialize(job, p, k, 0, &specs, &launch)) return false;
+    if (frontend_count_open(k, specs)) continue;
+    if (!p->module) {
+      first = k;
+      p->launch = launch;
+      p->module = frontend_lower(fe, k, specs, &launch);
+      if (!p->module) return false;
+    } else if (!same_launch(&launch, &p->launch)) {
+      diag_error(ctx, span_of_kernel(k), "kernels %s and %s want different launch options and cannot share a module", first->name, k->name);
+      diag_note(ctx, (Span){0, 0}, "compile one of them with -n, or give --num-warps and --num-stages for both");
+      return false;
+    } else if (!frontend_lower_into(fe, p->module, k, specs, &launch)) {
+      return false;
+    }
+  }
+  if (p->module) return true;
+  diag_error(ctx, (Span){0, 0}, "%s: no kernel's parameters are all known", job->path);
+  for (uint32_t i = 0; i < count; i++) {
+    CtFunction *k = frontend_kernel(fe, i);
+    diag_note(ctx, span_of_kernel(k), "%s: annotate its parameters, or name it with -n and give --signature and -D", k->name);
+  }
+  return false;
+}
+
+static bool load(const CompileJob *job, tile_program *p) {
+  FrontendOptions fo = {job->options->include_paths.data, job->options->include_paths.count, p->target};
+  p->frontend = job->text ? frontend_load_text(&p->ctx, job->path, job->text, job->size, &fo) : frontend_load_file(&p->ctx, job->path, &fo);
+  if (!p->frontend) return false;
+  uint32_t count = frontend_num_kernels(p->frontend);
+  if (job->options->kernel) return (p->kernel = frontend_find_kernel(p->frontend, job->options->kernel)) != NULL;
+  if (!count) {
+    diag_error(&p->ctx, (Span){0, 0}, "%s defines no kernel", job->path);
+    diag_note(&p->ctx, (Span){0, 0}, "a kernel is a function decorated with @kernel or @triton.jit");
+    return false;
+  }
+  if (count == 1) p->kernel = frontend_kernel(p->frontend, 0);
+  return true;
+}
+
+static bool lower(const CompileJob *job, tile_program *p, uint32_t config) {
+  if (!p->kernel) return lower_all(job, p);
+  if (!specialize(job, p, p->kernel, config, &p->specs, &p->launch)) return false;
+  return (p->module = frontend_lower(p->frontend, p->kernel, p->specs, &p->launch)) != NULL;
+}
+
+// ---- middle and back ----
+
+static PassOptions pass_options(const CompileJob *job) {
+  const Options *o = job->options;
+  return (PassOptions){.print_after = job->printed ? o->print_after : NULL, .verify_each = o->verify_each, .torture = o->torture,
+                       .stop_after = (int)o->stop_after, .printed = job->printed, .times = o->time_passes ? job->times : NULL};
+}
+
+static void emit_ptx(const CompileJob *job, tile_program *p, const char *ptx) {
+  Arena *a = &p->ctx.arena;
+  Buf json = buf_make(a);
+  metadata_write(&json, p);
+  set_output(p, TILE_EMIT_METADATA, buf_str(&json), json.size);
+  if (!(job->emit & (TILE_EMIT_PTX | TILE_EMIT_CUBIN))) return;
+  Buf out = buf_make(a);
+  buf_printf(&out, "// tilec %s\n", tile_version());
+  for (const char *line = buf_str(&json); *line;) {
+    size_t n = strcspn(line, "\n");
+    buf_puts(&out, "// ");
+    buf_write(&out, line, n);
+    buf_putc(&out, '\n');
+    line += n + (line[n] == '\n');
+  }
+  buf_puts(&out, ptx);
+  set_output(p, TILE_EMIT_PTX, buf_str(&out), out.size);
+}
+
+static bool back_end(const CompileJob *job, tile_program *p) {
+  Context *ctx = &p->ctx;
+  const Options *o = job->options;
+  PassOptions po = pass_options(job);
+  if (o->passes) {
+    if (!passes_run_named(p->module, o->passes, &po)) return false;
+    if (!(job->emit & EMIT_BACK_END)) {
+      emit_module(p, job->emit & ~(unsigned)TILE_EMIT_AST);
+      return true;
+    }
+  } else {
+    if (!(job->emit & EMIT_PASSES)) return true;
+    if (job->emit & TILE_EMIT_LAID_OUT) {
+      if (!passes_run(p->module, STAGE_LAID_OUT, &po)) return false;
+      emit_module(p, TILE_EMIT_LAID_OUT);
+    }
+    if (!(job->emit & (TILE_EMIT_ALLOCATED | EMIT_BACK_END))) return true;
+    if (!passes_run(p->module, STAGE_ALLOCATED, &po)) return false;
+    if (job->emit & TILE_EMIT_ALLOCATED) emit_module(p, TILE_EMIT_ALLOCATED);
+  }
+  if (!(job->emit & EMIT_BACK_END)) return true;
+  ctx->current_pass = "codegen";
+  ctx->current_op = NULL;
+  CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level};
+  CodegenResult result = {0};
+  bool want_ptx = (job->emit & (TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN)) != 0;
+  if (!codegen_emit(p->module, &co, (job->emit & TILE_EMIT_LLVM) != 0, want_ptx, &result)) return false;
+  if (result.llvm_ir) set_output(p, TILE_EMIT_LLVM, result.llvm_ir, strlen(result.llvm_ir));
+  p->ptx_version = result.ptx_version;
+  if (want_ptx) emit_ptx(job, p, result.ptx);
+  ctx->current_pass = NULL;
+  return true;
+}
+
+// ---- the whole way ----
+
+static bool read_ir(const CompileJob *job, tile_program *p) {
+  const SourceFile *file = source_add(&p->ctx, job->path, job->text, job->size);
+  if (!file || !(p->module = ir_parse(&p->ctx, file)) || !ir_verify(p->module)) return false;
+  if (job->options->arch) p->module->target = p->target;
+  p->target = p->module->target;
+  if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
+  return true;
+}
+
+static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
+  if (job->emit == TILE_EMIT_AST) {
+    const SourceFile *file = source_add(&p->ctx, job->path, job->text, job->size);
+    if (!file) return false;
+    Node *tree = parse_module(&p->ctx, file);
+    const char *text = ast_dump(&p->ctx, tree);
+    set_output(p, TILE_EMIT_AST, text, strlen(text));
+    return diag_error_count(&p->ctx) == 0;
+  }
+  if (!load(job, p)) return false;
+  if (job->emit & TILE_EMIT_AST) {
+    const char *text = ast_dump(&p->ctx, frontend_module(p->frontend)->tree);
+    set_output(p, TILE_EMIT_AST, text, strlen(text));
+  }
+  if (!lower(job, p, config)) return false;
+  if (job->options->verify_each && !ir_verify(p->module)) ice(&p->ctx, "the front end's IR does not verify");
+  if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
+  return true;
+}
+
+typedef enum { REACHED_FRONT_END, REACHED_BACK_END, REACHED_END } Reached;
+
+static bool is_fatal_here(const tile_program *p) { return diag_error_count(&p->ctx) != 0; }
+
+// One attempt. *reached says where it failed.
+static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Reached *reached) {
+  *reached = REACHED_FRONT_END;
+  p->ctx.current_pass = "front end";
+  bool ok = path_is_ir(job->path) ? read_ir(job, p) : front_end(job, p, config);
+  p->ctx.current_pass = NULL;
+  if (!ok || is_fatal_here(p)) return;
+  *reached = REACHED_BACK_END;
+  if (back_end(job, p) && !is_fatal_here(p)) *reached = REACHED_END;
+}
+
+// What is known of a bug of ours: the pass, the op it stood at, and how to see it again.
+static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error **error) {
+  Context *ctx = &p->ctx;
+  jmp_buf again;
+  ctx->on_ice = &again;
+  const char *op_text = "";
+  const Op *op = ctx->current_op;
+  if (op && setjmp(again) == 0) {
+    Buf b = buf_make(&ctx->arena);
+    ir_print_op(&b, op);
+    op_text = buf_str(&b);
+  }
+  return error_set(error, TILE_ERROR_INTERNAL, "internal error%s%s: %s%s%s\nthis is a bug in tilec %s; %s with the same options reproduces it",
+                   ctx->current_pass ? " in " : "", ctx->current_pass ? ctx->current_pass : "", ctx->ice_text ? ctx->ice_text : "?",
+                   *op_text ? "\n  at " : "", op_text, tile_version(), job->path);
+}
+
+static tile_program *program_new(const Target *target) {
+  tile_program *p = calloc(1, sizeof *p);
+  if (!p) return NULL;
+  context_init(&p->ctx);
+  p->target = target;
+  return p;
+}
+
+static tile_status compile_config(const CompileJob *job, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
+  tile_program *p = *out = program_new(target);
+  if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  jmp_buf on_ice;
+  if (setjmp(on_ice)) {
+    *reached = REACHED_FRONT_END;
+    return report_ice(job, *out, error);
+  }
+  p->ctx.on_ice = &on_ice;
+  attempt(job, p, config, reached);
+  if (*reached != REACHED_END) {
+    // A failure without a message is a bug of ours too.
+    if (diag_error_count(&p->ctx) == 0) {
+      if (!p->ctx.ice_text) p->ctx.ice_text = "failed without a message";
+      return report_ice(job, p, error);
+    }
+    p->ctx.on_ice = NULL;
+    return error_set_diagnostics(error, TILE_ERROR_PROGRAM, &p->ctx, job->color);
+  }
+  p->ctx.on_ice = NULL;
+  return TILE_OK;
+}
+
+static tile_status assemble(const CompileJob *job, tile_program *p, tile_error **error) {
+  uint32_t bit = log2_u32(TILE_EMIT_CUBIN);
+  return ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name, job->options->ptx_options,
+                        &p->outputs[bit].data, &p->outputs[bit].size, error);
+}
+
+tile_status compile(const CompileJob *given, tile_program **out, tile_error **error) {
+  CompileJob job = *given;
+  *out = NULL;
+  const char *arch = job.options->arch ? job.options->arch : "sm_90a";
+  const Target *target = target_find(arch);
+  if (!target) {
+    const char *names[64];
+    uint32_t n = 0;
+    while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
+    const char *near = nearest_name(arch, names, n);
+    return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch, near ? "; did you mean " : "", near ? near : "");
+  }
+  Arena text_arena;
+  arena_init(&text_arena);
+  if (!job.text) {
+    tile_status status = file_read(&text_arena, job.path, &job.text, &job.size, error);
+    if (status != TILE_OK) {
+      arena_free(&text_arena);
+      return status;
+    }
+  }
+  tile_status status;
+  tile_error *first_error = NULL;
+  for (uint32_t config = 0;; config++) {
+    Reached reached = REACHED_FRONT_END;
+    tile_error *e = NULL;
+    status = compile_config(&job, target, config, &reached, out, &e);
+    const tile_program *p = *out;
+    bool more = p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
+    if (status == TILE_OK || reached != REACHED_BACK_END || !more) {
+      if (status != TILE_OK && error && !*error) *error = first_error ? first_error : e, first_error = first_error ? e : NULL;
+      else tile_error_free(e);
+      break;
+    }
+    // The first configuration's reason is the one to show if none fits.
+    if (first_error) tile_error_free(e);
+    else first_error = e;
+    tile_program_free(*out);
+    *out = NULL;
+  }
+  tile_error_free(first_error);
+  arena_free(&text_arena);
+  if (status == TILE_OK && job.emit & TILE_EMIT_CUBIN) status = assemble(&job, *out, error);
+  if (status != TILE_OK) {
+    tile_program_free(*out);
+    *out = NULL;
+  }
+  return status;
+}
+
+// ---- the public face ----
+
+static tile_status compile_public(const char *path, const char *text, size_t size, const tile_compile_options *given, tile_program **program,
+                                  tile_error **error) {
+  tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
+  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  *program = NULL;
+  Arena arena;
+  arena_init(&arena);
+  Options options;
+  options_init(&options, &arena);
+  bool ok = true;
+  for (size_t i = 0; ok && i < o.num_options; i++) ok = options_set(&options, arena_printf(&arena, "%s", o.options[i]), NULL, error);
+  const struct { const char *name; int value; } numbers[] = {
+    {"num-warps", o.num_warps}, {"num-stages", o.num_stages}, {"num-ctas", o.num_ctas}, {"maxnreg", o.maxnreg}};
+  for (uint32_t i = 0; ok && i < countof(numbers); i++)
+    if (numbers[i].value) ok = options_set(&options, numbers[i].name, arena_printf(&arena, "%d", numbers[i].value), error);
+  for (size_t i = 0; ok && i < o.num_defines; i++) ok = options_set(&options, "define", o.defines[i], error);
+  for (size_t i = 0; ok && i < o.num_include_paths; i++) ok = options_set(&options, "include", o.include_paths[i], error);
+  if (o.kernel) options.kernel = o.kernel;
+  if (o.signature) options.signature = o.signature;
+  if (o.arch) options.arch = o.arch;
+  tile_status status = TILE_ERROR_USAGE;
+  if (ok) {
+    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+    status = compile(&job, program, error);
+  }
+  arena_free(&arena);
+  return status;
+}
+
+tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program, tile_error **error) {
+  return compile_public(path, NULL, 0, options, program, error);
+}
+
+tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options, tile_program **program,
+                                tile_error **error) {
+  return compile_public(name, text, size, options, program, error);
+}
+
+const char *tile_program_output(const tile_program *p, unsigned emit, size_t *size) {
+  uint32_t bit = log2_u32(emit);
+  bool known = is_pow2_u64(emit) && bit < NUM_EMITS && p->outputs[bit].data;
+  if (size) *size = known ? p->outputs[bit].size : 0;
+  return known ? p->outputs[bit].data : NULL;
+}
+
+size_t tile_program_num_kernels(const tile_program *p) {
+  size_t n = 0;
+  for (const Func *f = p->module ? p->module->funcs : NULL; f; f = f->next) n++;
+  return n;
+}
+
+const char *tile_program_kernel_name(const tile_program *p, size_t index) {
+  const Func *f = p->module ? p->module->funcs : NULL;
+  for (; f && index; f = f->next) index--;
+  return f ? f->name : NULL;
+}
+
+size_t tile_program_num_diagnostics(const tile_program *p) { return diagnostic_count(&p->ctx); }
+tile_diagnostic tile_program_diagnostic(const tile_program *p, size_t index) { return diagnostic_at(&p->ctx, index); }
+
+void tile_program_free(tile_program *p) {
+  if (!p) return;
+  context_free(&p->ctx);
+  free(p);
+}
+
+const char *tile_arch_name(size_t index) {
+  const Target *t = target_at((uint32_t)index);
+  return t ? t->name : NULL;
+}
+
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+const char *tile_version(void) { return STRING(TILE_VERSION_MAJOR) "." STRING(TILE_VERSION_MINOR) "." STRING(TILE_VERSION_PATCH); }

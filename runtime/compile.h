@@ -1,0 +1,53 @@
+// The compile facade: frontend → passes → codegen for one file, in one Context. Bugs of ours (ice) end here as errors.
+#ifndef TILE_RUNTIME_COMPILE_H
+#define TILE_RUNTIME_COMPILE_H
+
+#include "codegen/codegen.h"
+#include "frontend/frontend.h"
+#include "ir/ir.h"
+#include "runtime/options.h"
+#include "runtime/tile/tile.h"
+
+enum { NUM_EMITS = 8 };
+extern const struct EmitInfo { const char *name, *suffix; } emit_info[NUM_EMITS];   // by bit of TILE_EMIT_*
+
+struct tile_program {
+  Context ctx;
+  const Target *target;
+  Frontend *frontend;          // NULL for .tir input
+  CtFunction *kernel;          // the one asked for, or NULL when several were compiled
+  ParamSpec *specs;            // kernel's, as compiled
+  LaunchOptions launch;
+  Module *module;              // at the last stage it was brought to
+  const char *config_text;     // the autotune configuration taken, as the source writes it, or NULL
+  uint32_t ptx_version;        // ×10
+  struct { const char *data; size_t size; } outputs[NUM_EMITS];
+};
+
+typedef struct CompileJob CompileJob;
+struct CompileJob {
+  const Options *options;
+  const char *path;
+  const char *text;            // NULL: the file is read
+  size_t size;
+  unsigned emit;
+  bool color;
+  // May set types and values that neither the command line nor the source gives; before the configuration and the heuristics.
+  // heuristic_args: parameter name → value, to be filled with what the arguments are. False after diagnostics.
+  bool (*specialize)(void *user, Frontend *fe, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
+  void *user;
+  Buf *printed, *times;        // where print-after and time-passes go; may be NULL
+};
+
+tile_status compile(const CompileJob *job, tile_program **program, tile_error **error);
+bool path_is_ir(const char *path);   // suffix .tir
+
+// metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
+void metadata_write(Buf *out, const tile_program *program);
+
+// ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
+const char *ptxas_find(Arena *a);
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
+                           tile_error **error);
+
+#endif

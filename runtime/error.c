@@ -1,0 +1,114 @@
+// tile_error: one allocation for the object, one per string, so that it outlives the Context it came from.
+#include "runtime/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tile_error {
+  tile_status status;
+  int cuda_result;
+  char *message;
+  tile_diagnostic *diagnostics;
+  size_t num_diagnostics;
+};
+
+static char *copy(const char *s) {
+  if (!s) return NULL;
+  size_t n = strlen(s) + 1;
+  char *p = malloc(n);
+  if (p) memcpy(p, s, n);
+  return p;
+}
+
+static tile_error *make(tile_error **out, tile_status status) {
+  if (!out || *out) return NULL;
+  tile_error *e = calloc(1, sizeof *e);
+  if (!e) return NULL;
+  e->status = status;
+  *out = e;
+  return e;
+}
+
+static void format_message(tile_error *e, const char *fmt, va_list ap) {
+  va_list again;
+  va_copy(again, ap);
+  int n = vsnprintf(NULL, 0, fmt, ap);
+  e->message = n < 0 ? NULL : malloc((size_t)n + 1);
+  if (e->message) vsnprintf(e->message, (size_t)n + 1, fmt, again);
+  va_end(again);
+}
+
+tile_status error_set(tile_error **out, tile_status status, const char *fmt, ...) {
+  tile_error *e = make(out, status);
+  if (!e) return status;
+  va_list ap;
+  va_start(ap, fmt);
+  format_message(e, fmt, ap);
+  va_end(ap);
+  return status;
+}
+
+tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result, const char *fmt, ...) {
+  tile_error *e = make(out, status);
+  if (!e) return status;
+  e->cuda_result = cuda_result;
+  va_list ap;
+  va_start(ap, fmt);
+  format_message(e, fmt, ap);
+  va_end(ap);
+  return status;
+}
+
+size_t diagnostic_count(const Context *ctx) {
+  size_t n = 0;
+  for (const Diag *d = ctx->diags; d; d = d->next) n++;
+  return n;
+}
+
+tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
+  const Diag *d = ctx->diags;
+  while (d && n) d = d->next, n--;
+  if (!d) return (tile_diagnostic){0};
+  static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
+                                      [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
+  LineCol at = source_locate(ctx, d->span.begin);
+  return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
+}
+
+tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+  tile_error *e = make(out, status);
+  if (!e) return status;
+  e->message = copy(diag_render(ctx, color));
+  size_t n = e->message ? strlen(e->message) : 0;
+  if (n && e->message[n - 1] == '\n') e->message[n - 1] = 0;
+  size_t count = diagnostic_count(ctx);
+  e->diagnostics = calloc(count ? count : 1, sizeof *e->diagnostics);
+  if (!e->diagnostics) return status;
+  for (; e->num_diagnostics < count; e->num_diagnostics++) {
+    tile_diagnostic d = diagnostic_at(ctx, e->num_diagnostics);
+    d.file = copy(d.file);
+    d.text = copy(d.text);
+    e->diagnostics[e->num_diagnostics] = d;
+  }
+  return status;
+}
+
+tile_status tile_error_status(const tile_error *e) { return e ? e->status : TILE_OK; }
+const char *tile_error_message(const tile_error *e) { return !e ? "" : e->message ? e->message : "out of memory"; }
+int tile_error_cuda_result(const tile_error *e) { return e ? e->cuda_result : 0; }
+size_t tile_error_num_diagnostics(const tile_error *e) { return e ? e->num_diagnostics : 0; }
+tile_diagnostic tile_error_diagnostic(const tile_error *e, size_t i) {
+  return e && i < e->num_diagnostics ? e->diagnostics[i] : (tile_diagnostic){0};
+}
+
+void tile_error_free(tile_error *e) {
+  if (!e) return;
+  for (size_t i = 0; i < e->num_diagnostics; i++) {
+    free((void *)(uintptr_t)e->diagnostics[i].file);
+    free((void *)(uintptr_t)e->diagnostics[i].text);
+  }
+  free(e->diagnostics);
+  free(e->message);
+  free(e);
+}

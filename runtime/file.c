@@ -1,0 +1,76 @@
+#include "runtime/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+
+static tile_status failed(tile_error **error, const char *what, const char *path) {
+  return error_set(error, TILE_ERROR_FILE, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
+  bool is_stdin = !strcmp(path, "-");
+  FILE *f = is_stdin ? stdin : fopen(path, "rb");
+  if (!f) return failed(error, "read", path);
+  struct stat st;
+  tile_status status = TILE_OK;
+  if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+    errno = EISDIR;
+    status = failed(error, "read", path);
+  } else {
+    size_t capacity = 1 << 16, n = 0, got;
+    char *data = malloc(capacity + 1);
+    while (data && (got = fread(data + n, 1, capacity - n, f)) > 0) {
+      n += got;
+      if (n < capacity) continue;
+      char *bigger = realloc(data, capacity * 2 + 1);
+      if (!bigger) free(data);
+      data = bigger;
+      capacity *= 2;
+    }
+    if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    else if (ferror(f)) status = failed(error, "read", path);
+    else *text = arena_strndup(a, data, n), *size = n;
+    free(data);
+  }
+  if (!is_stdin) fclose(f);
+  return status;
+}
+
+static bool write_all(FILE *f, const void *data, size_t size) {
+  bool ok = fwrite(data, 1, size, f) == size;
+  return fflush(f) == 0 && ok;
+}
+
+tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error) {
+  if (!strcmp(path, "-")) return write_all(stdout, data, size) ? TILE_OK : failed(error, "write", "standard output");
+  struct stat st;
+  bool exists = stat(path, &st) == 0;
+  if (exists && !S_ISREG(st.st_mode)) {
+    FILE *f = fopen(path, "wb");
+    if (!f) return failed(error, "write", path);
+    bool ok = write_all(f, data, size);
+    ok = fclose(f) == 0 && ok;
+    return ok ? TILE_OK : failed(error, "write", path);
+  }
+  if (exists && access(path, W_OK) != 0) return failed(error, "write", path);
+  char *temporary = arena_printf(a, "%s.XXXXXX", path);
+  int fd = mkstemp(temporary);
+  if (fd < 0) return failed(error, "write", path);
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+  FILE *f = fdopen(fd, "wb");
+  bool ok = f && write_all(f, data, size);
+  ok = (f ? fclose(f) : close(fd)) == 0 && ok;
+  ok = ok && rename(temporary, path) == 0;
+  if (ok) return TILE_OK;
+  tile_status status = failed(error, "write", path);
+  unlink(temporary);
+  return status;
+}

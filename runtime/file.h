@@ -1,0 +1,13 @@
+// Whole files: read into memory; written to a temporary name and renamed, so that a failed run leaves nothing half-written.
+#ifndef TILE_RUNTIME_FILE_H
+#define TILE_RUNTIME_FILE_H
+
+#include "ir/arena.h"
+#include "runtime/tile/tile.h"
+
+// "-" is standard input. The text is NUL-terminated beside its size.
+tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error);
+// "-" is standard output. Devices and pipes are written directly.
+tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error);
+
+#endif

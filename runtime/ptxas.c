@@ -1,0 +1,78 @@
+// The assembler as a process: PTX through a temporary file to a cubin. Its messages come back in the error.
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/compile.h"
+#include "runtime/error.h"
+#include "runtime/file.h"
+
+extern char **environ;
+
+const char *ptxas_find(Arena *a) {
+  const char *named = getenv("TILE_PTXAS");
+  if (named && *named) return access(named, X_OK) == 0 ? named : NULL;
+  const char *path = getenv("PATH");
+  for (const char *s = path ? path : ""; *s;) {
+    size_t n = strcspn(s, ":");
+    const char *candidate = arena_printf(a, "%.*s/ptxas", (int)n, s);
+    if (n && access(candidate, X_OK) == 0) return candidate;
+    s += n + (s[n] == ':');
+  }
+  static const char usual[] = "/usr/local/cuda/bin/ptxas";
+  return access(usual, X_OK) == 0 ? usual : NULL;
+}
+
+// Runs argv with its output going to out_fd; its exit status, or -1.
+static int spawn_and_wait(char *const argv[], int out_fd) {
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions)) return -1;
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 2);
+  pid_t pid;
+  int failed = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return -1;
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
+                           tile_error **error) {
+  const char *ptxas = ptxas_find(a);
+  if (!ptxas) return error_set(error, TILE_ERROR_FILE, "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
+  const char *tmp = getenv("TMPDIR");
+  char *folder = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  if (!mkdtemp(folder)) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
+  char *in = arena_printf(a, "%s/in.ptx", folder), *out = arena_printf(a, "%s/out.cubin", folder), *log = arena_printf(a, "%s/log", folder);
+  struct { char **data; uint32_t count, capacity; } argv = {0};
+  char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
+  for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
+  for (const char *s = extra_options ? extra_options : ""; *s;) {
+    size_t n = strcspn(s, " ");
+    if (n) vec_push(a, &argv, arena_strndup(a, s, n));
+    s += n + (s[n] == ' ');
+  }
+  vec_push(a, &argv, NULL);
+
+  int rc = -1;
+  tile_status status = file_write(a, in, ptx, strlen(ptx), error);
+  FILE *f = status == TILE_OK ? fopen(log, "w+b") : NULL;
+  if (f) rc = spawn_and_wait(argv.data, fileno(f)), fclose(f);
+  if (status == TILE_OK && rc != 0) {
+    const char *said = "";
+    size_t n = 0;
+    if (rc > 0) file_read(a, log, &said, &n, NULL);
+    status = rc < 0 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+                    : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
+  }
+  if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
+  unlink(in), unlink(out), unlink(log), rmdir(folder);
+  return status;
+}
