@@ -274,7 +274,7 @@ static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error
   Context *ctx = &p->ctx;
   jmp_buf again;
   ctx->on_ice = &again;
-  const char *op_text = "";
+  const char *volatile op_text = "";
   const Op *op = ctx->current_op;
   if (op && setjmp(again) == 0) {
     Buf b = buf_make(&ctx->arena);
