@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Ours against the peers on one GPU, in one process, interleaved.
+
+usage: bench.py SUITE…      suites: memory matmul fp8 attention      LIBTILE names libtile.so
+options: --rounds N (20) --quick (5 rounds, fewer shapes) --json FILE
+
+Every row is checked before it is timed. A ratio is the median over the rounds of peer's time over ours; both are timed within a
+round, in alternating order, as triton.testing.do_bench does (L2 flushed before every launch, at least 100 ms)."""
+import argparse
+import importlib.machinery
+import importlib.util
+import json
+import math
+import os
+import statistics
+import sys
+
+import torch
+import triton
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tile_ctypes  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXAMPLES = os.path.join(ROOT, "examples")
+DTYPE = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32", torch.float8_e4m3fn: "fp8e4nv"}
+
+
+def source(name):
+    """A .tile file as a Python module, so that Triton compiles the very same text."""
+    path = os.path.join(EXAMPLES, name)
+    loader = importlib.machinery.SourceFileLoader(name.replace(".", "_"), path)
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module, path
+
+
+def plain(fn):
+    """The jit function under autotune and heuristics decorators."""
+    while not hasattr(fn, "arg_names") or hasattr(fn, "configs"):
+        fn = fn.fn
+    return fn
+
+
+def spec(*args):
+    """Triton's specialisation of the arguments as a signature."""
+    out = []
+    for a in args:
+        if isinstance(a, tuple):
+            out.append(f"tensordesc<{DTYPE[a[1].dtype]}[{','.join(map(str, a[2]))}]>")
+        elif isinstance(a, torch.Tensor):
+            out.append("*" + DTYPE[a.dtype] + (":16" if a.data_ptr() % 16 == 0 else ""))
+        elif isinstance(a, float):
+            out.append("fp32")
+        else:
+            kind = "i32" if -2**31 <= a < 2**31 else "i64"
+            out.append(kind + (":1" if a == 1 else ":16" if a % 16 == 0 else ""))
+    return ", ".join(out)
+
+
+def ours(library, path, kernel, grid, args, meta, **options):
+    compiled = library.compile(path, kernel, spec(*args), meta, **options)
+    passed = [a for a in args if not (isinstance(a, int) and a == 1)]
+    return compiled.bind(grid, *passed)
+
+
+class Bench:
+    def __init__(self, rounds):
+        self.rounds, self.rows = rounds, []
+        self.flush = torch.empty(256 * 1024 * 1024, dtype=torch.int8, device="cuda")
+
+    def once(self, fn, ms=100):
+        """Median milliseconds of fn over at least `ms` of launches, L2 flushed before each."""
+        begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        begin.record(); self.flush.zero_(); fn(); end.record(); torch.cuda.synchronize()
+        n = max(5, min(500, int(ms / max(begin.elapsed_time(end), 1e-3))))
+        events = [(torch.cuda.Event(True), torch.cuda.Event(True)) for _ in range(n)]
+        for a, b in events:
+            self.flush.zero_(); a.record(); fn(); b.record()
+        torch.cuda.synchronize()
+        return statistics.median(a.elapsed_time(b) for a, b in events)
+
+    def compare(self, name, fns, unit, amount):
+        """fns: {"ours": f, peer: f, …}. amount / milliseconds is reported in `unit`."""
+        for f in fns.values():
+            for _ in range(3): f()
+        torch.cuda.synchronize()
+        times = {k: [] for k in fns}
+        for r in range(self.rounds):
+            for k in (list(fns) if r % 2 == 0 else list(reversed(fns))):
+                times[k].append(self.once(fns[k]))
+        row = {"name": name, "unit": unit, "times_ms": times}
+        text = f"{name:44s}"
+        for k in fns:
+            row[k] = amount / statistics.median(times[k])
+            text += f" {k} {row[k]:7.0f}"
+        for k in fns:
+            if k == "ours": continue
+            ratios = sorted(p / o for p, o in zip(times[k], times["ours"]))
+            q = lambda f: ratios[min(len(ratios) - 1, int(f * len(ratios)))]
+            row["ratio_" + k] = (statistics.median(ratios), q(0.1), q(0.9))
+            text += f" | vs {k} {statistics.median(ratios):.3f} ({q(.1):.3f}–{q(.9):.3f})"
+        print(text + f"  [{unit}]", flush=True)
+        self.rows.append(row)
+
+    def fail(self, name, why):
+        text = str(why).strip().splitlines()
+        print(f"{name:44s} FAILED: {' / '.join(text[:4])[:400]}", flush=True)
+        self.rows.append({"name": name, "failed": str(why)})
+
+
+def relative_error(got, want):
+    got, want = got.double(), want.double()
+    return (torch.linalg.vector_norm(got - want) / torch.linalg.vector_norm(want)).item()
+
+
+def check(got, want, bound):
+    e = relative_error(got, want)
+    if not e <= bound:
+        raise AssertionError(f"relative error {e:.3g} > {bound}")
+
+
+def guarded(bench, name, run):
+    try:
+        run()
+    except Exception as e:  # a row that fails must not take the others with it
+        bench.fail(name, e)
+
+
+# ---- memory-bound kernels ----
+
+def suite_memory(bench, lib, quick):
+    def row_kernel(file, kernel, make_args, reference, warps_list):
+        module, path = source(file)
+        fn = plain(getattr(module, kernel))
+        for rows, cols in [(32768, 4096), (16384, 8192), (8192, 16384)][: 1 if quick else 3]:
+            for warps in warps_list:
+                name = f"{kernel} {rows}x{cols} w{warps}"
+
+                def run():
+                    args, out, ref = make_args(rows, cols)
+                    block = triton.next_power_of_2(cols)
+                    f = ours(lib, path, kernel, (rows,), args, {"BLOCK": block}, num_warps=warps)
+                    g = lambda: fn[(rows,)](*args, BLOCK=block, num_warps=warps)
+                    out.fill_(float("nan")); f(); check(out, ref, 2e-3)
+                    bench.compare(name, {"ours": f, "triton": g}, "GB/s", 2 * rows * cols * 2 / 1e6)
+                guarded(bench, name, run)
+
+    def softmax(rows, cols):
+        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+        return (y, x, cols, cols, rows, cols), y, torch.softmax(x.float(), 1)
+
+    def layer_norm(rows, cols):
+        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+        w, b = torch.randn(cols, device="cuda", dtype=torch.float16), torch.randn(cols, device="cuda", dtype=torch.float16)
+        m, r = torch.empty(rows, device="cuda"), torch.empty(rows, device="cuda")
+        return (x, y, w, b, m, r, cols, cols, 1e-5), y, torch.nn.functional.layer_norm(x.float(), (cols,), w.float(), b.float())
+
+    def rms_norm(rows, cols):
+        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+        w = torch.randn(cols, device="cuda", dtype=torch.float16)
+        ref = x.float() * torch.rsqrt((x.float() ** 2).mean(1, keepdim=True) + 1e-6) * w.float()
+        return (x, w, y, cols, cols, 1e-6), y, ref
+
+    warps = [8] if quick else [4, 8, 16]
+    module, path = source("vector_add_triton.tile")
+    n = 2**28
+
+    def add(block, w):
+        def run():
+            x, y = torch.randn(n, device="cuda"), torch.randn(n, device="cuda"); out = torch.empty_like(x)
+            grid = (triton.cdiv(n, block),)
+            f = ours(lib, path, "add_kernel", grid, (x, y, out, n), {"BLOCK": block}, num_warps=w)
+            out.fill_(float("nan")); f(); check(out, x + y, 1e-7)
+            bench.compare(f"add 2^28 fp32 block {block} w{w}", {"ours": f, "triton": lambda: module.add_kernel[grid](x, y, out, n, BLOCK=block, num_warps=w)},
+                          "GB/s", 12 * n / 1e6)
+        guarded(bench, f"add block {block}", run)
+    for block, w in [(1024, 4)] if quick else [(1024, 4), (4096, 4), (2048, 8)]:
+        add(block, w)
+
+    smod, spath = source("sum.tile")
+
+    def total(block, w):
+        def run():
+            m = 2**29
+            x = torch.randn(m, device="cuda"); out, out2 = torch.zeros(1, device="cuda"), torch.zeros(1, device="cuda")
+            grid = (triton.cdiv(m, block),)
+            f = ours(lib, spath, "sum_kernel", grid, (x, out, m), {"BLOCK": block}, num_warps=w)
+            f(); assert abs(out.item() - x.double().sum().item()) < 5.0, out.item()
+            bench.compare(f"sum 2^29 fp32 block {block} w{w}", {"ours": f, "triton": lambda: smod.sum_kernel[grid](x, out2, m, BLOCK=block, num_warps=w)},
+                          "GB/s", 4 * m / 1e6)
+        guarded(bench, f"sum block {block}", run)
+    for block, w in [(8192, 8)] if quick else [(4096, 4), (8192, 8), (16384, 16)]:
+        total(block, w)
+    row_kernel("softmax.tile", "softmax_kernel", softmax, None, warps)
+    row_kernel("layer_norm.tile", "layer_norm_fwd", layer_norm, None, warps)
+    row_kernel("rms_norm.tile", "rms_norm_kernel", rms_norm, None, warps)
+    a, b = torch.empty(2**30, dtype=torch.int8, device="cuda"), torch.empty(2**30, dtype=torch.int8, device="cuda")
+    print(f"{'copy (torch, 1 GiB)':44s} {2 * 2**30 / 1e6 / bench.once(lambda: b.copy_(a)):7.0f} GB/s")
+
+
+# ---- matmul ----
+
+SHAPES = [(8192, 8192, 8192), (4096, 4096, 4096), (8192, 8192, 1024), (2048, 2048, 2048), (4096, 4096, 14336)]
+
+
+def suite_matmul(bench, lib, quick):
+    module, path = source("matmul.tile")
+    fn = plain(module.matmul_kernel)
+    configs = [(128, 256, 64, 3, 8), (128, 128, 64, 4, 4)]
+    for m, n, k in SHAPES[: 2 if quick else 5]:
+        a, b = torch.randn(m, k, device="cuda", dtype=torch.float16), torch.randn(k, n, device="cuda", dtype=torch.float16)
+        c = torch.empty(m, n, device="cuda", dtype=torch.float16)
+        ref = a @ b
+        for bm, bn, bk, s, w in configs:
+            name = f"matmul ptr {m}x{n}x{k} {bm}x{bn}x{bk} s{s} w{w}"
+
+            def run():
+                args = (a, b, c, m, n, k, k, 1, n, 1, n, 1)
+                grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+                meta = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8}
+                f = ours(lib, path, "matmul_kernel", grid, args, meta, num_warps=w, num_stages=s)
+                c.fill_(float("nan")); f(); check(c, ref, 2e-3)
+                bench.compare(name, {"ours": f, "triton": lambda: fn[grid](*args, **meta, num_warps=w, num_stages=s),
+                                     "cublas": lambda: torch.matmul(a, b, out=c)}, "TFLOP/s", 2 * m * n * k / 1e9)
+            guarded(bench, name, run)
+    persistent(bench, lib, quick, torch.float16)
+
+
+def persistent(bench, lib, quick, dtype):
+    from triton.tools.tensor_descriptor import TensorDescriptor
+    module, path = source("matmul_persistent.tile")
+    fn = plain(module.matmul_persistent)
+    fp8 = dtype != torch.float16
+    sms = torch.cuda.get_device_properties(0).multi_processor_count
+    for m, n, k in SHAPES[: 1 if fp8 else 2 if quick else 5]:
+        a, b = torch.randn(m, k, device="cuda").to(dtype), torch.randn(n, k, device="cuda").to(dtype)
+        c = torch.empty(m, n, device="cuda", dtype=torch.float16)
+        ref = a.to(torch.float16) @ b.to(torch.float16).T
+        for bm, bn, bk, s, w, sub in ([(128, 256, 128, 3, 8, True)] if fp8 else [(128, 256, 64, 3, 8, True), (128, 256, 64, 4, 8, True), (128, 256, 64, 3, 8, False)]):
+            name = f"matmul tma {DTYPE[dtype]} {m}x{n}x{k} {bm}x{bn}x{bk} s{s} w{w} sub{int(sub)}"
+
+            def run():
+                cb = [bm, bn // 2 if sub else bn]
+                meta = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8, "SUBTILE": sub, "NUM_SMS": sms}
+                grid = (min(sms, triton.cdiv(m, bm) * triton.cdiv(n, bn)),)
+                args = (("desc", a, [bm, bk]), ("desc", b, [bn, bk]), ("desc", c, cb), m, n, k)
+                f = ours(lib, path, "matmul_persistent", grid, args, meta, num_warps=w, num_stages=s)
+                c.fill_(float("nan")); f(); check(c, ref, 2e-3)
+                td = [TensorDescriptor.from_tensor(a, [bm, bk]), TensorDescriptor.from_tensor(b, [bn, bk]), TensorDescriptor.from_tensor(c, cb)]
+                fns = {"ours": f, "triton": lambda: fn[grid](*td, m, n, k, **meta, num_warps=w, num_stages=s)}
+                if not fp8: fns["cublas"] = lambda: torch.matmul(a, b.T, out=c)
+                bench.compare(name, fns, "TFLOP/s", 2 * m * n * k / 1e9)
+            guarded(bench, name, run)
+
+
+def suite_fp8(bench, lib, quick):
+    persistent(bench, lib, quick, torch.float8_e4m3fn)
+
+
+# ---- attention ----
+
+def suite_attention(bench, lib, quick):
+    module, path = source("attention.tile")
+    fn = plain(module.attention_fwd)
+    for batch, heads, seq, dim in [(4, 16, 4096, 128), (1, 16, 16384, 128)][: 1 if quick else 2]:
+        for causal in (False, True):
+            name = f"attention {batch}x{heads}x{seq}x{dim} {'causal' if causal else 'full'}"
+
+            def run():
+                q, k, v = (torch.randn(batch * heads, seq, dim, device="cuda", dtype=torch.float16) for _ in range(3))
+                o = torch.empty_like(q)
+                meta = {"BM": 128, "BN": 128, "D": dim, "CAUSAL": causal}
+                grid = (triton.cdiv(seq, 128), batch * heads)
+                args = (q, k, v, o, seq, dim ** -0.5 * math.log2(math.e))
+                f = ours(lib, path, "attention_fwd", grid, args, meta, num_warps=8, num_stages=3)
+                ref = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
+                o.fill_(float("nan")); f(); check(o, ref, 5e-3)
+                flops = 4 * batch * heads * seq * seq * dim * (0.5 if causal else 1)
+                bench.compare(name, {"ours": f, "triton": lambda: fn[grid](*args, **meta, num_warps=8, num_stages=3)}, "TFLOP/s", flops / 1e9)
+            guarded(bench, name, run)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("suites", nargs="+", choices=["memory", "matmul", "fp8", "attention"])
+    p.add_argument("--rounds", type=int, default=20)
+    p.add_argument("--quick", action="store_true")
+    p.add_argument("--json")
+    o = p.parse_args()
+    bench = Bench(5 if o.quick and o.rounds == 20 else o.rounds)
+    lib = tile_ctypes.Library()
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {bench.rounds} rounds")
+    for s in o.suites:
+        guarded(bench, s, lambda: globals()["suite_" + s](bench, lib, o.quick))
+    if o.json:
+        json.dump(bench.rows, open(o.json, "w"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""libtile.so through ctypes, as far as the benchmarks need it: compile a kernel for a signature, launch it on torch tensors."""
+import ctypes as C
+import os
+
+
+class CompileOptions(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("kernel", C.c_char_p), ("signature", C.c_char_p), ("arch", C.c_char_p),
+                ("defines", C.POINTER(C.c_char_p)), ("num_defines", C.c_size_t),
+                ("include_paths", C.POINTER(C.c_char_p)), ("num_include_paths", C.c_size_t),
+                ("num_warps", C.c_int), ("num_stages", C.c_int), ("num_ctas", C.c_int), ("maxnreg", C.c_int),
+                ("emit", C.c_uint), ("options", C.POINTER(C.c_char_p)), ("num_options", C.c_size_t)]
+
+
+class Tensor(C.Structure):
+    _fields_ = [("base", C.c_uint64), ("rank", C.c_uint32), ("shape", C.c_int64 * 5), ("strides", C.c_int64 * 5)]
+
+
+class ArgValue(C.Union):
+    _fields_ = [("i", C.c_int64), ("f", C.c_double), ("pointer", C.c_uint64), ("tensor", C.POINTER(Tensor))]
+
+
+class Arg(C.Structure):
+    _fields_ = [("kind", C.c_int), ("value", ArgValue)]
+
+
+class LaunchOptions(C.Structure):
+    _fields_ = [("struct_size", C.c_size_t), ("grid", C.c_uint32 * 3), ("stream", C.c_void_p)]
+
+
+class TileError(RuntimeError):
+    pass
+
+
+def _strings(items):
+    return (C.c_char_p * len(items))(*[s.encode() for s in items]) if items else None
+
+
+class Library:
+    def __init__(self, path=None):
+        self.c = C.CDLL(path or os.environ.get("LIBTILE", "libtile.so"))
+        self.c.tile_error_message.restype = C.c_char_p
+        self.c.tile_program_output.restype = C.c_char_p
+        self.device = C.c_void_p()
+        self._check(lambda e: self.c.tile_device_open(b"gpu", C.byref(self.device), e))
+
+    def _check(self, call):
+        error = C.c_void_p()
+        if call(C.byref(error)) != 0:
+            text = self.c.tile_error_message(error).decode(errors="replace")
+            self.c.tile_error_free(error)
+            raise TileError(text)
+
+    def compile(self, path, kernel, signature, defines=None, num_warps=4, num_stages=3, options=()):
+        defs = [f"{k}={v}" for k, v in (defines or {}).items()]
+        o = CompileOptions(struct_size=C.sizeof(CompileOptions), kernel=kernel.encode(), signature=signature.encode(),
+                           arch=b"sm_90a", defines=_strings(defs), num_defines=len(defs), num_warps=num_warps,
+                           num_stages=num_stages, options=_strings(list(options)), num_options=len(options))
+        program, handle = C.c_void_p(), C.c_void_p()
+        self._check(lambda e: self.c.tile_compile_file(str(path).encode(), C.byref(o), C.byref(program), e))
+        self._check(lambda e: self.c.tile_kernel_load(self.device, program, None, C.byref(handle), e))
+        return Kernel(self, program, handle)
+
+
+class Kernel:
+    def __init__(self, library, program, handle):
+        self.library, self.program, self.handle = library, program, handle
+
+    def ptx(self):
+        return self.library.c.tile_program_output(self.program, 32, None).decode()
+
+    def bind(self, grid, *args):
+        """A callable that launches with these arguments on torch's current stream: torch tensors as pointers, ints,
+        floats, or ("desc", tensor)."""
+        import torch
+        values, keep = (Arg * len(args))(), []
+        for slot, a in zip(values, args):
+            if isinstance(a, tuple):
+                t = a[1]
+                n = t.dim()
+                desc = Tensor(t.data_ptr(), n, (C.c_int64 * 5)(*t.shape), (C.c_int64 * 5)(*t.stride()))
+                keep.append(desc)
+                slot.kind, slot.value.tensor = 3, C.pointer(desc)
+            elif isinstance(a, torch.Tensor):
+                slot.kind, slot.value.pointer = 2, a.data_ptr()
+            elif isinstance(a, float):
+                slot.kind, slot.value.f = 1, a
+            else:
+                slot.kind, slot.value.i = 0, a
+        launch = LaunchOptions(C.sizeof(LaunchOptions), (C.c_uint32 * 3)(*(tuple(grid) + (1, 1, 1))[:3]),
+                               torch.cuda.current_stream().cuda_stream)
+        run, handle, n = self.library.c.tile_kernel_launch, self.handle, len(args)
+
+        def call():
+            error = C.c_void_p()
+            if run(handle, C.byref(launch), values, C.c_size_t(n), C.byref(error)) != 0:
+                raise TileError(self.library.c.tile_error_message(error).decode(errors="replace"))
+        call.keep = keep, values
+        return call
