@@ -1,0 +1,37 @@
+// Affine view of integer values: a sum of terms  coefficient · scalars… · (1 | index along an axis).
+// For a tensor it describes every element; an axis factor is the element's index on that axis (a `range` seen through
+// expand_dims and broadcast), possibly wrapped: (start + index) mod modulus, the idiom that keeps a ragged tile in bounds.
+// 32-bit arithmetic is taken not to overflow, as for any address that is meant.
+#ifndef TILE_PASSES_AFFINE_H
+#define TILE_PASSES_AFFINE_H
+
+#include "passes/pass.h"
+
+enum { AFFINE_MAX_SCALARS = 4, AFFINE_MAX_TERMS = 24, AFFINE_NO_AXIS = -1 };
+
+typedef struct {
+  int64_t coef;
+  uint32_t num_scalars;
+  Value *scalars[AFFINE_MAX_SCALARS];   // sorted by address of definition order within one affine; opaque i32/i64 scalars
+  int axis;                             // AFFINE_NO_AXIS, or the axis whose index is a factor
+  Value *wrap_start, *wrap_modulus;     // the factor is (start + index) mod modulus; NULL: the index itself
+} AffineTerm;
+
+typedef struct {
+  uint32_t num_terms;
+  AffineTerm terms[AFFINE_MAX_TERMS];
+} Affine;
+
+// False when v is not affine in this sense, or too large. loop (may be NULL): its induction variable and invariants are atoms.
+bool affine_of(Value *v, Affine *out);
+bool affine_add(Affine *a, const Affine *b, int64_t factor);             // a += factor · b
+bool affine_multiply(Affine *a, const Affine *b);
+void affine_constant(Affine *a, int64_t c);
+void affine_scalar(Affine *a, Value *v);
+// term = quotient · divisor, where divisor has no axis. False when it does not divide.
+bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, AffineTerm *quotient);
+// The sum as an i32 scalar; it must have no axis factors.
+Value *affine_build(Builder *b, const Affine *a);
+bool affine_is_zero(const Affine *a);
+
+#endif

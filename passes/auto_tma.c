@@ -1,0 +1,291 @@
+// auto_tma: plain-pointer loads that provably read a dense tile become descriptor loads through a hidden tensor map.
+//   in:  TILE with split addresses (base + offsets); loads in loops whose value goes to a dot
+//   out: such loads are desc_loads on a hidden parameter, which the launcher fills from the kernel's own arguments
+//
+// For element (i, j) the address is   param + Σ uniform + i · s0 + j · s1   with one unit stride, the other stride S a
+// constant or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis, the rest
+// along the fast one. Bases and strides must be known multiples of 16 bytes (a rule of tensor maps). A mask must be a
+// bound on one axis; it becomes the map's extent, and out of bounds reads as zero, which is what the mask gave.
+// Rows wrapped by `% M` are dense where the tile does not cross M: that is tested once per loop, and the loop exists twice.
+#include "passes/affine.h"
+#include "passes/tma.h"
+
+typedef struct {
+  Op *load;
+  int base_param;
+  int fast;                     // tile axis with unit stride
+  AffineTerm stride;            // of the other axis, in elements
+  Affine coord[2];              // by tile axis
+  Affine extent[2];             // by tile axis; zero: unbounded
+  Value *wrap_start[2], *wrap_modulus[2];
+} Dense;
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  Func *func;
+  Op *loop;
+  bool changed;
+} AutoTma;
+
+// Extent where nothing bounds the axis: the most that keeps every i32 coordinate inside.
+static const int64_t UNBOUNDED = 0x7fffffff;
+
+static bool feeds_dot(const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    if (u->user->opcode == OP_DOT && u->index < 2) return true;
+    if (u->user->opcode == OP_TRANS && feeds_dot(&u->user->results[0])) return true;
+  }
+  return false;
+}
+
+static int param_index(const AutoTma *s, const Value *v) { return v->block == s->func->body ? (int)v->index : -1; }
+
+// (iv − lb) / step of the loop, as an affine in iv when it is one.
+static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
+  int64_t step;
+  Affine lb;
+  if (!value_constant_int(op_operand(s->loop, 2), &step) || scale % step) return false;
+  affine_scalar(out, s->loop->blocks[0]->args[0]);
+  if (!affine_of(op_operand(s->loop, 0), &lb) || !affine_add(out, &lb, -1)) return false;
+  Affine k;
+  affine_constant(&k, scale / step);
+  return affine_multiply(out, &k);
+}
+
+// Base pointer to parameter and uniform element offset; a base that the loop advances adds its step times the trip index.
+static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offset) {
+  Affine part;
+  if (base->def && base->def->opcode == OP_ADDPTR && !type_is_tensor(base->type))
+    return base_offset(s, op_operand(base->def, 0), param, offset) && affine_of(op_operand(base->def, 1), &part) && affine_add(offset, &part, 1);
+  if (base->block && base->block == s->loop->blocks[0] && base->index > 0) {
+    Block *body = s->loop->blocks[0];
+    Value *next = op_operand(body->last, base->index - 1);
+    if (!next->def || next->def->opcode != OP_ADDPTR || op_operand(next->def, 0) != base) return false;
+    Value *advance = op_operand(next->def, 1);
+    if (!affine_of(advance, &part)) return false;
+    Affine moved = {0};
+    for (uint32_t i = 0; i < part.num_terms; i++) {
+      for (uint32_t k = 0; k < part.terms[i].num_scalars; k++)
+        if (!value_defined_outside(part.terms[i].scalars[k], s->loop)) return false;
+      Affine trips, rest = {.num_terms = 1, .terms = {part.terms[i]}};
+      rest.terms[0].coef = 1;
+      if (!trip_index(s, part.terms[i].coef, &trips) || !affine_multiply(&trips, &rest) || !affine_add(&moved, &trips, 1)) return false;
+    }
+    return base_offset(s, op_operand(s->loop, 2 + base->index), param, offset) && affine_add(offset, &moved, 1);
+  }
+  *param = param_index(s, base);
+  return *param >= 0;
+}
+
+static bool divisible_by(const AutoTma *s, const AffineTerm *t, int64_t n) {
+  int64_t d = t->coef;
+  for (uint32_t i = 0; i < t->num_scalars; i++) {
+    int p = param_index(s, t->scalars[i]);
+    if (p >= 0) d *= max_i64(1, s->func->params[p].divisible);
+  }
+  return d % n == 0;
+}
+
+// The launcher can compute it: a constant, or parameters times a constant.
+static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
+  if (t->num_scalars > 1 || (t->num_scalars == 1 && t->coef != 1)) return false;
+  return t->num_scalars == 0 || param_index(s, t->scalars[0]) >= 0;
+}
+
+// Each conjunct of the mask must bound one axis: coordinate < extent.
+static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
+  while (mask->def && mask->def->opcode == OP_BROADCAST) mask = op_operand(mask->def, 0);
+  if (!mask->def) return false;
+  Op *op = mask->def;
+  if (op->opcode == OP_ANDI) return bound_by_mask(s, d, op_operand(op, 0)) && bound_by_mask(s, d, op_operand(op, 1));
+  int64_t axis_added = -1;
+  if (op->opcode == OP_EXPAND_DIMS) {
+    axis_added = op_int(op, ATTR_AXIS, 0);
+    op = op_operand(op, 0)->def;
+  }
+  if (!op || op->opcode != OP_CMPI || op_int(op, ATTR_PRED, CMP_EQ) != CMP_SLT) return false;
+  Affine diff, rhs;
+  if (!affine_of(op_operand(op, 0), &diff) || !affine_of(op_operand(op, 1), &rhs) || !affine_add(&diff, &rhs, -1)) return false;
+  int axis = AFFINE_NO_AXIS;
+  for (uint32_t i = 0; i < diff.num_terms; i++) {
+    AffineTerm *t = &diff.terms[i];
+    if (t->axis == AFFINE_NO_AXIS) continue;
+    if (axis_added >= 0 && t->axis >= axis_added) t->axis++;
+    if (axis != AFFINE_NO_AXIS || t->coef != 1 || t->num_scalars || t->wrap_modulus) return false;
+    axis = t->axis;
+  }
+  if (axis == AFFINE_NO_AXIS || !affine_is_zero(&d->extent[axis])) return false;
+  // coordinate = u + index and index + w < 0, so the extent is u − w.
+  Affine extent = d->coord[axis];
+  if (!affine_add(&extent, &diff, -1)) return false;
+  AffineTerm index = {.coef = 1, .axis = axis};
+  Affine one = {.num_terms = 1, .terms = {index}};
+  if (!affine_add(&extent, &one, 1) || extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0])) return false;
+  d->extent[axis] = extent;
+  return true;
+}
+
+static bool recognise(const AutoTma *s, Op *load, Dense *d) {
+  const Type *t = op_result(load, 0)->type;
+  Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2), *other = op_operand(load, 3);
+  uint64_t bits;
+  if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0)) return false;
+  if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
+  int64_t bytes = type_elem_bytes(t);
+  if (type_elem(t)->kind != TYPE_SCALAR || t->shape[0] > 256 || t->shape[1] > 256 * 128 / bytes) return false;
+  *d = (Dense){.load = load, .fast = -1};
+  Affine all, uniform = {0};
+  if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
+  if (s->func->params[d->base_param].divisible % 16) return false;
+  const AffineTerm *axis_term[2] = {NULL, NULL};
+  for (uint32_t i = 0; i < all.num_terms; i++) {
+    const AffineTerm *term = &all.terms[i];
+    if (term->axis == AFFINE_NO_AXIS) {
+      Affine one = {.num_terms = 1, .terms = {*term}};
+      if (!affine_add(&uniform, &one, 1)) return false;
+    } else {
+      if (axis_term[term->axis]) return false;
+      axis_term[term->axis] = term;
+    }
+  }
+  if (!axis_term[0] || !axis_term[1]) return false;
+  for (int a = 1; a >= 0 && d->fast < 0; a--)
+    if (axis_term[a]->coef == 1 && axis_term[a]->num_scalars == 0) d->fast = a;
+  if (d->fast < 0) return false;
+  int slow = 1 - d->fast;
+  d->stride = *axis_term[slow];
+  d->stride.axis = AFFINE_NO_AXIS;
+  d->stride.wrap_start = d->stride.wrap_modulus = NULL;
+  int64_t unit = 16 / bytes ? 16 / bytes : 1;
+  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) || t->shape[d->fast] * bytes < 16) return false;
+  if (t->shape[slow] > 256) return false;
+  for (uint32_t i = 0; i < uniform.num_terms; i++) {
+    AffineTerm q;
+    bool along_slow = affine_divide_term(&uniform.terms[i], &d->stride, &q);
+    Affine one = {.num_terms = 1, .terms = {along_slow ? q : uniform.terms[i]}};
+    if (!affine_add(&d->coord[along_slow ? slow : d->fast], &one, 1)) return false;
+  }
+  for (int a = 0; a < 2; a++) {
+    if (!axis_term[a]->wrap_modulus) continue;
+    if (param_index(s, axis_term[a]->wrap_modulus) < 0 || !value_defined_outside(axis_term[a]->wrap_start, s->loop)) return false;
+    // A wrapped axis cannot also be displaced: the modulus would not bound it.
+    if (!affine_is_zero(&d->coord[a])) return false;
+    d->wrap_start[a] = axis_term[a]->wrap_start;
+    d->wrap_modulus[a] = axis_term[a]->wrap_modulus;
+    affine_scalar(&d->coord[a], d->wrap_start[a]);
+    affine_scalar(&d->extent[a], d->wrap_modulus[a]);
+  }
+  return !mask || bound_by_mask(s, d, mask);
+}
+
+static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
+  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = d->base_param};
+  int slow = 1 - d->fast, order[2] = {slow, d->fast};
+  for (int i = 0; i < 2; i++) {
+    const Affine *e = &d->extent[order[i]];
+    p.extent_params[i] = e->num_terms && e->terms[0].num_scalars ? param_index(s, e->terms[0].scalars[0]) : -1;
+    p.extent_values[i] = e->num_terms ? e->terms[0].coef : UNBOUNDED;
+  }
+  p.stride_params[0] = d->stride.num_scalars ? param_index(s, d->stride.scalars[0]) : -1;
+  p.stride_values[0] = d->stride.coef;
+  p.stride_params[1] = -1;
+  p.stride_values[1] = 1;
+  func_add_param(s->func, desc, p);
+  return (int)s->func->num_params - 1;
+}
+
+static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *map) {
+  Context *ctx = s->ctx;
+  const Type *t = op_result(load, 0)->type;
+  int slow = 1 - d->fast;
+  int64_t shape[2] = {t->shape[slow], t->shape[d->fast]};
+  const Type *desc = type_desc(ctx, type_elem(t), 2, shape, NULL);
+  Value *map_param = s->func->body->args[add_hidden_param(s, d, desc)];
+  Builder b = builder_before(ctx, load);
+  Affine coord[2] = {d->coord[slow], d->coord[d->fast]};
+  Value *args[3] = {map_param};
+  for (int i = 0; i < 2; i++) {
+    for (uint32_t k = 0; k < coord[i].num_terms; k++)
+      for (uint32_t j = 0; j < coord[i].terms[k].num_scalars; j++) coord[i].terms[k].scalars[j] = value_map_get(map, coord[i].terms[k].scalars[j]);
+    args[1 + i] = affine_build(&b, &coord[i]);
+  }
+  const Type *tile = type_tensor(ctx, type_elem(t), 2, shape, NULL);
+  Value *v = op_result(build_op_typed(&b, OP_DESC_LOAD, &tile, 1, args, 3), 0);
+  if (d->fast == 0) {
+    static const int64_t swap[2] = {1, 0};
+    Op *tr = build_op_typed(&b, OP_TRANS, &t, 1, &v, 1);
+    op_set_ints(ctx, tr, ATTR_ORDER, swap, 2);
+    v = op_result(tr, 0);
+  }
+  value_replace_all_uses(op_result(load, 0), v);
+  op_erase(load);
+}
+
+static void convert_loop(AutoTma *s, Op *loop) {
+  enum { MAX_LOADS = 8 };
+  Dense dense[MAX_LOADS];
+  uint32_t n = 0;
+  s->loop = loop;
+  for (Op *op = loop->blocks[0]->first; op && n < MAX_LOADS; op = op->next)
+    if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0)) && recognise(s, op, &dense[n])) n++;
+  if (n == 0) return;
+  s->changed = true;
+  Context *ctx = s->ctx;
+  Builder b = builder_before(ctx, loop);
+  Value *fits = NULL;
+  for (uint32_t i = 0; i < n; i++)
+    for (int a = 0; a < 2; a++) {
+      if (!dense[i].wrap_modulus[a]) continue;
+      Value *end = build_binary(&b, OP_ADDI, dense[i].wrap_start[a], build_int(&b, dense[i].wrap_start[a]->type, op_result(dense[i].load, 0)->type->shape[a]));
+      Value *inside = build_cmp(&b, CMP_SLE, end, dense[i].wrap_modulus[a]);
+      fits = fits ? build_binary(&b, OP_ANDI, fits, inside) : inside;
+    }
+  ValueMap *map = value_map_new(ctx);
+  if (!fits) {
+    for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);
+    return;
+  }
+  const Type **types = arena_array(&ctx->arena, const Type *, loop->num_results + 1);
+  Value **results = arena_array(&ctx->arena, Value *, loop->num_results + 1);
+  for (uint32_t i = 0; i < loop->num_results; i++) types[i] = op_result(loop, i)->type;
+  // The copy keeps the plain loads; the original, moved into the first branch, gets the tensor maps.
+  Op *plain = op_clone(ctx, loop, map);
+  BuildRegion r = build_if_begin(&b, fits, types, loop->num_results);
+  Op *branch = r.op;
+  for (uint32_t i = 0; i < loop->num_results; i++) value_replace_all_uses(op_result(loop, i), op_result(branch, i));
+  op_unlink(loop);
+  op_append(loop, b.block);
+  for (uint32_t i = 0; i < loop->num_results; i++) results[i] = op_result(loop, i);
+  build_if_else(&b, &r, results);
+  op_append(plain, b.block);
+  for (uint32_t i = 0; i < loop->num_results; i++) results[i] = op_result(plain, i);
+  build_if_end(&b, r, results);
+  ValueMap *same = value_map_new(ctx);
+  for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, same);
+}
+
+static void visit_block(AutoTma *s, Block *blk) {
+  for (Op *op = blk->first, *next; op; op = next) {
+    next = op->next;
+    if (op->opcode == OP_FOR) {
+      bool inner = false;
+      for (const Op *o = op->blocks[0]->first; o; o = o->next) inner |= o->num_blocks > 0 && o->opcode != OP_REDUCE && o->opcode != OP_SCAN;
+      if (!inner) {
+        convert_loop(s, op);
+        continue;
+      }
+    }
+    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
+  }
+}
+
+bool pass_auto_tma(PassCtx *p) {
+  AutoTma s = {.ctx = p->ctx, .module = p->module};
+  if (!p->module->target->has_tma || !p->module->auto_tma) return false;
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    s.func = f;
+    visit_block(&s, f->body);
+  }
+  return s.changed;
+}
