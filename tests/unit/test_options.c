@@ -77,8 +77,9 @@ static void refusals(void **state) {
   refuse(f, PARSE(f, COMMAND_COMPILE, "-DBLOCK"), "NAME=VALUE");
   refuse(f, PARSE(f, COMMAND_COMPILE, "--verify-each=maybe"), "0 or 1");
   refuse(f, PARSE(f, COMMAND_COMPILE, "--no-arch"), "--no-arch");
+  f->o.defines.count = 0;
   refuse(f, PARSE(f, COMMAND_COMPILE, "--color=red"), "auto, always or never");
-  f->o.color = NULL, f->o.defines.count = 0;
+  f->o.color = NULL;
   refuse(f, PARSE(f, COMMAND_COMPILE, "-w", "3"), "power of two");
 }
 
