@@ -147,15 +147,22 @@ struct Module {
 // ---- op.c ----
 typedef struct {
   const char *name;
-  const char *const *operand_names;   // without the ? and *
-  uint8_t num_fixed;                  // operands before the list
-  bool has_list;
-  uint32_t optional_mask;             // bit i: operand i may be absent
+  const char *operands;               // as in ops.def: "ptr offset? mask?", "lb ub step inits*"
   int8_t num_results, num_blocks;
   uint32_t traits, stages;
 } OpInfo;
 extern const OpInfo op_info[NUM_OPS];
+uint32_t op_num_fixed(Opcode oc);                                 // operands before the list
+bool op_has_list(Opcode oc);
+bool op_operand_is_optional(Opcode oc, uint32_t i);
+const char *op_operand_name(Context *ctx, Opcode oc, uint32_t i); // without ? and *; list operands share one
+bool opcode_find(const char *name, size_t n, Opcode *oc);
 const char *attr_name(AttrKey k);
+// What an attribute holds. For enums, texts[value] is its spelling.
+typedef enum { ATTR_CLASS_INT, ATTR_CLASS_INTS, ATTR_CLASS_STR, ATTR_CLASS_BITS, ATTR_CLASS_ENUM } AttrClass;
+typedef struct { AttrClass cls; const char *const *texts; uint32_t num_texts; } AttrKind;
+const AttrKind *attr_kind(AttrKey k);
+bool attr_find(const char *name, size_t n, AttrKey *k);
 
 Module *module_new(Context *ctx, const Target *target);
 Func *func_new(Module *m, const char *name, Span span);           // empty body; appended to m->funcs
@@ -181,7 +188,8 @@ ValueMap *value_map_new(Context *ctx);
 void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to);
 Value *value_map_get(const ValueMap *m, Value *v);                // v itself when not mapped
 Op *op_clone(Context *ctx, const Op *op, ValueMap *map);          // linked nowhere; results are added to map
-// Replaces op by one with other result types (added or dropped carried values): same opcode, attributes, blocks moved over.
+// Makes op anew with other result types (added or dropped carried values): same opcode and attributes, blocks moved over,
+// put before op. The caller maps the uses of the old results and erases op.
 Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands);
 void value_replace_all_uses(Value *from, Value *to);
 bool value_has_one_use(const Value *v);
@@ -204,7 +212,7 @@ void op_copy_attrs(Context *ctx, Op *to, const Op *from);
 
 // A constant's value, when v is made by `constant` (scalar or splat): raw bits.
 bool value_constant_bits(const Value *v, uint64_t *bits);
-bool value_constant_int(const Value *v, int64_t *x);              // sign-extended; integers only; sees through splat
+bool value_constant_int(const Value *v, int64_t *x);              // sign-extended (i1: 0 or 1); integers only; sees through splat
 
 // Walks all ops of a block and its nested blocks, outer before inner. The callback may erase or replace the current op.
 typedef void (*OpVisitor)(Op *op, void *user);
@@ -215,6 +223,7 @@ void module_walk(Module *m, OpVisitor visit, void *user);
 struct Buf;
 void ir_print_module(struct Buf *out, const Module *m);           // deterministic; parses back to the same bytes
 void ir_print_op(struct Buf *out, const Op *op);
+void ir_print_type(struct Buf *out, const Type *t);
 void ir_number_values(Module *m);
 Module *ir_parse(Context *ctx, const SourceFile *file);           // NULL after diagnostics
 bool ir_verify(Module *m);                                        // false after recording diagnostics that name op and rule

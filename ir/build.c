@@ -1,0 +1,223 @@
+// Builders. One-result conveniences fold what they can, so that callers need not ask for constants.
+#include "ir/build.h"
+
+#include <string.h>
+
+#include "ir/fold.h"
+#include "ir/num.h"
+
+Builder builder_at_end(Context *ctx, Func *f, Block *b, Span span) { return (Builder){.ctx = ctx, .func = f, .block = b, .span = span}; }
+
+Builder builder_before(Context *ctx, Op *op) {
+  return (Builder){.ctx = ctx, .func = op->parent->func, .block = op->parent, .before = op, .span = op->span, .inlined_at = op->inlined_at};
+}
+
+static Op *insert(Builder *b, Op *op) {
+  op->inlined_at = b->inlined_at;
+  if (b->before) op_insert_before(op, b->before); else op_append(op, b->block);
+  return op;
+}
+
+Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
+  return insert(b, op_new(b->ctx, b->func, oc, b->span, types, num_types, operands, n, (uint32_t)op_info[oc].num_blocks));
+}
+
+Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
+  const Type **types = arena_array(&b->ctx->arena, const Type *, n < 2 ? 2 : n);
+  int count = infer_types(b->ctx, oc, operands, n, NULL, types);
+  if (count < 0) ice(b->ctx, "build_op(%s): the result types must be given, or operands do not fit", op_info[oc].name);
+  return build_op_typed(b, oc, types, (uint32_t)count, operands, n);
+}
+
+// The folded value, with op taken away again; else op's result.
+static Value *folded(Builder *b, Op *op) {
+  Builder at = *b;
+  at.before = op;
+  at.block = op->parent;
+  Value *v = fold_op(&at, op);
+  if (!v) return op_result(op, 0);
+  op_erase(op);
+  return v;
+}
+
+Value *build_unary(Builder *b, Opcode oc, Value *x) { return folded(b, build_op(b, oc, &x, 1)); }
+Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y) { return folded(b, build_op(b, oc, (Value *[]){x, y}, 2)); }
+Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z) { return folded(b, build_op(b, oc, (Value *[]){x, y, z}, 3)); }
+
+Value *build_cast(Builder *b, Opcode oc, Value *x, const Type *elem) {
+  const Type *t = type_with_elem(b->ctx, x->type, elem);
+  return folded(b, build_op_typed(b, oc, &t, 1, &x, 1));
+}
+
+Value *build_cmp(Builder *b, CmpPred pred, Value *x, Value *y) {
+  Op *op = build_op(b, type_is_float(x->type) ? OP_CMPF : OP_CMPI, (Value *[]){x, y}, 2);
+  op_set_int(b->ctx, op, ATTR_PRED, pred);
+  return folded(b, op);
+}
+
+Value *build_constant_bits(Builder *b, const Type *t, uint64_t bits) {
+  Op *op = build_op_typed(b, OP_CONSTANT, &t, 1, NULL, 0);
+  op_set_bits(b->ctx, op, ATTR_VALUE, num_zext(bits, type_elem_bits(t)));
+  return op_result(op, 0);
+}
+
+Value *build_int(Builder *b, const Type *t, int64_t v) { return build_constant_bits(b, t, (uint64_t)v); }
+
+Value *build_float(Builder *b, const Type *t, double v) {
+  return build_constant_bits(b, t, num_encode(scalar_num_format(type_elem(t)->scalar), v, NUM_RNE, false));
+}
+
+Value *build_i32(Builder *b, int64_t v) { return build_int(b, type_scalar(b->ctx, SC_I32), v); }
+
+Value *build_splat(Builder *b, Value *scalar, const Type *tensor_type) {
+  const Type *t = type_with_elem(b->ctx, tensor_type, scalar->type);
+  if (!t->rank) return scalar;
+  return folded(b, build_op_typed(b, OP_SPLAT, &t, 1, &scalar, 1));
+}
+
+Value *build_broadcast(Builder *b, Value *x, const Type *to) {
+  if (!x->type->rank) return build_splat(b, x, to);
+  const Type *t = type_with_elem(b->ctx, to, type_elem(x->type));
+  return folded(b, build_op_typed(b, OP_BROADCAST, &t, 1, &x, 1));
+}
+
+Value *build_convert_layout(Builder *b, Value *x, const Layout *layout) {
+  if (x->type->layout == layout || !x->type->rank) return x;
+  const Type *t = type_with_layout(b->ctx, x->type, layout);
+  return folded(b, build_op_typed(b, OP_CONVERT_LAYOUT, &t, 1, &x, 1));
+}
+
+Value *build_range(Builder *b, int64_t start, int64_t end, const Layout *layout) {
+  const Type *t = type_tensor(b->ctx, type_scalar(b->ctx, SC_I32), 1, (int64_t[]){end - start}, layout);
+  Op *op = build_op_typed(b, OP_RANGE, &t, 1, NULL, 0);
+  op_set_int(b->ctx, op, ATTR_START, start);
+  op_set_int(b->ctx, op, ATTR_END, end);
+  return op_result(op, 0);
+}
+
+// An op whose result type depends on its attributes: made without results' types known, then given them.
+static Value *build_by_attr(Builder *b, Opcode oc, Value *x, AttrKey key, const int64_t *ints, uint32_t n) {
+  Op probe = {.opcode = oc};
+  if (n) op_set_ints(b->ctx, &probe, key, ints, n); else op_set_int(b->ctx, &probe, key, ints[0]);
+  const Type *types[2];
+  if (infer_types(b->ctx, oc, &x, 1, &probe, types) != 1) ice(b->ctx, "build %s: attribute does not fit the operand", op_info[oc].name);
+  Op *op = build_op_typed(b, oc, types, 1, &x, 1);
+  op_copy_attrs(b->ctx, op, &probe);
+  return folded(b, op);
+}
+
+Value *build_expand_dims(Builder *b, Value *x, uint32_t axis) {
+  if (x->type->rank == 0) {
+    const Type *t = type_tensor(b->ctx, x->type, 1, (int64_t[]){1}, NULL);
+    return build_splat(b, x, t);
+  }
+  return build_by_attr(b, OP_EXPAND_DIMS, x, ATTR_AXIS, (int64_t[]){axis}, 0);
+}
+
+Value *build_trans(Builder *b, Value *x, const int64_t *order) {
+  return build_by_attr(b, OP_TRANS, x, ATTR_ORDER, order, x->type->rank);
+}
+
+Value *build_reshape(Builder *b, Value *x, uint32_t rank, const int64_t *shape) {
+  const Layout *layout = x->type->layout && rank ? layout_reshape(b->ctx, x->type->layout, rank, shape) : NULL;
+  const Type *t = type_shaped(b->ctx, type_elem(x->type), (int)rank, shape, layout);
+  return folded(b, build_op_typed(b, OP_RESHAPE, &t, 1, &x, 1));
+}
+
+Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other) {
+  return op_result(build_op(b, OP_LOAD, (Value *[]){ptr, offset, mask, other}, 4), 0);
+}
+
+Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask) {
+  return build_op(b, OP_STORE, (Value *[]){ptr, offset, value, mask}, 4);
+}
+
+// ---- structured control flow ----
+
+static BuildRegion enter(Builder *b, Op *op, uint32_t block) {
+  BuildRegion r = {op, b->block, b->before};
+  b->block = op->blocks[block];
+  b->before = NULL;
+  return r;
+}
+
+static Op *leave(Builder *b, BuildRegion r) {
+  b->block = r.outer;
+  b->before = r.before;
+  return r.op;
+}
+
+static void yield(Builder *b, Value *const *values, uint32_t n) { build_op_typed(b, OP_YIELD, NULL, 0, values, n); }
+
+BuildRegion build_for_begin(Builder *b, Value *lb, Value *ub, Value *step, Value *const *inits, uint32_t n, Value **carried) {
+  const Type **types = arena_array(&b->ctx->arena, const Type *, n);
+  Value **operands = arena_array(&b->ctx->arena, Value *, n + 3);
+  operands[0] = lb, operands[1] = ub, operands[2] = step;
+  for (uint32_t i = 0; i < n; i++) {
+    types[i] = inits[i]->type;
+    operands[i + 3] = inits[i];
+  }
+  Op *op = build_op_typed(b, OP_FOR, types, n, operands, n + 3);
+  block_add_arg(b->ctx, op->blocks[0], lb->type);
+  for (uint32_t i = 0; i < n; i++) carried[i] = block_add_arg(b->ctx, op->blocks[0], types[i]);
+  return enter(b, op, 0);
+}
+
+Op *build_for_end(Builder *b, BuildRegion r, Value *const *yields) {
+  yield(b, yields, r.op->num_results);
+  return leave(b, r);
+}
+
+BuildRegion build_if_begin(Builder *b, Value *cond, const Type *const *types, uint32_t n) {
+  return enter(b, build_op_typed(b, OP_IF, types, n, &cond, 1), 0);
+}
+
+void build_if_else(Builder *b, BuildRegion *r, Value *const *yields) {
+  yield(b, yields, r->op->num_results);
+  b->block = r->op->blocks[1];
+  b->before = NULL;
+}
+
+Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields) {
+  if (b->block == r.op->blocks[0]) build_if_else(b, &r, yields);   // no else: nothing is yielded
+  yield(b, yields, r.op->num_results);
+  return leave(b, r);
+}
+
+BuildRegion build_while_begin(Builder *b, Value *const *inits, uint32_t n, const Type *const *result_types, uint32_t num_results, Value **before) {
+  Op *op = build_op_typed(b, OP_WHILE, result_types, num_results, inits, n);
+  for (uint32_t i = 0; i < n; i++) before[i] = block_add_arg(b->ctx, op->blocks[0], inits[i]->type);
+  return enter(b, op, 0);
+}
+
+void build_while_condition(Builder *b, BuildRegion *r, Value *cond, Value *const *forwarded, Value **after) {
+  uint32_t n = r->op->num_results;
+  Value **operands = arena_array(&b->ctx->arena, Value *, n + 1);
+  operands[0] = cond;
+  for (uint32_t i = 0; i < n; i++) operands[i + 1] = forwarded[i];
+  build_op_typed(b, OP_CONDITION, NULL, 0, operands, n + 1);
+  b->block = r->op->blocks[1];
+  b->before = NULL;
+  for (uint32_t i = 0; i < n; i++) after[i] = block_add_arg(b->ctx, b->block, r->op->results[i].type);
+}
+
+Op *build_while_end(Builder *b, BuildRegion r, Value *const *next_inits, uint32_t n) {
+  yield(b, next_inits, n);
+  return leave(b, r);
+}
+
+BuildRegion build_combine_begin(Builder *b, Opcode oc, Value *const *xs, uint32_t n, uint32_t axis, Value **args) {
+  const Type **types = arena_array(&b->ctx->arena, const Type *, n < 2 ? 2 : n);
+  Op probe = {.opcode = oc};
+  op_set_int(b->ctx, &probe, ATTR_AXIS, axis);
+  if (infer_types(b->ctx, oc, xs, n, &probe, types) != (int)n) ice(b->ctx, "build %s: axis %u does not fit", op_info[oc].name, axis);
+  Op *op = build_op_typed(b, oc, types, n, xs, n);
+  op_copy_attrs(b->ctx, op, &probe);
+  for (uint32_t i = 0; i < 2 * n; i++) args[i] = block_add_arg(b->ctx, op->blocks[0], type_elem(xs[i % n]->type));
+  return enter(b, op, 0);
+}
+
+Op *build_combine_end(Builder *b, BuildRegion r, Value *const *yields) {
+  yield(b, yields, r.op->num_operands);
+  return leave(b, r);
+}

@@ -1,0 +1,404 @@
+// Ops, blocks and values: making, linking, erasing, cloning, use lists. Everything lives in the Context's arena.
+#include <string.h>
+
+#include "ir/ir.h"
+
+#define P TRAIT_PURE
+#define C TRAIT_COMMUTES
+#define R TRAIT_READS
+#define W TRAIT_WRITES
+#define E TRAIT_ELEMENTWISE
+#define T TRAIT_TERMINATOR
+#define G TRAIT_REGION
+#define S TRAIT_SYNC
+enum {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) TRAITS_OF_##id = traits,
+#include "ir/ops.def"
+};
+#undef P
+#undef C
+#undef R
+#undef W
+#undef E
+#undef T
+#undef G
+#undef S
+
+#define T STAGE_TILE
+#define L STAGE_LAID_OUT
+#define A STAGE_ALLOCATED
+#define ALL (STAGE_TILE | STAGE_LAID_OUT | STAGE_ALLOCATED)
+enum {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) STAGES_OF_##id = stages,
+#include "ir/ops.def"
+};
+#undef T
+#undef L
+#undef A
+#undef ALL
+
+const OpInfo op_info[NUM_OPS] = {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) \
+  [OP_##id] = {#name, operands, results, blocks, TRAITS_OF_##id, STAGES_OF_##id},
+#include "ir/ops.def"
+};
+
+// ---- operand lists of the table ----
+
+// The i-th name of the list, with ? or *, and its length. NULL past the end.
+static const char *operand_spec(Opcode oc, uint32_t i, size_t *n) {
+  const char *s = op_info[oc].operands;
+  if (!*s) return NULL;
+  for (; i; i--) {
+    s = strchr(s, ' ');
+    if (!s) return NULL;
+    s++;
+  }
+  const char *end = strchr(s, ' ');
+  *n = end ? (size_t)(end - s) : strlen(s);
+  return s;
+}
+
+bool op_has_list(Opcode oc) {
+  size_t n = strlen(op_info[oc].operands);
+  return n && op_info[oc].operands[n - 1] == '*';
+}
+
+uint32_t op_num_fixed(Opcode oc) {
+  const char *s = op_info[oc].operands;
+  uint32_t n = *s != 0;
+  for (; *s; s++) n += *s == ' ';
+  return n - op_has_list(oc);
+}
+
+bool op_operand_is_optional(Opcode oc, uint32_t i) {
+  size_t n;
+  const char *s = operand_spec(oc, i, &n);
+  return s && s[n - 1] == '?';
+}
+
+const char *op_operand_name(Context *ctx, Opcode oc, uint32_t i) {
+  size_t n;
+  uint32_t last = op_num_fixed(oc);
+  const char *s = operand_spec(oc, i > last ? last : i, &n);
+  if (!s) return "";
+  return intern_n(ctx, s, s[n - 1] == '?' || s[n - 1] == '*' ? n - 1 : n);
+}
+
+bool opcode_find(const char *name, size_t n, Opcode *oc) {
+  for (uint32_t i = 0; i < NUM_OPS; i++)
+    if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {
+      *oc = (Opcode)i;
+      return true;
+    }
+  return false;
+}
+
+// ---- modules, functions, blocks ----
+
+Module *module_new(Context *ctx, const Target *target) {
+  Module *m = arena_new(&ctx->arena, Module);
+  m->ctx = ctx;
+  m->stage = STAGE_TILE;
+  m->target = target;
+  m->num_warps = 4;
+  m->num_stages = 3;
+  m->num_ctas = 1;
+  m->fp_fusion = true;
+  m->auto_tma = true;
+  return m;
+}
+
+Func *func_new(Module *m, const char *name, Span span) {
+  Func *f = arena_new(&m->ctx->arena, Func);
+  f->module = m;
+  f->name = intern(m->ctx, name);
+  f->span = span;
+  f->body = block_new(m->ctx, f, NULL);
+  Func **end = &m->funcs;
+  while (*end) end = &(*end)->next;
+  *end = f;
+  return f;
+}
+
+Value *func_add_param(Func *f, const Type *type, FuncParam param) {
+  Arena *a = &f->module->ctx->arena;
+  FuncParam *bigger = arena_array(a, FuncParam, f->num_params + 1);
+  if (f->num_params) memcpy(bigger, f->params, f->num_params * sizeof *bigger);
+  bigger[f->num_params++] = param;
+  f->params = bigger;
+  Value *v = block_add_arg(f->module->ctx, f->body, type);
+  v->name = param.name;
+  return v;
+}
+
+Block *block_new(Context *ctx, Func *func, Op *parent) {
+  Block *b = arena_new(&ctx->arena, Block);
+  b->func = func;
+  b->parent = parent;
+  return b;
+}
+
+Value *block_add_arg(Context *ctx, Block *b, const Type *type) {
+  Value **bigger = arena_array(&ctx->arena, Value *, b->num_args + 1);
+  if (b->num_args) memcpy(bigger, b->args, b->num_args * sizeof *bigger);
+  Value *v = arena_new(&ctx->arena, Value);
+  *v = (Value){.type = type, .block = b, .index = b->num_args};
+  bigger[b->num_args++] = v;
+  b->args = bigger;
+  return v;
+}
+
+void block_remove_arg(Block *b, uint32_t index) {
+  assert(!b->args[index]->uses);
+  b->num_args--;
+  for (uint32_t i = index; i < b->num_args; i++) {
+    b->args[i] = b->args[i + 1];
+    b->args[i]->index = i;
+  }
+}
+
+Op *block_terminator(const Block *b) {
+  return b->last && (op_info[b->last->opcode].traits & TRAIT_TERMINATOR) ? b->last : NULL;
+}
+
+// ---- uses ----
+
+static void link_use(Use *u) {
+  if (!u->value) return;
+  u->prev = NULL;
+  u->next = u->value->uses;
+  if (u->next) u->next->prev = u;
+  u->value->uses = u;
+}
+
+static void unlink_use(Use *u) {
+  if (!u->value) return;
+  if (u->prev) u->prev->next = u->next; else u->value->uses = u->next;
+  if (u->next) u->next->prev = u->prev;
+  u->next = u->prev = NULL;
+}
+
+void op_set_operand(Op *op, uint32_t i, Value *v) {
+  Use *u = &op->operands[i];
+  unlink_use(u);
+  u->value = v;
+  link_use(u);
+}
+
+void op_append_operand(Context *ctx, Op *op, Value *v) {
+  if (op->num_operands == op->cap_operands) {
+    // Uses are linked by address: take them out, move, put them back.
+    uint32_t cap = op->cap_operands ? op->cap_operands * 2 : 4;
+    Use *bigger = arena_array(&ctx->arena, Use, cap);
+    for (uint32_t i = 0; i < op->num_operands; i++) {
+      unlink_use(&op->operands[i]);
+      bigger[i] = op->operands[i];
+      link_use(&bigger[i]);
+    }
+    op->operands = bigger;
+    op->cap_operands = cap;
+  }
+  uint32_t i = op->num_operands++;
+  op->operands[i] = (Use){.value = v, .user = op, .index = i};
+  link_use(&op->operands[i]);
+}
+
+void op_remove_operand(Op *op, uint32_t index) {
+  for (uint32_t i = index; i + 1 < op->num_operands; i++) op_set_operand(op, i, op->operands[i + 1].value);
+  op_set_operand(op, --op->num_operands, NULL);
+}
+
+void value_replace_all_uses(Value *from, Value *to) {
+  if (from == to) return;
+  while (from->uses) op_set_operand(from->uses->user, from->uses->index, to);
+  if (!to->name) to->name = from->name;
+}
+
+bool value_has_one_use(const Value *v) { return v->uses && !v->uses->next; }
+Block *value_block(const Value *v) { return v->block ? v->block : v->def->parent; }
+
+bool block_encloses(const Block *outer, const Block *inner) {
+  for (; inner; inner = inner->parent ? inner->parent->parent : NULL)
+    if (inner == outer) return true;
+  return false;
+}
+
+bool value_defined_outside(const Value *v, const Op *region_op) {
+  const Block *at = value_block(v);
+  for (uint32_t i = 0; i < region_op->num_blocks; i++)
+    if (block_encloses(region_op->blocks[i], at)) return false;
+  return true;
+}
+
+// ---- ops ----
+
+Op *op_new(Context *ctx, Func *func, Opcode oc, Span span, const Type *const *result_types, uint32_t num_results,
+           Value *const *operands, uint32_t num_operands, uint32_t num_blocks) {
+  Op *op = arena_new(&ctx->arena, Op);
+  op->opcode = oc;
+  op->span = span;
+  op->num_operands = op->cap_operands = num_operands;
+  op->operands = arena_array(&ctx->arena, Use, num_operands);
+  for (uint32_t i = 0; i < num_operands; i++) {
+    op->operands[i] = (Use){.value = operands[i], .user = op, .index = i};
+    link_use(&op->operands[i]);
+  }
+  op->num_results = num_results;
+  op->results = arena_array(&ctx->arena, Value, num_results);
+  for (uint32_t i = 0; i < num_results; i++) op->results[i] = (Value){.type = result_types[i], .def = op, .index = i};
+  op->num_blocks = num_blocks;
+  op->blocks = arena_array(&ctx->arena, Block *, num_blocks);
+  for (uint32_t i = 0; i < num_blocks; i++) op->blocks[i] = block_new(ctx, func, op);
+  return op;
+}
+
+void op_insert_before(Op *op, Op *before) {
+  Block *b = before->parent;
+  op->parent = b;
+  op->next = before;
+  op->prev = before->prev;
+  if (op->prev) op->prev->next = op; else b->first = op;
+  before->prev = op;
+}
+
+void op_append(Op *op, Block *b) {
+  op->parent = b;
+  op->next = NULL;
+  op->prev = b->last;
+  if (op->prev) op->prev->next = op; else b->first = op;
+  b->last = op;
+}
+
+void op_unlink(Op *op) {
+  Block *b = op->parent;
+  if (!b) return;
+  if (op->prev) op->prev->next = op->next; else b->first = op->next;
+  if (op->next) op->next->prev = op->prev; else b->last = op->prev;
+  op->parent = NULL;
+  op->prev = op->next = NULL;
+}
+
+void op_move_before(Op *op, Op *before) {
+  if (op == before) return;
+  op_unlink(op);
+  op_insert_before(op, before);
+}
+
+static void drop_uses(Op *op) {
+  for (uint32_t i = 0; i < op->num_operands; i++) op_set_operand(op, i, NULL);
+  for (uint32_t k = 0; k < op->num_blocks; k++)
+    for (Op *in = op->blocks[k]->first; in; in = in->next) drop_uses(in);
+}
+
+void op_erase(Op *op) {
+  drop_uses(op);
+  for (uint32_t i = 0; i < op->num_results; i++) assert(!op->results[i].uses);
+  op_unlink(op);
+  op->num_blocks = 0;
+}
+
+Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands) {
+  Op *made = op_new(ctx, op->parent->func, op->opcode, op->span, result_types, num_results, operands, num_operands, 0);
+  op_copy_attrs(ctx, made, op);
+  made->inlined_at = op->inlined_at;
+  made->blocks = op->blocks;
+  made->num_blocks = op->num_blocks;
+  op->num_blocks = 0;
+  for (uint32_t i = 0; i < made->num_blocks; i++) made->blocks[i]->parent = made;
+  op_insert_before(made, op);
+  return made;
+}
+
+// ---- cloning ----
+
+struct ValueMap { struct { const Value *from; Value *to; } *slots; uint32_t count, capacity; };
+
+ValueMap *value_map_new(Context *ctx) { return arena_new(&ctx->arena, ValueMap); }
+
+static uint32_t find_slot(const ValueMap *m, const Value *v) {
+  uint32_t at = (uint32_t)((uintptr_t)v >> 4) * 2654435769u & (m->capacity - 1);
+  while (m->slots[at].from && m->slots[at].from != v) at = (at + 1) & (m->capacity - 1);
+  return at;
+}
+
+void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) {
+  if (m->count * 2 >= m->capacity) {
+    ValueMap old = *m;
+    m->capacity = old.capacity ? old.capacity * 2 : 32;
+    m->slots = arena_alloc(&ctx->arena, m->capacity * sizeof *m->slots);
+    for (uint32_t i = 0; i < old.capacity; i++)
+      if (old.slots[i].from) m->slots[find_slot(m, old.slots[i].from)] = old.slots[i];
+  }
+  uint32_t at = find_slot(m, from);
+  m->count += !m->slots[at].from;
+  m->slots[at].from = from;
+  m->slots[at].to = to;
+}
+
+Value *value_map_get(const ValueMap *m, Value *v) {
+  if (!v || !m || !m->capacity) return v;
+  uint32_t at = find_slot(m, v);
+  return m->slots[at].from ? m->slots[at].to : v;
+}
+
+static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {
+  Op *made = op_new(ctx, func, op->opcode, op->span, NULL, 0, NULL, 0, op->num_blocks);
+  op_copy_attrs(ctx, made, op);
+  made->inlined_at = op->inlined_at;
+  for (uint32_t i = 0; i < op->num_operands; i++) op_append_operand(ctx, made, value_map_get(map, op->operands[i].value));
+  made->num_results = op->num_results;
+  made->results = arena_array(&ctx->arena, Value, op->num_results);
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const Value *r = &op->results[i];
+    made->results[i] = (Value){.type = r->type, .def = made, .index = i, .name = r->name};
+    value_map_set(ctx, map, r, &made->results[i]);
+  }
+  for (uint32_t k = 0; k < op->num_blocks; k++) {
+    const Block *from = op->blocks[k];
+    Block *to = made->blocks[k];
+    for (uint32_t i = 0; i < from->num_args; i++) {
+      Value *arg = block_add_arg(ctx, to, from->args[i]->type);
+      arg->name = from->args[i]->name;
+      value_map_set(ctx, map, from->args[i], arg);
+    }
+    for (const Op *in = from->first; in; in = in->next) op_append(clone(ctx, func, in, map), to);
+  }
+  return made;
+}
+
+Op *op_clone(Context *ctx, const Op *op, ValueMap *map) {
+  return clone(ctx, op->parent ? op->parent->func : NULL, op, map ? map : value_map_new(ctx));
+}
+
+// ---- constants and walks ----
+
+bool value_constant_bits(const Value *v, uint64_t *bits) {
+  if (!v || !v->def) return false;
+  if (v->def->opcode == OP_SPLAT) return value_constant_bits(op_operand(v->def, 0), bits);
+  if (v->def->opcode != OP_CONSTANT) return false;
+  *bits = op_attr(v->def, ATTR_VALUE)->bits;
+  return true;
+}
+
+bool value_constant_int(const Value *v, int64_t *x) {
+  uint64_t bits;
+  if (!v || !type_is_int(v->type) || !value_constant_bits(v, &bits)) return false;
+  uint32_t w = type_elem_bits(v->type);
+  *x = w == 1 || w >= 64 ? (int64_t)bits : (int64_t)(bits << (64 - w)) >> (64 - w);
+  return true;
+}
+
+void block_walk(Block *b, OpVisitor visit, void *user) {
+  for (Op *op = b->first, *next; op; op = next) {
+    next = op->next;
+    visit(op, user);
+    if (op->parent != b) continue;   // erased, replaced or moved away
+    next = op->next;
+    for (uint32_t i = 0; i < op->num_blocks; i++) block_walk(op->blocks[i], visit, user);
+  }
+}
+
+void module_walk(Module *m, OpVisitor visit, void *user) {
+  for (Func *f = m->funcs; f; f = f->next) block_walk(f->body, visit, user);
+}

@@ -1,0 +1,605 @@
+// Reads the IR text form (see print.c). Checks what the text alone decides: counts of operands, results and blocks, names
+// in scope, well-formed types and layouts. What the ops mean together is ir_verify's.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/build.h"
+#include "ir/fold.h"
+#include "ir/lex.h"
+
+enum { MAX_DEPTH = 200 };
+
+typedef struct { const char *name; Value *value; } Binding;
+typedef struct {
+  Context *ctx;
+  Lexer lexer;
+  Token tok;
+  Module *module;
+  Func *func;
+  VEC(struct { const char *name; const Layout *layout; }) layouts;
+  VEC(const char *) scope;             // names in the order of their definition; a block's are undone at its end
+  Binding *slots;                      // name → value, by interned pointer
+  uint32_t num_slots, cap_slots, depth;
+} Parser;
+
+static void next(Parser *p) { p->tok = lex_next(&p->lexer); }
+
+static bool fail(Parser *p, const char *what) {
+  Token *t = &p->tok;
+  if (t->kind == TOK_END) return diag_error(p->ctx, t->span, "expected %s, found the end of the file", what);
+  return diag_error(p->ctx, t->span, "expected %s", what);
+}
+
+static bool is_punct(const Parser *p, char c) { return p->tok.kind == TOK_PUNCT && p->tok.punct == c; }
+static bool is_word(const Parser *p, const char *w) {
+  return p->tok.kind == TOK_WORD && p->tok.size == strlen(w) && memcmp(p->tok.text, w, p->tok.size) == 0;
+}
+static bool accept(Parser *p, char c) {
+  if (!is_punct(p, c)) return false;
+  next(p);
+  return true;
+}
+static bool expect(Parser *p, char c) {
+  if (accept(p, c)) return true;
+  return fail(p, (char[]){'\'', c, '\'', 0});
+}
+static const char *token_text(Parser *p) { return intern_n(p->ctx, p->tok.text, p->tok.size); }
+
+static bool parse_word(Parser *p, const char *what, const char **out) {
+  if (p->tok.kind != TOK_WORD) return fail(p, what);
+  *out = token_text(p);
+  next(p);
+  return true;
+}
+
+static bool parse_int(Parser *p, int64_t *out) {
+  if (p->tok.kind != TOK_NUMBER) return fail(p, "an integer");
+  const char *s = token_text(p);
+  char *end;
+  errno = 0;
+  *out = s[0] == '-' ? strtoll(s, &end, 0) : (int64_t)strtoull(s, &end, 0);
+  if (*end || errno) return fail(p, "an integer");
+  next(p);
+  return true;
+}
+
+static bool parse_ints(Parser *p, int64_t *out, uint32_t max, uint32_t *n) {
+  *n = 0;
+  if (!expect(p, '[')) return false;
+  while (!is_punct(p, ']')) {
+    if (*n == max) return diag_error(p->ctx, p->tok.span, "too many numbers in the list");
+    if (*n && !expect(p, ',')) return false;
+    if (!parse_int(p, &out[(*n)++])) return false;
+  }
+  next(p);
+  return true;
+}
+
+// ---- names in scope ----
+
+static Binding *find(Parser *p, const char *name) {
+  uint32_t mask = p->cap_slots - 1, at = (uint32_t)((uintptr_t)name >> 4) * 2654435769u & mask;
+  while (p->slots[at].name && p->slots[at].name != name) at = (at + 1) & mask;
+  return &p->slots[at];
+}
+
+static bool define(Parser *p, const char *name, Span span, Value *v) {
+  if (p->num_slots * 2 >= p->cap_slots) {
+    Binding *old = p->slots;
+    uint32_t n = p->cap_slots;
+    p->cap_slots = n ? n * 2 : 256;
+    p->slots = arena_array(&p->ctx->arena, Binding, p->cap_slots);
+    for (uint32_t i = 0; i < n; i++)
+      if (old[i].name) *find(p, old[i].name) = old[i];
+  }
+  Binding *b = find(p, name);
+  if (b->value) return diag_error(p->ctx, span, "%%%s is already defined", name);
+  p->num_slots += !b->name;
+  *b = (Binding){name, v};
+  vec_push(&p->ctx->arena, &p->scope, name);
+  if (name[0] < '0' || name[0] > '9') v->name = name;
+  return true;
+}
+
+static void leave_scope(Parser *p, uint32_t mark) {
+  while (p->scope.count > mark) find(p, p->scope.data[--p->scope.count])->value = NULL;
+}
+
+static bool parse_use(Parser *p, Value **out) {
+  if (is_word(p, "_")) {
+    *out = NULL;
+    next(p);
+    return true;
+  }
+  if (p->tok.kind != TOK_VALUE) return fail(p, "a value");
+  Binding *b = p->cap_slots ? find(p, token_text(p)) : NULL;
+  if (!b || !b->value) return diag_error(p->ctx, p->tok.span, "%%%s is not defined here", token_text(p));
+  *out = b->value;
+  next(p);
+  return true;
+}
+
+// ---- layouts and types ----
+
+// 128x64x…: dimensions, each followed by x; `last` says that the final x is missing. The lexer would take "x64" for a word.
+static bool parse_dims(Parser *p, bool last, int64_t *shape, uint32_t *rank) {
+  const char *s = p->lexer.file->text;
+  size_t i = p->tok.span.begin - p->lexer.file->base, n = p->lexer.file->size;
+  int64_t total = 1;
+  *rank = 0;
+  while (i < n && s[i] >= '0' && s[i] <= '9') {
+    int64_t d = 0;
+    for (; i < n && s[i] >= '0' && s[i] <= '9'; i++)
+      if (d < (int64_t)1 << 32) d = d * 10 + (s[i] - '0');
+    if (*rank == MAX_RANK) return diag_error(p->ctx, p->tok.span, "more than %d dimensions", MAX_RANK);
+    if (!is_pow2_u64((uint64_t)d) || (total *= d) > (int64_t)1 << 30)
+      return diag_error(p->ctx, p->tok.span, "dimensions must be powers of two, and their product at most 2^30");
+    shape[(*rank)++] = d;
+    if (i >= n || s[i] != 'x') {
+      if (!last) return fail(p, "'x' after the dimension");
+      break;
+    }
+    i++;
+  }
+  p->lexer.at = i;
+  next(p);
+  return *rank || fail(p, "dimensions");
+}
+
+static bool parse_layout(Parser *p, const Layout **out) {
+  static const char *const groups[] = {"reg", "lane", "warp", "block", "offset"};
+  if (p->tok.kind == TOK_LAYOUT) {
+    const char *name = token_text(p);
+    for (uint32_t i = 0; i < p->layouts.count; i++)
+      if (p->layouts.data[i].name == name) {
+        *out = p->layouts.data[i].layout;
+        next(p);
+        return true;
+      }
+    return diag_error(p->ctx, p->tok.span, "#%s is not defined", name);
+  }
+  Span span = p->tok.span;
+  Layout l = {.kind = is_word(p, "shared") ? LAYOUT_SHARED : LAYOUT_DISTRIBUTED};
+  if (!is_word(p, "layout") && !is_word(p, "shared")) return fail(p, "a layout");
+  next(p);
+  if (!is_punct(p, '<')) return fail(p, "'<'");
+  next(p);
+  int64_t shape[MAX_RANK], cols[LAYOUT_DIMS][LAYOUT_MAX_BITS] = {{0}};
+  uint32_t rank = 0, total = 0;
+  if (!parse_dims(p, true, shape, &rank)) return false;
+  l.rank = (uint8_t)rank;
+  for (uint32_t i = 0; i < rank; i++) l.log2_size[i] = (uint8_t)log2_u32((uint32_t)shape[i]);
+  while (accept(p, ',')) {
+    const char *word = "";
+    Span at = p->tok.span;
+    if (!parse_word(p, "reg, lane, warp, block or offset", &word) || !expect(p, '=')) return false;
+    uint32_t g = 0, n = 0;
+    while (g < countof(groups) && strcmp(groups[g], word) != 0) g++;
+    if (g == countof(groups)) return diag_error(p->ctx, at, "expected reg, lane, warp, block or offset");
+    if (g == 4) g = LAYOUT_OFFSET;
+    if (!parse_ints(p, cols[g], LAYOUT_MAX_BITS, &n)) return false;
+    l.num_bits[g] = (uint8_t)n;
+  }
+  if (!expect(p, '>')) return false;
+  for (uint32_t g = 0; g < LAYOUT_DIMS; g++)
+    for (uint32_t i = 0; i < l.num_bits[g]; i++) {
+      if (total == LAYOUT_MAX_BITS) return diag_error(p->ctx, span, "layout with more than %d columns", LAYOUT_MAX_BITS);
+      if (cols[g][i] < 0 || cols[g][i] >> layout_tensor_bits(&l)) return diag_error(p->ctx, span, "layout column outside the tensor");
+      l.basis[total++] = (uint32_t)cols[g][i];
+    }
+  *out = layout_intern(p->ctx, &l);
+  return true;
+}
+
+static bool parse_type(Parser *p, const Type **out) {
+  Span span = p->tok.span;
+  const char *word = "";
+  if (++p->depth > MAX_DEPTH) return diag_error(p->ctx, span, "nested too deeply");
+  if (!parse_word(p, "a type", &word)) return false;
+  p->depth--;
+  for (uint32_t k = 0; k < NUM_SCALARS; k++)
+    if (strcmp(scalar_name((ScalarKind)k), word) == 0) {
+      *out = type_scalar(p->ctx, (ScalarKind)k);
+      return true;
+    }
+  if (strcmp(word, "token") == 0) {
+    *out = type_token(p->ctx);
+    return true;
+  }
+  const Type *elem = NULL;
+  if (strcmp(word, "ptr") == 0) {
+    bool is_const = false;
+    p->depth++;
+    if (!expect(p, '<') || !parse_type(p, &elem)) return false;
+    p->depth--;
+    if (elem->kind != TYPE_SCALAR && elem->kind != TYPE_PTR) return diag_error(p->ctx, span, "pointer to something other than a scalar");
+    if (accept(p, ',')) {
+      if (!is_word(p, "const")) return fail(p, "'const'");
+      is_const = true;
+      next(p);
+    }
+    if (!expect(p, '>')) return false;
+    *out = type_ptr(p->ctx, elem, is_const);
+    return true;
+  }
+  bool tensor = strcmp(word, "tensor") == 0, buffer = strcmp(word, "buffer") == 0;
+  if (!tensor && !buffer && strcmp(word, "desc") != 0) return diag_error(p->ctx, span, "unknown type '%s'", word);
+  if (!is_punct(p, '<')) return fail(p, "'<'");
+  next(p);
+  int64_t shape[MAX_RANK], count = 0;
+  uint32_t rank = 0;
+  if (buffer) {
+    // A count is a number followed by a space and '*'.
+    Lexer ahead = p->lexer;
+    Token star = lex_next(&ahead);
+    if (p->tok.kind == TOK_NUMBER && star.kind == TOK_PUNCT && star.punct == '*') {
+      if (!parse_int(p, &count) || !expect(p, '*')) return false;
+      if (count < 1 || count > 1024) return diag_error(p->ctx, span, "a multi-buffer has 1 to 1024 tiles");
+    }
+  }
+  if (!parse_dims(p, false, shape, &rank) || !parse_type(p, &elem)) return false;
+  if (elem->kind != TYPE_SCALAR && !(tensor && elem->kind == TYPE_PTR)) return diag_error(p->ctx, span, "%s of something other than scalars", word);
+  const Layout *layout = NULL;
+  if (accept(p, ',')) {
+    Span at = p->tok.span;
+    if (!parse_layout(p, &layout)) return false;
+    if (layout->kind != (tensor ? LAYOUT_DISTRIBUTED : LAYOUT_SHARED)) return diag_error(p->ctx, at, "a %s cannot have a layout of this kind", word);
+  }
+  if (!expect(p, '>')) return false;
+  *out = tensor ? type_tensor(p->ctx, elem, (int)rank, shape, layout)
+         : buffer ? type_buffer(p->ctx, elem, (int)rank, shape, layout, (uint32_t)count)
+                  : type_desc(p->ctx, elem, (int)rank, shape, layout);
+  return true;
+}
+
+// ---- attributes ----
+
+// A constant's value is read once its type is known: the token is kept.
+static bool parse_attrs(Parser *p, Op *attrs, Token *bits) {
+  if (!accept(p, '{')) return true;
+  while (!is_punct(p, '}')) {
+    if (attrs->num_attrs + (bits->kind != TOK_END) && !expect(p, ',')) return false;
+    AttrKey key;
+    if (p->tok.kind != TOK_WORD || !attr_find(p->tok.text, p->tok.size, &key)) return fail(p, "an attribute");
+    if (op_attr(attrs, key)) return diag_error(p->ctx, p->tok.span, "%s is given twice", attr_name(key));
+    next(p);
+    if (!expect(p, '=')) return false;
+    const AttrKind *kind = attr_kind(key);
+    int64_t v = 0, list[64];
+    uint32_t n = 0;
+    switch (kind->cls) {
+      case ATTR_CLASS_INT:
+        if (!parse_int(p, &v)) return false;
+        op_set_int(p->ctx, attrs, key, v);
+        break;
+      case ATTR_CLASS_INTS:
+        if (!parse_ints(p, list, countof(list), &n)) return false;
+        op_set_ints(p->ctx, attrs, key, list, n);
+        break;
+      case ATTR_CLASS_STR:
+        if (p->tok.kind != TOK_STRING) return fail(p, "a string");
+        op_set_str(p->ctx, attrs, key, lex_string(p->ctx, &p->tok));
+        next(p);
+        break;
+      case ATTR_CLASS_ENUM:
+        for (n = 0; n < kind->num_texts && !is_word(p, kind->texts[n]); n++) {}
+        if (n == kind->num_texts) return fail(p, arena_printf(&p->ctx->arena, "a value of %s", attr_name(key)));
+        op_set_int(p->ctx, attrs, key, n);
+        next(p);
+        break;
+      case ATTR_CLASS_BITS:
+        if (p->tok.kind != TOK_NUMBER && !is_word(p, "true") && !is_word(p, "false")) return fail(p, "a number");
+        *bits = p->tok;
+        next(p);
+        break;
+    }
+  }
+  next(p);
+  return true;
+}
+
+static bool set_bits(Parser *p, Op *op, const Token *t) {
+  if (!op->num_results) return diag_error(p->ctx, t->span, "a value on an operation without a result");
+  const Type *elem = type_elem(op->results[0].type);
+  const char *s = intern_n(p->ctx, t->text, t->size);
+  uint64_t bits;
+  char *end = "";
+  errno = 0;
+  if (t->kind == TOK_WORD) bits = s[0] == 't';
+  else if (strchr(s, 'x')) bits = strtoull(s, &end, 16);
+  else if (elem->kind == TYPE_SCALAR && scalar_is_float(elem->scalar)) bits = num_encode(scalar_num_format(elem->scalar), strtod(s, &end), NUM_RNE, false);
+  else bits = s[0] == '-' ? (uint64_t)strtoll(s, &end, 10) : strtoull(s, &end, 10);
+  if (*end || (errno && !type_is_float(elem))) return diag_error(p->ctx, t->span, "not a number of this type");
+  op_set_bits(p->ctx, op, ATTR_VALUE, num_zext(bits, type_elem_bits(elem)));
+  return true;
+}
+
+// ---- ops and blocks ----
+
+static bool parse_block(Parser *p, Block *b);
+
+// (%a: type, %b: type)
+static bool parse_block_args(Parser *p, Block *b) {
+  if (!accept(p, '(')) return true;
+  while (!is_punct(p, ')')) {
+    if (b->num_args && !expect(p, ',')) return false;
+    if (p->tok.kind != TOK_VALUE) return fail(p, "a block argument");
+    Token name = p->tok;
+    const Type *type = NULL;
+    next(p);
+    if (!expect(p, ':') || !parse_type(p, &type)) return false;
+    Value *v = block_add_arg(p->ctx, b, type);
+    if (!define(p, intern_n(p->ctx, name.text, name.size), name.span, v)) return false;
+  }
+  next(p);
+  return true;
+}
+
+static bool check_counts(Parser *p, Opcode oc, Span span, uint32_t operands, uint32_t results) {
+  const OpInfo *info = &op_info[oc];
+  uint32_t fixed = op_num_fixed(oc);
+  if (operands < fixed || (operands > fixed && !op_has_list(oc)))
+    return diag_error(p->ctx, span, "%s takes %s%u operands, not %u", info->name, op_has_list(oc) ? "at least " : "", fixed, operands);
+  if (info->num_results >= 0 && results != (uint32_t)info->num_results)
+    return diag_error(p->ctx, span, "%s has %d results, not %u", info->name, info->num_results, results);
+  return true;
+}
+
+// %a, %b = name %x, %y {attrs} : type, type do (%i: type) { … } do { … }
+static bool parse_op(Parser *p, Block *block) {
+  Arena *arena = &p->ctx->arena;
+  VEC(Token) names = {0};
+  VEC(Value *) operands = {0};
+  VEC(const Type *) types = {0};
+  if (p->tok.kind == TOK_VALUE) {
+    do {
+      if (p->tok.kind != TOK_VALUE) return fail(p, "a result");
+      vec_push(arena, &names, p->tok);
+      next(p);
+    } while (accept(p, ','));
+    if (!expect(p, '=')) return false;
+  }
+  Opcode oc;
+  Span span = p->tok.span;
+  if (p->tok.kind != TOK_WORD) return fail(p, "an operation");
+  if (!opcode_find(p->tok.text, p->tok.size, &oc)) return diag_error(p->ctx, span, "unknown operation '%s'", token_text(p));
+  next(p);
+  if (p->tok.kind == TOK_VALUE || is_word(p, "_")) {
+    do {
+      Value *v = NULL;
+      Span at = p->tok.span;
+      if (!parse_use(p, &v)) return false;
+      if (!v && !op_operand_is_optional(oc, operands.count)) return diag_error(p->ctx, at, "this operand of %s is not optional", op_info[oc].name);
+      vec_push(arena, &operands, v);
+    } while (accept(p, ','));
+  }
+  Op attrs = {0};
+  Token bits = {.kind = TOK_END};
+  if (!parse_attrs(p, &attrs, &bits)) return false;
+  if (accept(p, ':')) {
+    do {
+      const Type *t = NULL;
+      if (!parse_type(p, &t)) return false;
+      vec_push(arena, &types, t);
+    } while (accept(p, ','));
+  } else if (names.count) {
+    uint32_t fixed = op_num_fixed(oc);
+    if (operands.count < fixed) return check_counts(p, oc, span, operands.count, names.count);
+    const Type **inferred = arena_array(arena, const Type *, operands.count + 2);
+    int n = infer_types(p->ctx, oc, operands.data, operands.count, &attrs, inferred);
+    if (n < 0) return fail(p, "':' and the result types");
+    for (int i = 0; i < n; i++) vec_push(arena, &types, inferred[i]);
+  }
+  if (types.count != names.count) return diag_error(p->ctx, span, "%u results but %u result types", names.count, types.count);
+  if (!check_counts(p, oc, span, operands.count, types.count)) return false;
+
+  Op *op = op_new(p->ctx, p->func, oc, span, types.data, types.count, operands.data, operands.count, (uint32_t)op_info[oc].num_blocks);
+  op_append(op, block);
+  op_copy_attrs(p->ctx, op, &attrs);
+  if (bits.kind != TOK_END && !set_bits(p, op, &bits)) return false;
+  for (uint32_t i = 0; i < op->num_blocks; i++) {
+    if (!is_word(p, "do")) return fail(p, "'do' and a block");
+    next(p);
+    uint32_t mark = p->scope.count;
+    if (!parse_block_args(p, op->blocks[i]) || !parse_block(p, op->blocks[i])) return false;
+    leave_scope(p, mark);
+  }
+  for (uint32_t i = 0; i < names.count; i++)
+    if (!define(p, intern_n(p->ctx, names.data[i].text, names.data[i].size), names.data[i].span, &op->results[i])) return false;
+  return true;
+}
+
+static bool parse_block(Parser *p, Block *b) {
+  if (++p->depth > MAX_DEPTH) return diag_error(p->ctx, p->tok.span, "blocks nested too deeply");
+  if (!expect(p, '{')) return false;
+  while (!is_punct(p, '}')) {
+    if (p->tok.kind == TOK_END) return fail(p, "'}'");
+    if (!parse_op(p, b)) return false;
+  }
+  next(p);
+  p->depth--;
+  return true;
+}
+
+// ---- functions and module ----
+
+static bool parse_enum(Parser *p, const char *const *texts, uint32_t n, const char *what, uint32_t *out) {
+  for (*out = 0; *out < n; ++*out)
+    if (texts[*out] && is_word(p, texts[*out])) {
+      next(p);
+      return true;
+    }
+  return fail(p, what);
+}
+
+static bool parse_param_attr(Parser *p, FuncParam *param) {
+  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch"};
+  Span at = p->tok.span;
+  const char *key = "";
+  uint32_t n = 0, choice = 0;
+  int64_t v = 0, list[MAX_RANK] = {0};
+  if (!parse_word(p, "a parameter attribute", &key) || !expect(p, '=')) return false;
+  if (strcmp(key, "name") == 0 || strcmp(key, "spelling") == 0) {
+    if (p->tok.kind != TOK_STRING) return fail(p, "a string");
+    *(key[0] == 'n' ? &param->name : &param->spelling) = lex_string(p->ctx, &p->tok);
+    next(p);
+    return true;
+  }
+  if (strcmp(key, "kind") == 0) {
+    if (!parse_enum(p, kinds, countof(kinds), "plain, desc, auto_tensormap or scratch", &choice)) return false;
+    param->kind = (FuncParamKind)choice;
+    return true;
+  }
+  if (strcmp(key, "padding") == 0) {
+    const AttrKind *k = attr_kind(ATTR_PADDING);
+    if (!parse_enum(p, k->texts, k->num_texts, "a padding", &choice)) return false;
+    param->padding = (Padding)choice;
+    return true;
+  }
+  if (is_punct(p, '[')) {
+    if (!parse_ints(p, list, MAX_RANK, &n)) return false;
+    int64_t *values = strcmp(key, "box") == 0 ? param->box : strcmp(key, "extents") == 0 ? param->extent_values : strcmp(key, "strides") == 0 ? param->stride_values : NULL;
+    int *params = strcmp(key, "extent_params") == 0 ? param->extent_params : strcmp(key, "stride_params") == 0 ? param->stride_params : NULL;
+    if (!values && !params) return diag_error(p->ctx, at, "unknown parameter attribute '%s'", key);
+    for (uint32_t i = 0; i < MAX_RANK; i++) {
+      if (values) values[i] = list[i];
+      else params[i] = (int)list[i];
+    }
+    return true;
+  }
+  if (!parse_int(p, &v)) return false;
+  if (strcmp(key, "divisible") == 0) param->divisible = v;
+  else if (strcmp(key, "swizzle") == 0) param->swizzle_bytes = (uint32_t)v;
+  else if (strcmp(key, "base") == 0) param->base_param = (int)v;
+  else return diag_error(p->ctx, at, "unknown parameter attribute '%s'", key);
+  return true;
+}
+
+static bool parse_params(Parser *p) {
+  Func *f = p->func;
+  if (!expect(p, '(')) return false;
+  while (!is_punct(p, ')')) {
+    if (f->num_params && !expect(p, ',')) return false;
+    if (p->tok.kind != TOK_VALUE) return fail(p, "a parameter");
+    Token name = p->tok;
+    const Type *type = NULL;
+    next(p);
+    if (!expect(p, ':') || !parse_type(p, &type)) return false;
+    FuncParam param = {.name = intern_n(p->ctx, name.text, name.size), .divisible = 1};
+    const char *printed = param.name;
+    if (accept(p, '{')) {
+      for (bool first = true; !is_punct(p, '}'); first = false) {
+        if (!first && !expect(p, ',')) return false;
+        if (!parse_param_attr(p, &param)) return false;
+      }
+      next(p);
+    }
+    Value *v = func_add_param(f, type, param);
+    v->name = NULL;
+    if (!define(p, printed, name.span, v)) return false;
+  }
+  next(p);
+  return true;
+}
+
+static bool parse_constexprs(Parser *p) {
+  Func *f = p->func;
+  VEC(const char *) names = {0}, values = {0};
+  if (!is_word(p, "constexpr")) return true;
+  next(p);
+  if (!expect(p, '{')) return false;
+  while (!is_punct(p, '}')) {
+    const char *name = "";
+    if (names.count && !expect(p, ',')) return false;
+    if (!parse_word(p, "a name", &name) || !expect(p, '=')) return false;
+    if (p->tok.kind != TOK_STRING) return fail(p, "a string");
+    vec_push(&p->ctx->arena, &names, name);
+    vec_push(&p->ctx->arena, &values, lex_string(p->ctx, &p->tok));
+    next(p);
+  }
+  next(p);
+  f->constexpr_names = names.data;
+  f->constexpr_values = values.data;
+  f->num_constexprs = names.count;
+  return true;
+}
+
+static bool parse_func(Parser *p) {
+  next(p);
+  if (p->tok.kind != TOK_SYMBOL) return fail(p, "'@' and the function's name");
+  for (Func *f = p->module->funcs; f; f = f->next)
+    if (strcmp(f->name, token_text(p)) == 0) return diag_error(p->ctx, p->tok.span, "@%s is already defined", f->name);
+  p->func = func_new(p->module, token_text(p), p->tok.span);
+  next(p);
+  bool ok = parse_params(p) && parse_constexprs(p) && parse_block(p, p->func->body);
+  leave_scope(p, 0);
+  return ok;
+}
+
+static bool parse_module_attr(Parser *p) {
+  static const char *const stages[] = {[STAGE_TILE] = "tile", [STAGE_LAID_OUT] = "laid_out", [STAGE_ALLOCATED] = "allocated"};
+  Module *m = p->module;
+  Span at = p->tok.span;
+  const char *key = "";
+  if (!parse_word(p, "a module attribute", &key) || !expect(p, '=')) return false;
+  if (strcmp(key, "stage") == 0) {
+    uint32_t stage = 0;
+    if (!parse_enum(p, stages, countof(stages), "tile, laid_out or allocated", &stage)) return false;
+    m->stage = (Stage)stage;
+    return true;
+  }
+  if (strcmp(key, "target") == 0) {
+    if (p->tok.kind != TOK_STRING) return fail(p, "a string");
+    m->target = target_find(lex_string(p->ctx, &p->tok));
+    if (!m->target) return diag_error(p->ctx, p->tok.span, "unknown target");
+    next(p);
+    return true;
+  }
+  const struct { const char *name; uint32_t *number; bool *flag; } fields[] = {
+      {"num_warps", &m->num_warps, NULL}, {"num_stages", &m->num_stages, NULL}, {"num_ctas", &m->num_ctas, NULL},
+      {"maxnreg", &m->maxnreg, NULL}, {"shared", &m->shared_bytes, NULL}, {"scratch", &m->scratch_bytes, NULL},
+      {"fp_fusion", NULL, &m->fp_fusion}, {"debug", NULL, &m->debug}, {"auto_tma", NULL, &m->auto_tma},
+      {"cooperative", NULL, &m->cooperative}, {"pdl", NULL, &m->pdl}};
+  int64_t v = 0;
+  if (!parse_int(p, &v)) return false;
+  for (uint32_t i = 0; i < countof(fields); i++) {
+    if (strcmp(fields[i].name, key) != 0) continue;
+    if (fields[i].number) *fields[i].number = (uint32_t)v;
+    else *fields[i].flag = v != 0;
+    return true;
+  }
+  return diag_error(p->ctx, at, "unknown module attribute '%s'", key);
+}
+
+static bool parse_module(Parser *p) {
+  if (is_word(p, "module")) {
+    next(p);
+    if (!expect(p, '{')) return false;
+    for (bool first = true; !is_punct(p, '}'); first = false) {
+      if (!first && !expect(p, ',')) return false;
+      if (!parse_module_attr(p)) return false;
+    }
+    next(p);
+  }
+  while (p->tok.kind != TOK_END) {
+    if (p->tok.kind == TOK_LAYOUT) {
+      const char *name = token_text(p);
+      const Layout *layout = NULL;
+      next(p);
+      if (!expect(p, '=') || !parse_layout(p, &layout)) return false;
+      vec_push(&p->ctx->arena, &p->layouts, ((__typeof__(*p->layouts.data)){name, layout}));
+    } else if (is_word(p, "func")) {
+      if (!parse_func(p)) return false;
+    } else {
+      return fail(p, "'func' or a layout");
+    }
+  }
+  return true;
+}
+
+Module *ir_parse(Context *ctx, const SourceFile *file) {
+  Parser p = {.ctx = ctx, .lexer = {ctx, file, 0}, .module = module_new(ctx, target_find("sm_90a"))};
+  next(&p);
+  return parse_module(&p) ? p.module : NULL;
+}

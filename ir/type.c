@@ -1,0 +1,133 @@
+// Interned types.
+#include "ir/type.h"
+
+#include <string.h>
+
+struct TypeTable { const Type **slots; uint32_t count, capacity; };
+
+static const struct { const char *name; uint32_t bits; bool is_float; } scalars[NUM_SCALARS] = {
+#define INT false
+#define FLOAT true
+#define SCALAR(id, text, bits, cls) [SC_##id] = {text, bits, cls},
+#include "ir/types.def"
+#undef INT
+#undef FLOAT
+};
+
+static uint32_t hash_type(const Type *t) {
+  uint64_t h = 14695981039346656037ull;
+#define MIX(x) h = (h ^ (uint64_t)(x)) * 1099511628211ull
+  MIX(t->kind);
+  MIX(t->scalar);
+  MIX(t->elem ? t->elem->hash : 0);
+  MIX(t->is_const);
+  MIX(t->rank);
+  MIX(t->count);
+  for (uint32_t i = 0; i < t->rank; i++) MIX(t->shape[i]);
+  MIX((uintptr_t)t->layout >> 4);
+#undef MIX
+  return (uint32_t)(h ^ h >> 32);
+}
+
+static bool same(const Type *a, const Type *b) {
+  return a->hash == b->hash && a->kind == b->kind && a->scalar == b->scalar && a->elem == b->elem && a->is_const == b->is_const &&
+         a->rank == b->rank && a->count == b->count && a->layout == b->layout && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}
+
+static const Type *type_intern(Context *ctx, Type *key) {
+  struct TypeTable *t = ctx->types;
+  if (!t) t = ctx->types = arena_new(&ctx->arena, struct TypeTable);
+  if (t->count * 2 >= t->capacity) {
+    uint32_t cap = t->capacity ? t->capacity * 2 : 128;
+    const Type **slots = arena_array(&ctx->arena, const Type *, cap);
+    for (uint32_t i = 0; i < t->capacity; i++) {
+      if (!t->slots[i]) continue;
+      uint32_t at = t->slots[i]->hash & (cap - 1);
+      while (slots[at]) at = (at + 1) & (cap - 1);
+      slots[at] = t->slots[i];
+    }
+    t->slots = slots;
+    t->capacity = cap;
+  }
+  key->hash = hash_type(key);
+  uint32_t at = key->hash & (t->capacity - 1);
+  for (; t->slots[at]; at = (at + 1) & (t->capacity - 1))
+    if (same(t->slots[at], key)) return t->slots[at];
+  Type *kept = arena_new(&ctx->arena, Type);
+  *kept = *key;
+  t->slots[at] = kept;
+  t->count++;
+  return kept;
+}
+
+const Type *type_scalar(Context *ctx, ScalarKind k) { return type_intern(ctx, &(Type){.kind = TYPE_SCALAR, .scalar = k}); }
+const Type *type_token(Context *ctx) { return type_intern(ctx, &(Type){.kind = TYPE_TOKEN}); }
+
+const Type *type_ptr(Context *ctx, const Type *elem, bool is_const) {
+  return type_intern(ctx, &(Type){.kind = TYPE_PTR, .elem = elem, .is_const = is_const});
+}
+
+static const Type *shaped(Context *ctx, TypeKind kind, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count) {
+  if (rank < 0 || rank > MAX_RANK) ice(ctx, "type of rank %d", rank);
+  Type t = {.kind = kind, .elem = elem, .rank = (uint8_t)rank, .layout = layout, .count = count};
+  for (int i = 0; i < rank; i++) t.shape[i] = shape[i];
+  return type_intern(ctx, &t);
+}
+
+const Type *type_tensor(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout) {
+  return shaped(ctx, TYPE_TENSOR, elem, rank, shape, layout, 0);
+}
+const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count) {
+  return shaped(ctx, TYPE_BUFFER, elem, rank, shape, layout, count);
+}
+const Type *type_desc(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout) {
+  return shaped(ctx, TYPE_DESC, elem, rank, shape, layout, 0);
+}
+
+const Type *type_with_elem(Context *ctx, const Type *t, const Type *elem) {
+  if (!t->rank) return elem;
+  return shaped(ctx, t->kind, elem, t->rank, t->shape, t->layout, t->count);
+}
+
+const Type *type_with_layout(Context *ctx, const Type *t, const Layout *layout) {
+  if (!t->rank) return t;
+  return shaped(ctx, t->kind, t->elem, t->rank, t->shape, layout, t->count);
+}
+
+const Type *type_shaped(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout) {
+  return rank == 0 ? elem : type_tensor(ctx, elem, rank, shape, layout);
+}
+
+const Type *type_elem(const Type *t) {
+  return t->kind == TYPE_TENSOR || t->kind == TYPE_BUFFER || t->kind == TYPE_DESC ? t->elem : t;
+}
+
+int64_t type_numel(const Type *t) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < t->rank; i++) n *= t->shape[i];
+  return n;
+}
+
+uint32_t scalar_bits(ScalarKind k) { return scalars[k].bits; }
+bool scalar_is_float(ScalarKind k) { return scalars[k].is_float; }
+const char *scalar_name(ScalarKind k) { return scalars[k].name; }
+
+uint32_t type_elem_bits(const Type *t) {
+  t = type_elem(t);
+  return t->kind == TYPE_SCALAR ? scalars[t->scalar].bits : 64;
+}
+uint32_t type_elem_bytes(const Type *t) {
+  uint32_t bits = type_elem_bits(t);
+  return bits < 8 ? 1 : bits / 8;
+}
+
+bool type_is_int(const Type *t) {
+  t = type_elem(t);
+  return t->kind == TYPE_SCALAR && !scalars[t->scalar].is_float;
+}
+bool type_is_float(const Type *t) {
+  t = type_elem(t);
+  return t->kind == TYPE_SCALAR && scalars[t->scalar].is_float;
+}
+bool type_is_ptr(const Type *t) { return type_elem(t)->kind == TYPE_PTR; }
+bool type_same_shape(const Type *a, const Type *b) { return a->rank == b->rank && memcmp(a->shape, b->shape, sizeof a->shape) == 0; }
