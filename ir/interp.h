@@ -1,0 +1,45 @@
+// The reference interpreter: runs a function of the tile IR over a grid, at any stage before LLVM. It defines what ops
+// mean; layouts are looked at only where they state an order (reduce, scan).
+//
+// Memory is host memory: an address is a host pointer. Every access must lie inside one of the launch's buffers; the
+// address 0 never does. Asynchronous copies land at their wait and leave poison before; so a missing wait shows.
+//
+// Programs run one after another. A program that spins (a while loop with an atomic or a volatile load in it) gives way
+// to others, so that locks and flags between programs work.
+#ifndef TILE_IR_INTERP_H
+#define TILE_IR_INTERP_H
+
+#include "ir/ir.h"
+
+typedef struct { uint64_t address; size_t size; } InterpBuffer;
+
+// A tensor descriptor's value. Extents and strides in elements, slowest axis first; the last stride is 1.
+typedef struct {
+  uint64_t address;
+  int64_t extents[MAX_RANK], strides[MAX_RANK];
+  Padding padding;
+} InterpDesc;
+
+typedef struct {
+  uint64_t bits;               // PARAM_PLAIN: the value, or the address
+  const InterpDesc *desc;      // PARAM_DESC
+} InterpArg;
+
+typedef struct {
+  Func *func;
+  uint32_t grid[3];
+  const InterpArg *args;       // one per parameter; hidden ones (PARAM_AUTO_TENSORMAP, PARAM_SCRATCH) are made here and may be missing
+  uint32_t num_args;
+  const InterpBuffer *buffers; // in any order
+  uint32_t num_buffers;
+  void (*print)(void *user, const char *text, size_t size);     // output of `print`, whole lines; NULL: dropped
+  void (*breakpoint)(void *user, const Op *op, const uint32_t program[3], const char *text);  // a `breakpoint` whose condition holds
+  void *user;
+  uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
+} InterpLaunch;
+
+// False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the chain
+// of inlined calls as notes. Numbers the module's values anew.
+bool interp_run(Context *ctx, const InterpLaunch *launch);
+
+#endif
