@@ -1,5 +1,5 @@
-// The compile facade. Order of sources for a parameter: annotation and default, --signature, -D, the arguments of a run, the
-// autotune configuration, heuristics. An autotuned kernel takes the first configuration that gets through the back end.
+// The compile facade. Order of sources for a parameter: annotation and default, --signature, -D, the autotune configuration,
+// the arguments of a run, heuristics. An autotuned kernel takes the first configuration that gets through the back end.
 #include "runtime/compile.h"
 
 #include <stdlib.h>
@@ -82,13 +82,13 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
   *specs = frontend_new_specs(p->frontend, k);
   *launch = launch_options_default();
   if (!apply_command_line(job, p, k, *specs)) return false;
-  CtValue *args = ct_dict(ctx);
-  if (job->specialize && !job->specialize(job->user, p->frontend, k, *specs, args->dict)) return false;
   if (k->autotune && config < k->autotune->num_configs) {
     const CtConfig *c = &k->autotune->configs[config];
     if (!frontend_apply_config(p->frontend, k, *specs, launch, c)) return false;
-    if (k == p->kernel) p->config_text = config_text(ctx, c);
+    if (k == p->kernel) p->config = (int)config, p->config_text = config_text(ctx, c);
   }
+  CtValue *args = ct_dict(ctx);
+  if (job->specialize && !job->specialize(job->user, p, k, *specs, args->dict)) return false;
   override_launch(job->options, launch);
   return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
 }
@@ -254,7 +254,7 @@ static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
   return true;
 }
 
-typedef enum { REACHED_FRONT_END, REACHED_BACK_END, REACHED_END } Reached;
+typedef enum { REACHED_FRONT_END, REACHED_BACK_END, REACHED_FINISH, REACHED_END } Reached;
 
 static bool is_fatal_here(const tile_program *p) { return diag_error_count(&p->ctx) != 0; }
 
@@ -266,7 +266,9 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   p->ctx.current_pass = NULL;
   if (!ok || is_fatal_here(p)) return;
   *reached = REACHED_BACK_END;
-  if (back_end(job, p) && !is_fatal_here(p)) *reached = REACHED_END;
+  if (!back_end(job, p) || is_fatal_here(p)) return;
+  *reached = REACHED_FINISH;
+  if ((!job->finish || job->finish(job->user, p)) && !is_fatal_here(p)) *reached = REACHED_END;
 }
 
 // What is known of a bug of ours: the pass, the op it stood at, and how to see it again.
@@ -291,6 +293,7 @@ static tile_program *program_new(const Target *target) {
   if (!p) return NULL;
   context_init(&p->ctx);
   p->target = target;
+  p->config = -1;
   return p;
 }
 
@@ -346,12 +349,12 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
   }
   tile_status status;
   tile_error *first_error = NULL;
-  for (uint32_t config = 0;; config++) {
+  for (uint32_t config = job.config > 0 ? (uint32_t)job.config : 0;; config++) {
     Reached reached = REACHED_FRONT_END;
     tile_error *e = NULL;
     status = compile_config(&job, target, config, &reached, out, &e);
     const tile_program *p = *out;
-    bool more = p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
+    bool more = job.config < 0 && p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
     if (status == TILE_OK || reached != REACHED_BACK_END || !more) {
       if (status != TILE_OK && error && !*error) *error = first_error ? first_error : e, first_error = first_error ? e : NULL;
       else tile_error_free(e);
@@ -397,7 +400,7 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   if (o.arch) options.arch = o.arch;
   tile_status status = TILE_ERROR_USAGE;
   if (ok) {
-    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA};
     status = compile(&job, program, error);
   }
   arena_free(&arena);

@@ -19,6 +19,7 @@ struct tile_program {
   ParamSpec *specs;            // kernel's, as compiled
   LaunchOptions launch;
   Module *module;              // at the last stage it was brought to
+  int config;                  // number of the autotune configuration taken; −1: none
   const char *config_text;     // the autotune configuration taken, as the source writes it, or NULL
   uint32_t ptx_version;        // ×10
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
@@ -32,9 +33,12 @@ struct CompileJob {
   size_t size;
   unsigned emit;
   bool color;
-  // May set types and values that neither the command line nor the source gives; before the configuration and the heuristics.
+  int config;                  // only this autotune configuration; −1: the first that gets through
+  // May set types and values that neither the command line, the source nor the configuration gives; before the heuristics.
   // heuristic_args: parameter name → value, to be filled with what the arguments are. False after diagnostics.
-  bool (*specialize)(void *user, Frontend *fe, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
+  bool (*specialize)(void *user, tile_program *program, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
+  // Called at the end, inside the containment of bugs: what a run wants evaluated by the program's front end.
+  bool (*finish)(void *user, tile_program *program);
   void *user;
   Buf *printed, *times;        // where print-after and time-passes go; may be NULL
 };

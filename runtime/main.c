@@ -100,7 +100,7 @@ static int compile_main(const Options *o) {
   tile_error *error = NULL;
   tile_program *program = NULL;
   Buf printed = buf_make(o->arena), times = buf_make(o->arena);
-  CompileJob job = {.options = o, .color = cli_color(o), .printed = &printed, .times = &times};
+  CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
   tile_status status = TILE_ERROR_USAGE;
   if ((job.emit = choose_emits(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile(&job, &program, &error);

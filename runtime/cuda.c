@@ -1,0 +1,58 @@
+#include "runtime/cuda.h"
+
+#include <dlfcn.h>
+
+#include "runtime/error.h"
+#include "runtime/sim/driver.h"
+
+static const struct { const char *symbol; size_t offset; } entries[] = {
+#define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},
+#include "runtime/cuda.def"
+};
+
+static tile_status resolve(CudaDriver *d, tile_error **error) {
+  for (uint32_t i = 0; i < countof(entries); i++) {
+    void *p = d->library ? dlsym(d->library, entries[i].symbol) : sim_driver_symbol(entries[i].symbol);
+    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s: it is too old", d->library ? "CUDA driver" : "simulator", entries[i].symbol);
+    *(void **)((char *)d + entries[i].offset) = p;
+  }
+  return TILE_OK;
+}
+
+tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
+  *d = (CudaDriver){0};
+  if (!simulator) {
+    d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
+  }
+  tile_status status = resolve(d, error);
+  if (status == TILE_OK) {
+    CUresult r = d->init(0);
+    if (r != CUDA_SUCCESS) {
+      const char *name = NULL;
+      d->error_name(r, &name);
+      status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r, "no GPU: cuInit says %s; --device=sim and --device=interp need none", name ? name : "an unknown error");
+    }
+  }
+  if (status == TILE_OK && simulator) *(void **)&d->last_report = sim_driver_symbol("simLastReport");
+  if (status != TILE_OK) cuda_close(d);
+  return status;
+}
+
+void cuda_close(CudaDriver *d) {
+  if (d->library) dlclose(d->library);
+  *d = (CudaDriver){0};
+}
+
+static bool is_kernel_failure(CUresult r) {
+  return r >= CUDA_ERROR_ILLEGAL_ADDRESS && r < CUDA_ERROR_NOT_PERMITTED && r != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
+tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_error **error) {
+  if (r == CUDA_SUCCESS) return TILE_OK;
+  const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
+  d->error_name(r, &name);
+  d->error_string(r, &text);
+  return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s", doing, name ? name : "unknown error",
+                        text ? text : "", report && *report ? "\n" : "", report && *report ? report : "");
+}

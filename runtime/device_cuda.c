@@ -1,0 +1,372 @@
+// The CUDA driver, or the simulator behind the same functions, as a device. Uses the ordinal's primary context, pushed
+// for the time of a call where it is not the thread's current one.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/compile.h"
+#include "runtime/device.h"
+#include "runtime/error.h"
+
+enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192, FLUSH_BYTES = 256 << 20 };
+
+typedef struct {
+  tile_device base;
+  CudaDriver cu;
+  CUdevice device;
+  CUcontext context;
+  bool is_sim;
+  int sm, shared_optin, driver_version;
+  CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
+  CUevent start, end;
+} CudaDevice;
+
+// Arguments as the driver takes them: kernelParams points into the other arrays.
+typedef struct { CUtensorMap map; uint32_t shape[MAX_RANK]; uint64_t strides[MAX_RANK]; } DescStorage;
+typedef struct {
+  void **params;
+  uint64_t *values;            // one per parameter
+  DescStorage *descs;          // one per parameter
+} LaunchBlock;
+
+static CudaDevice *of(tile_device *d) { return (CudaDevice *)d; }
+
+static tile_status enter(CudaDevice *d, bool *pushed, tile_error **error) {
+  CUcontext current = NULL;
+  *pushed = false;
+  if (d->cu.ctx_get_current(&current) == CUDA_SUCCESS && current == d->context) return TILE_OK;
+  tile_status status = cuda_check(&d->cu, d->cu.ctx_push(d->context), "entering the CUDA context", error);
+  *pushed = status == TILE_OK;
+  return status;
+}
+
+static void leave(CudaDevice *d, bool pushed) {
+  CUcontext old;
+  if (pushed) d->cu.ctx_pop(&old);
+}
+
+// `call` inside the device's context; evaluates to its tile_status.
+#define IN_CONTEXT(d, call, doing)                                                       \
+  bool pushed_;                                                                          \
+  tile_status status_ = enter(d, &pushed_, error);                                       \
+  if (status_ == TILE_OK) {                                                              \
+    status_ = cuda_check(&(d)->cu, call, doing, error);                                  \
+    leave(d, pushed_);                                                                   \
+  }                                                                                      \
+  return status_
+
+static tile_status cuda_alloc(tile_device *base, size_t size, uint64_t *address, tile_error **error) {
+  CudaDevice *d = of(base);
+  char doing[64];
+  snprintf(doing, sizeof doing, "allocating %zu bytes", size);
+  CUdeviceptr p = 0;
+  bool pushed;
+  tile_status status = enter(d, &pushed, error);
+  if (status != TILE_OK) return status;
+  status = cuda_check(&d->cu, d->cu.mem_alloc(&p, size ? size : 1), doing, error);
+  leave(d, pushed);
+  *address = p;
+  return status;
+}
+static tile_status cuda_free(tile_device *base, uint64_t address, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.mem_free(address), "freeing memory");
+}
+static tile_status cuda_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.memcpy_htod(to, from, size), "copying to the device");
+}
+static tile_status cuda_download(tile_device *base, void *to, uint64_t from, size_t size, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.memcpy_dtoh(to, from, size), "copying from the device");
+}
+static tile_status cuda_synchronize(tile_device *base, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.ctx_synchronize(), "running the kernel");
+}
+
+static void cuda_device_close(tile_device *base) {
+  CudaDevice *d = of(base);
+  bool pushed;
+  if (enter(d, &pushed, NULL) == TILE_OK) {
+    if (d->flush) d->cu.mem_free(d->flush);
+    if (d->start) d->cu.event_destroy(d->start);
+    if (d->end) d->cu.event_destroy(d->end);
+    leave(d, pushed);
+  }
+  d->cu.primary_ctx_release(d->device);
+  cuda_close(&d->cu);
+  free(d);
+}
+
+// ---- loading ----
+
+static tile_status check_arch(const CudaDevice *d, const Target *t, tile_error **error) {
+  bool runs = t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
+  if (runs) return TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s", t->name, d->base.name, d->sm,
+                   d->base.arch ? "; compile with --arch=" : "", d->base.arch ? d->base.arch : "");
+}
+
+static tile_status load_module(CudaDevice *d, tile_kernel *k, const char *ptx, tile_error **error) {
+  char *log = calloc(1, LOG_BYTES);
+  if (!log) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
+  CUresult r = d->cu.module_load(&k->module, ptx, countof(options), options, values);
+  tile_status status = TILE_OK;
+  if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
+    status = error_set_cuda(error, TILE_ERROR_DRIVER, (int)r, "the driver (CUDA %d.%d) is too old for this PTX; install a newer driver, or emit a cubin with ptxas",
+                            d->driver_version / 1000, d->driver_version % 1000 / 10);
+  } else if (r != CUDA_SUCCESS) {
+    status = cuda_check(&d->cu, r, "loading the PTX", NULL);
+    const char *name = NULL;
+    d->cu.error_name(r, &name);
+    if (r != CUDA_ERROR_OUT_OF_MEMORY) status = TILE_ERROR_ASSEMBLER;
+    error_set_cuda(error, status, (int)r, "the driver refused the PTX of %s: %s%s%s", k->name, name ? name : "?", *log ? "\n" : "", log);
+  }
+  free(log);
+  return status;
+}
+
+static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
+  tile_status status = cuda_check(&d->cu, d->cu.module_function(&k->function, k->module, k->name), "finding the kernel in its module", error);
+  if (status == TILE_OK && k->shared_bytes > DEFAULT_SHARED) {
+    if ((int)k->shared_bytes > d->shared_optin)
+      return error_set(error, TILE_ERROR_RUN, "%s needs %u bytes of shared memory per block; %s has %d", k->name, k->shared_bytes, d->base.name, d->shared_optin);
+    status = cuda_check(&d->cu, d->cu.func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared_bytes),
+                        "asking for more than 48 KB of shared memory", error);
+  }
+  if (status == TILE_OK && k->num_ctas > PORTABLE_CLUSTER)
+    status = cuda_check(&d->cu, d->cu.func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "asking for a large cluster", error);
+  return status;
+}
+
+static tile_status cuda_load(tile_kernel *k, const tile_program *program, tile_error **error) {
+  CudaDevice *d = of(k->device);
+  const char *ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
+  if (!ptx) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
+  tile_status status = check_arch(d, program->target, error);
+  if (status != TILE_OK) return status;
+  LaunchBlock *b = k->launch_block = arena_new(&k->arena, LaunchBlock);
+  b->values = arena_array(&k->arena, uint64_t, k->num_params + 1);
+  b->params = arena_array(&k->arena, void *, k->num_params * (1 + 2 * MAX_RANK) + 1);
+  // CUtensorMap must be aligned to 64 bytes; the arena gives 16.
+  uintptr_t raw = (uintptr_t)arena_alloc(&k->arena, (k->num_params + 1) * sizeof(DescStorage) + _Alignof(DescStorage));
+  b->descs = (DescStorage *)((raw + _Alignof(DescStorage) - 1) / _Alignof(DescStorage) * _Alignof(DescStorage));
+  bool pushed;
+  if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
+  status = load_module(d, k, ptx, error);
+  if (status == TILE_OK) status = set_up_function(d, k, error);
+  leave(d, pushed);
+  return status;
+}
+
+static void cuda_unload(tile_kernel *k) {
+  CudaDevice *d = of(k->device);
+  bool pushed;
+  if (enter(d, &pushed, NULL) != TILE_OK) return;
+  if (k->scratch) d->cu.mem_free(k->scratch);
+  if (k->module) d->cu.module_unload(k->module);
+  leave(d, pushed);
+}
+
+// ---- launching ----
+
+static const CUtensorMapDataType map_types[NUM_SCALARS] = {
+  [SC_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [SC_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,     [SC_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+  [SC_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,     [SC_F8E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,   [SC_F8E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+  [SC_F8E4B15] = CU_TENSOR_MAP_DATA_TYPE_UINT8, [SC_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,    [SC_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  [SC_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,   [SC_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+};
+
+// The tensor map of a descriptor parameter. The driver lists axes fastest first.
+static tile_status encode_map(const CudaDevice *d, const tile_kernel *k, const KernelParam *p, const tile_tensor *t, CUtensorMap *map, tile_error **error) {
+  uint32_t rank = p->rank, bytes = scalar_bits(p->scalar) / 8, box[MAX_RANK], ones[MAX_RANK];
+  uint64_t dims[MAX_RANK], strides[MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) {
+    uint32_t axis = rank - 1 - i;
+    dims[i] = (uint64_t)t->shape[axis];
+    box[i] = (uint32_t)p->box[axis];
+    ones[i] = 1;
+    if (i) strides[i - 1] = (uint64_t)t->strides[axis] * bytes;
+  }
+  CUtensorMapSwizzle swizzle = p->swizzle_bytes ? (CUtensorMapSwizzle)(log2_u32(p->swizzle_bytes) - 4) : CU_TENSOR_MAP_SWIZZLE_NONE;
+  bool is_nan = p->padding == PAD_NAN && scalar_is_float(p->scalar);
+  char doing[128];
+  snprintf(doing, sizeof doing, "%s: making the tensor map of '%s'", k->name, p->name);
+  return cuda_check(&d->cu, d->cu.tensor_map_encode(map, map_types[p->scalar], rank, (void *)(uintptr_t)t->base, dims, strides, box, ones,
+                                                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                                    is_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                    doing, error);
+}
+
+static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) {
+  tile_tensor t = {.base = args[p->base_param].value.pointer, .rank = p->rank};
+  for (uint32_t i = 0; i < p->rank; i++) {
+    t.shape[i] = p->extent_params[i] < 0 ? p->extent_values[i] : args[p->extent_params[i]].value.i;
+    t.strides[i] = p->stride_params[i] < 0 ? p->stride_values[i] : args[p->stride_params[i]].value.i;
+  }
+  return t;
+}
+
+static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  uint64_t need = (uint64_t)k->scratch_bytes * grid[0] * k->num_ctas * grid[1] * grid[2];
+  if (need <= k->scratch_size) return TILE_OK;
+  if (k->scratch) d->cu.mem_free(k->scratch);
+  k->scratch = k->scratch_size = 0;
+  CUdeviceptr p = 0;
+  tile_status status = cuda_check(&d->cu, d->cu.mem_alloc(&p, need), "allocating scratch memory", error);
+  if (status == TILE_OK) k->scratch = p, k->scratch_size = need;
+  return status;
+}
+
+static tile_status pack(CudaDevice *d, tile_kernel *k, const tile_arg *args, tile_error **error) {
+  LaunchBlock *b = k->launch_block;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const KernelParam *p = &k->params[i];
+    if (p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP) {
+      tile_tensor t = p->kind == PARAM_DESC ? *args[i].value.tensor : automatic_tensor(p, args);
+      DescStorage *s = &b->descs[i];
+      tile_status status = encode_map(d, k, p, &t, &s->map, error);
+      if (status != TILE_OK) return status;
+      b->params[n++] = &s->map;
+      for (uint32_t a = 0; p->kind == PARAM_DESC && a < p->rank; a++) s->shape[a] = (uint32_t)t.shape[a], b->params[n++] = &s->shape[a];
+      for (uint32_t a = 0; p->kind == PARAM_DESC && a < p->rank; a++) s->strides[a] = (uint64_t)t.strides[a], b->params[n++] = &s->strides[a];
+    } else {
+      b->values[i] = p->kind == PARAM_SCRATCH ? k->scratch : launch_arg_bits(p, args[i]);
+      b->params[n++] = &b->values[i];
+    }
+  }
+  return TILE_OK;
+}
+
+static tile_status launch_packed(CudaDevice *d, tile_kernel *k, const tile_launch_options *o, tile_error **error) {
+  CUlaunchAttribute attrs[3];
+  unsigned n = 0;
+  memset(attrs, 0, sizeof attrs);
+  if (k->num_ctas > 1) {
+    attrs[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attrs[n].value.clusterDim.x = k->num_ctas;
+    attrs[n].value.clusterDim.y = attrs[n].value.clusterDim.z = 1;
+    n++;
+  }
+  if (k->cooperative) attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attrs[n++].value.cooperative = 1;
+  if (k->pdl) attrs[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, attrs[n++].value.programmaticStreamSerializationAllowed = 1;
+  CUlaunchConfig config = {o->grid[0] * k->num_ctas, o->grid[1], o->grid[2], k->num_threads, 1, 1, k->shared_bytes, o->stream, attrs, n};
+  CUresult r = d->cu.launch(&config, k->function, ((LaunchBlock *)k->launch_block)->params, NULL);
+  if (r == CUDA_SUCCESS) return TILE_OK;
+  char doing[256];
+  snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory", k->name, config.gridDimX,
+           config.gridDimY, config.gridDimZ, config.blockDimX, config.sharedMemBytes);
+  return cuda_check(&d->cu, r, doing, error);
+}
+
+static tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+  CudaDevice *d = of(k->device);
+  bool pushed;
+  tile_status status = enter(d, &pushed, error);
+  if (status != TILE_OK) return status;
+  if (k->scratch_bytes) status = ensure_scratch(d, k, o->grid, error);
+  if (status == TILE_OK) status = pack(d, k, args, error);
+  if (status == TILE_OK) status = launch_packed(d, k, o, error);
+  leave(d, pushed);
+  return status;
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+// Events round the launch, after a store to more memory than the caches hold. The simulator's own time is the host's.
+static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const tile_launch_options *o, double *ms, tile_error **error) {
+  const CudaDriver *cu = &d->cu;
+  if (d->is_sim) {
+    double start = now_ms();
+    tile_status status = launch_packed(d, k, o, error);
+    if (status == TILE_OK) status = cuda_check(cu, cu->ctx_synchronize(), "running the kernel", error);
+    *ms = now_ms() - start;
+    return status;
+  }
+  tile_status status = TILE_OK;
+  if (!d->flush) {
+    status = cuda_check(cu, cu->mem_alloc(&d->flush, FLUSH_BYTES), "allocating the buffer that flushes the caches", error);
+    if (status == TILE_OK) status = cuda_check(cu, cu->event_create(&d->start, CU_EVENT_DEFAULT), "creating an event", error);
+    if (status == TILE_OK) status = cuda_check(cu, cu->event_create(&d->end, CU_EVENT_DEFAULT), "creating an event", error);
+  }
+  float elapsed = 0;
+  if (status == TILE_OK) status = cuda_check(cu, cu->memset_d8(d->flush, 0, FLUSH_BYTES), "flushing the caches", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->start, o->stream), "recording an event", error);
+  if (status == TILE_OK) status = launch_packed(d, k, o, error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->end, o->stream), "recording an event", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->event_synchronize(d->end), "running the kernel", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->event_elapsed(&elapsed, d->start, d->end), "reading the time", error);
+  *ms = elapsed;
+  return status;
+}
+
+static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms, tile_error **error) {
+  CudaDevice *d = of(k->device);
+  bool pushed;
+  tile_status status = enter(d, &pushed, error);
+  if (status != TILE_OK) return status;
+  if (k->scratch_bytes) status = ensure_scratch(d, k, o->grid, error);
+  if (status == TILE_OK) status = pack(d, k, args, error);
+  if (status == TILE_OK) status = time_in_context(d, k, o, ms, error);
+  leave(d, pushed);
+  return status;
+}
+
+// ---- opening ----
+
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_time, true};
+
+// The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
+static const char *best_arch(int sm) {
+  const Target *best = NULL;
+  for (uint32_t i = 0; target_at(i); i++) {
+    const Target *t = target_at(i);
+    bool runs = t->arch_specific ? (int)t->sm == sm : (int)t->sm <= sm;
+    if (runs && (!best || t->sm > best->sm || (t->sm == best->sm && t->arch_specific))) best = t;
+  }
+  return best ? best->name : NULL;
+}
+
+static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
+  const CudaDriver *cu = &d->cu;
+  int count = 0;
+  tile_status status = cuda_check(cu, cu->device_count(&count), "counting devices", error);
+  if (status != TILE_OK) return status;
+  if (ordinal >= count) return error_set(error, TILE_ERROR_NO_DEVICE, "there is no gpu:%d; the driver shows %d device%s", ordinal, count, count == 1 ? "" : "s");
+  int major = 0, minor = 0;
+  const struct { int *value; CUdevice_attribute attribute; } wanted[] = {{&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+                                                                       {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+                                                                       {&d->shared_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
+  status = cuda_check(cu, cu->device_get(&d->device, ordinal), "opening the device", error);
+  for (uint32_t i = 0; status == TILE_OK && i < countof(wanted); i++)
+    status = cuda_check(cu, cu->device_attribute(wanted[i].value, wanted[i].attribute, d->device), "asking the device for an attribute", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->device_name(d->base.name, sizeof d->base.name, d->device), "asking the device for its name", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->driver_version(&d->driver_version), "asking for the driver's version", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->primary_ctx_retain(&d->context, d->device), "retaining the primary context", error);
+  d->sm = major * 10 + minor;
+  d->base.arch = best_arch(d->sm);
+  return status;
+}
+
+tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error) {
+  CudaDevice *d = calloc(1, sizeof *d);
+  if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  d->base.ops = simulator ? &sim_ops : &gpu_ops;
+  d->base.kind = simulator ? "sim" : "gpu";
+  d->is_sim = simulator;
+  tile_status status = cuda_open(&d->cu, simulator, error);
+  if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
+  if (status != TILE_OK) free(d);
+  else *device = &d->base;
+  return status;
+}

@@ -1,0 +1,89 @@
+// Arguments and grids, checked against the kernel's parameters. A message names the parameter, what it expects and what came.
+#include <math.h>
+#include <string.h>
+
+#include "ir/num.h"
+#include "runtime/device.h"
+#include "runtime/error.h"
+
+static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor"};
+
+static NumFormat format_of(ScalarKind s) {
+  switch (s) {
+  case SC_F8E4M3: return NUM_F8E4M3;
+  case SC_F8E5M2: return NUM_F8E5M2;
+  case SC_F8E4B15: return NUM_F8E4B15;
+  case SC_F16: return NUM_F16;
+  case SC_BF16: return NUM_BF16;
+  case SC_F64: return NUM_F64;
+  default: return NUM_F32;
+  }
+}
+
+static bool fits(const KernelParam *p, int64_t v) {
+  uint32_t bits = scalar_bits(p->scalar);
+  if (bits >= 64) return !p->is_unsigned || v >= 0 || p->scalar == SC_I64;
+  if (bits == 1) return v == 0 || v == 1;
+  return v >= (p->is_unsigned ? 0 : -(INT64_C(1) << (bits - 1))) && v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
+}
+
+#define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
+
+static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t, tile_error **error) {
+  uint32_t bytes = scalar_bits(p->scalar) / 8;
+  if (!t || t->rank != p->rank) return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
+  if (t->base % 16) return BAD("needs a base aligned to 16 bytes, got 0x%llx", (unsigned long long)t->base);
+  if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld", (long long)t->strides[t->rank - 1]);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX) return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
+    if (i + 1 < t->rank && (t->strides[i] <= 0 || t->strides[i] * bytes % 16))
+      return BAD("needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes", i, (long long)t->strides[i], bytes);
+  }
+  return TILE_OK;
+}
+
+static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a, tile_error **error) {
+  if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
+  tile_arg_kind want = p->kind == PARAM_DESC ? TILE_ARG_TENSOR : p->is_pointer ? TILE_ARG_POINTER : p->is_float ? TILE_ARG_FLOAT : TILE_ARG_INT;
+  if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT)) return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
+  switch (want) {
+  case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
+  case TILE_ARG_POINTER:
+    if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
+    if (a.value.pointer % (uint64_t)p->divisible)
+      return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)p->divisible, (unsigned long long)a.value.pointer);
+    return TILE_OK;
+  case TILE_ARG_INT:
+    if (!fits(p, a.value.i)) return BAD("cannot hold %lld", (long long)a.value.i);
+    if (a.value.i % p->divisible) return BAD("was compiled for multiples of %lld, got %lld", (long long)p->divisible, (long long)a.value.i);
+    return TILE_OK;
+  default: return TILE_OK;
+  }
+}
+
+tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error) {
+  if (num_args != k->num_args) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_args, num_args);
+  for (uint32_t i = 0; i < k->num_args; i++) {
+    tile_status status = check_arg(k, &k->params[i], i, args[i], error);
+    if (status != TILE_OK) return status;
+  }
+  return TILE_OK;
+}
+
+tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  const uint64_t most[3] = {INT32_MAX, 65535, 65535};
+  for (int i = 0; i < 3; i++) {
+    uint64_t blocks = (uint64_t)grid[i] * (i == 0 ? k->num_ctas : 1);
+    if (!grid[i]) return error_set(error, TILE_ERROR_USAGE, "%s: the grid is 0 on axis %c; at least 1 program must run", k->name, "xyz"[i]);
+    if (blocks > most[i]) return error_set(error, TILE_ERROR_USAGE, "%s: the grid is %llu blocks on axis %c; at most %llu are possible", k->name,
+                                           (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i]);
+  }
+  return TILE_OK;
+}
+
+uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {
+  if (a.kind == TILE_ARG_POINTER) return a.value.pointer;
+  if (!p->is_float) return (uint64_t)a.value.i;
+  double v = a.kind == TILE_ARG_INT ? (double)a.value.i : a.value.f;
+  return num_encode(format_of(p->scalar), v, NUM_RNE, false);
+}

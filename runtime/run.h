@@ -1,0 +1,50 @@
+// `tilec run`: one kernel with arguments made from SPECs, on a device, and what is done with the result.
+#ifndef TILE_RUNTIME_RUN_H
+#define TILE_RUNTIME_RUN_H
+
+#include "runtime/compile.h"
+#include "runtime/device.h"
+#include "runtime/run_spec.h"
+
+typedef struct {
+  const char *name;            // of the argument or --buf it was made for
+  const ArgSpec *spec;         // BUFFER or FILE
+  HostTensor initial;          // data is NULL until it is known
+  HostTensor result, reference;   // after the run; after the interpreter's run with --check
+  uint64_t block, address;     // on the device that a session runs on: the allocation, and the data in it
+} RunBuffer;
+
+typedef struct {
+  const char *name;
+  const ArgSpec *spec;
+  RunBuffer *buffer;           // BUFFER, FILE, ALIAS, DESC
+  int64_t offset;              // into it, in elements
+  int64_t block[TILE_MAX_RANK];   // DESC
+  tile_tensor tensor;          // DESC: base is set when the buffer has an address
+} RunArg;
+
+typedef struct {
+  const Options *options;
+  Arena *arena;
+  RunArg *args;
+  uint32_t num_args;
+  RunBuffer *buffers;
+  uint32_t num_buffers;
+  uint32_t grid[3];
+  bool is_usage_error;         // the diagnostics are about the command line
+} Run;
+
+// run_args.c
+bool run_parse_args(Run *run, tile_error **error);
+bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);   // for CompileJob
+bool run_finish(void *user, tile_program *program);
+tile_status run_read_files(Run *run, tile_error **error);   // before compiling: their dtypes and shapes are needed
+void run_fill_buffers(Run *run);
+
+// run_check.c
+typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
+// Compares result with reference of every buffer; a line per buffer that the kernel wrote. False when one is out of bounds.
+bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
+bool module_uses_tf32(Module *m);
+
+#endif

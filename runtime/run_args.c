@@ -1,0 +1,376 @@
+// From SPECs to typed, specialised parameters: what Triton's JIT does with its arguments. Expressions are evaluated by the
+// kernel's own module, with the scalar arguments and the constexprs known.
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/file.h"
+#include "runtime/run.h"
+
+// ---- before the kernel is known ----
+
+static bool split_name(Run *run, const char *option, const char *text, const char **name, const ArgSpec **spec, tile_error **error) {
+  const char *eq = strchr(text, '=');
+  if (!eq || eq == text) return error_set(error, TILE_ERROR_USAGE, "%s takes NAME=SPEC, not '%s'", option, text), false;
+  *name = arena_strndup(run->arena, text, (size_t)(eq - text));
+  tile_error *e = NULL;
+  if ((*spec = run_spec_parse(run->arena, eq + 1, &e))) return true;
+  error_set(error, TILE_ERROR_USAGE, "%s %s: %s", option, *name, tile_error_message(e));
+  tile_error_free(e);
+  return false;
+}
+
+static RunBuffer *add_buffer(Run *run, const char *name, const ArgSpec *spec) {
+  RunBuffer *b = &run->buffers[run->num_buffers++];
+  *b = (RunBuffer){.name = name, .spec = spec};
+  return b;
+}
+
+static RunBuffer *find_buffer(const Run *run, const char *name) {
+  for (uint32_t i = 0; i < run->num_buffers; i++)
+    if (!strcmp(run->buffers[i].name, name)) return &run->buffers[i];
+  return NULL;
+}
+
+bool run_parse_args(Run *run, tile_error **error) {
+  const Options *o = run->options;
+  run->args = arena_array(run->arena, RunArg, o->args.count + 1);
+  run->buffers = arena_array(run->arena, RunBuffer, o->args.count + o->bufs.count + 1);
+  for (uint32_t i = 0; i < o->bufs.count; i++) {
+    const char *name;
+    const ArgSpec *spec;
+    if (!split_name(run, "--buf", o->bufs.data[i], &name, &spec, error)) return false;
+    if (spec->kind != ARG_BUFFER && spec->kind != ARG_FILE) return error_set(error, TILE_ERROR_USAGE, "--buf %s: '%s' is not a buffer", name, spec->text), false;
+    if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--buf %s is given twice", name), false;
+    add_buffer(run, name, spec);
+  }
+  for (uint32_t i = 0; i < o->args.count; i++) {
+    RunArg *a = &run->args[i];
+    if (!split_name(run, "--arg", o->args.data[i], &a->name, &a->spec, error)) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (!strcmp(run->args[k].name, a->name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", a->name), false;
+    run->num_args++;
+    const ArgSpec *base = a->spec->kind == ARG_DESC ? a->spec->base : a->spec;
+    if (base->kind != ARG_BUFFER && base->kind != ARG_FILE) continue;
+    if (find_buffer(run, a->name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s: a --buf has the same name", a->name), false;
+    a->buffer = add_buffer(run, a->name, base);
+  }
+  return true;
+}
+
+tile_status run_read_files(Run *run, tile_error **error) {
+  for (uint32_t i = 0; i < run->num_buffers; i++) {
+    RunBuffer *b = &run->buffers[i];
+    if (b->spec->kind != ARG_FILE) continue;
+    const char *bytes;
+    size_t size;
+    tile_status status = file_read(run->arena, b->spec->name, &bytes, &size, error);
+    if (status != TILE_OK) return status;
+    const char *why = npy_read(run->arena, bytes, size, &b->initial);
+    if (why) return error_set(error, TILE_ERROR_FILE, "cannot use %s: %s", b->spec->name, why);
+    if (b->spec->has_dtype) {
+      if (host_elem_bytes(b->spec->dtype) != host_elem_bytes(b->initial.dtype))
+        return error_set(error, TILE_ERROR_USAGE, "%s holds %s, which cannot be read as %s: the sizes differ", b->spec->name,
+                         dtype_info[b->initial.dtype].short_name, dtype_info[b->spec->dtype].short_name);
+      b->initial.dtype = b->spec->dtype;
+    }
+  }
+  return TILE_OK;
+}
+
+void run_fill_buffers(Run *run) {
+  for (uint32_t i = 0; i < run->num_buffers; i++) {
+    HostTensor *t = &run->buffers[i].initial;
+    if (t->data) continue;
+    t->data = arena_alloc(run->arena, host_bytes(t) + 1);
+    host_fill(t, &run->buffers[i].spec->fill);
+  }
+}
+
+// ---- with the kernel's module ----
+
+typedef struct {
+  Run *run;
+  Frontend *fe;
+  Context *ctx;
+  CtBinding *bindings;
+  uint32_t num_bindings;
+} Scope;
+
+static bool usage(Scope *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static bool usage(Scope *s, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(&s->ctx->arena, fmt, ap);
+  va_end(ap);
+  s->run->is_usage_error = true;
+  return diag_error(s->ctx, (Span){0, 0}, "%s", text);
+}
+
+static CtValue *scalar_value(Context *ctx, const ArgSpec *spec) {
+  switch (spec->kind) {
+  case ARG_NONE: return ct_none(ctx);
+  case ARG_BOOL: return ct_bool(ctx, spec->i != 0);
+  case ARG_INT: return ct_int(ctx, spec->has_dtype && spec->dtype == DT_UINT64 ? (Int128)(uint64_t)spec->i : spec->i);
+  case ARG_FLOAT: return ct_float(ctx, spec->f);
+  default: return NULL;
+  }
+}
+
+static void bind(Scope *s, const char *name, CtValue *value) { s->bindings[s->num_bindings++] = (CtBinding){intern(s->ctx, name), value}; }
+
+static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
+  uint32_t num_params = kernel ? kernel->num_params : 0;
+  Scope s = {run, fe, ctx, arena_array(&ctx->arena, CtBinding, run->num_args + num_params + 1), 0};
+  for (uint32_t i = 0; i < num_params; i++)
+    if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
+  for (uint32_t i = 0; i < run->num_args; i++) {
+    CtValue *v = scalar_value(ctx, run->args[i].spec);
+    if (v) bind(&s, run->args[i].name, v);
+  }
+  return s;
+}
+
+static CtValue *eval(Scope *s, const char *what, const char *text) {
+  CtValue *v = comptime_eval_text(s->fe ? frontend_comptime(s->fe) : NULL, frontend_module(s->fe), what, text, s->bindings, s->num_bindings);
+  if (!v) s->run->is_usage_error = true;
+  return v ? ct_unwrap(v) : NULL;
+}
+
+static bool as_int(Scope *s, const char *what, const char *text, CtValue *v, int64_t least, int64_t *out) {
+  if (v->kind == CT_BOOL) v = ct_int(s->ctx, v->b);
+  if (v->kind == CT_FLOAT && v->f == (double)(int64_t)v->f) v = ct_int(s->ctx, (Int128)v->f);
+  if (v->kind != CT_INT) return usage(s, "%s: '%s' is %s, not a whole number", what, text, ct_repr(s->ctx, v));
+  if (v->i < least || v->i > INT64_MAX) return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
+  *out = (int64_t)v->i;
+  return true;
+}
+
+static bool eval_int(Scope *s, const char *what, const char *text, int64_t least, int64_t *out) {
+  CtValue *v = eval(s, what, text);
+  return v && as_int(s, what, text, v, least, out);
+}
+
+static bool resolve_buffer(Scope *s, RunBuffer *b) {
+  HostTensor *t = &b->initial;
+  if (b->spec->kind == ARG_FILE) return true;
+  t->dtype = b->spec->dtype;
+  t->rank = b->spec->dims.count;
+  t->count = 1;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (!eval_int(s, arena_printf(&s->ctx->arena, "the shape of %s", b->name), b->spec->dims.data[i], 0, &t->shape[i])) return false;
+    if (__builtin_mul_overflow(t->count, (uint64_t)t->shape[i], &t->count) || t->count > UINT64_C(1) << 40)
+      return usage(s, "%s: '%s' is too large", b->name, b->spec->text);
+  }
+  return true;
+}
+
+// The buffer that a chain of names leads to; the elements skipped on the way are added to *offset.
+static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int64_t *offset) {
+  for (uint32_t steps = 0; spec->kind == ARG_ALIAS && steps <= s->run->num_args; steps++) {
+    int64_t skipped = 0;
+    if (spec->offset && !eval_int(s, from->name, spec->offset, 0, &skipped)) return NULL;
+    *offset += skipped;
+    RunBuffer *b = find_buffer(s->run, spec->name);
+    if (b) return b;
+    const ArgSpec *next = NULL;
+    for (uint32_t i = 0; i < s->run->num_args; i++)
+      if (!strcmp(s->run->args[i].name, spec->name)) next = s->run->args[i].spec;
+    if (!next || next->kind != ARG_ALIAS) break;
+    spec = next;
+  }
+  usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name, spec->name);
+  return NULL;
+}
+
+static bool resolve_desc(Scope *s, RunArg *a) {
+  const ArgSpec *spec = a->spec;
+  const HostTensor *t = &a->buffer->initial;
+  uint32_t rank = spec->block.count;
+  const char *what = arena_printf(&s->ctx->arena, "descriptor %s", a->name);
+  a->tensor.rank = rank;
+  if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) || (spec->strides.count && spec->strides.count != rank))
+    return usage(s, "%s: its block has %u axes, so must its shape and strides (the buffer has %u)", what, rank, t->rank);
+  for (uint32_t i = 0; i < rank; i++) {
+    if (!eval_int(s, what, spec->block.data[i], 1, &a->block[i])) return false;
+    a->tensor.shape[i] = spec->shape.count ? 0 : t->shape[i];
+    if (spec->shape.count && !eval_int(s, what, spec->shape.data[i], 1, &a->tensor.shape[i])) return false;
+  }
+  int64_t dense = 1, last = a->offset;
+  for (uint32_t i = rank; i-- > 0;) {
+    a->tensor.strides[i] = dense;
+    if (spec->strides.count && !eval_int(s, what, spec->strides.data[i], 1, &a->tensor.strides[i])) return false;
+    dense *= a->tensor.shape[i];
+    last += (a->tensor.shape[i] - 1) * a->tensor.strides[i];
+  }
+  if (last >= (int64_t)t->count) return usage(s, "%s reaches element %lld of a buffer of %llu", what, (long long)last, (unsigned long long)t->count);
+  return true;
+}
+
+static bool resolve_args(Scope *s) {
+  for (uint32_t i = 0; i < s->run->num_buffers; i++)
+    if (!resolve_buffer(s, &s->run->buffers[i])) return false;
+  for (uint32_t i = 0; i < s->run->num_args; i++) {
+    RunArg *a = &s->run->args[i];
+    const ArgSpec *base = a->spec->kind == ARG_DESC ? a->spec->base : a->spec;
+    if (base->kind == ARG_ALIAS) {
+      a->offset = 0;
+      if (!(a->buffer = follow(s, a, base, &a->offset))) return false;
+      if (a->offset > (int64_t)a->buffer->initial.count) return usage(s, "--arg %s: offset %lld is beyond the buffer's %llu elements", a->name, (long long)a->offset, (unsigned long long)a->buffer->initial.count);
+    }
+    if (a->spec->kind == ARG_DESC && !resolve_desc(s, a)) return false;
+  }
+  return true;
+}
+
+// ---- types and specialisation, by the JIT's rules ----
+
+static const char *scalar_type(const ArgSpec *spec) {
+  if (spec->has_dtype) return dtype_info[spec->dtype].short_name;
+  switch (spec->kind) {
+  case ARG_BOOL: return "i1";
+  case ARG_FLOAT: return "fp32";
+  default: return spec->i >= INT32_MIN && spec->i <= INT32_MAX ? "i32" : "i64";
+  }
+}
+
+static const char *argument_type(Arena *a, const RunArg *arg, const CtParam *param) {
+  switch (arg->spec->kind) {
+  case ARG_DESC: {
+    Buf b = buf_make(a);
+    buf_printf(&b, "tensordesc<%s[", dtype_info[arg->buffer->initial.dtype].short_name);
+    for (uint32_t i = 0; i < arg->tensor.rank; i++) buf_printf(&b, "%s%lld", i ? "," : "", (long long)arg->block[i]);
+    buf_puts(&b, "]>");
+    return buf_str(&b);
+  }
+  case ARG_BUFFER:
+  case ARG_FILE:
+  case ARG_ALIAS: return arena_printf(a, "*%s%s", param->is_const ? "k" : "", dtype_info[arg->buffer->initial.dtype].short_name);
+  default: return scalar_type(arg->spec);
+  }
+}
+
+// ":1", ":16" or nothing.
+static const char *hint(const RunArg *arg, const CtParam *param, bool is_annotated, const char *type) {
+  if (param->do_not_specialize || arg->spec->kind == ARG_DESC) return "";
+  if (arg->buffer) {
+    if (param->do_not_specialize_on_alignment) return "";
+    return arg->offset * host_elem_bytes(arg->buffer->initial.dtype) % 16 ? "" : ":16";
+  }
+  bool is_int = arg->spec->kind == ARG_INT && !strchr(type, 'f') && strcmp(type, "i1");
+  if (!is_int) return "";
+  if (arg->spec->i == 1 && !is_annotated) return ":1";
+  return arg->spec->i % 16 == 0 && !param->do_not_specialize_on_alignment ? ":16" : "";
+}
+
+static bool set_param(Scope *s, CtFunction *k, ParamSpec *specs, uint32_t i, const RunArg *arg) {
+  const CtParam *param = &k->params[i];
+  Arena *a = &s->ctx->arena;
+  if (param->is_constexpr) return frontend_apply_define(s->fe, k, specs, arena_printf(a, "%s=%s", arg->name, arg->spec->text));
+  if (arg->spec->kind == ARG_NONE) return frontend_set_constexpr(s->fe, k, specs, arg->name, ct_none(s->ctx), "--arg");
+  if (s->run->options->signature) return true;
+  const char *own = argument_type(a, arg, param);
+  bool is_annotated = specs[i].kind == SPEC_TYPE;
+  const char *type = is_annotated ? specs[i].type : own;
+  bool wants_pointer = type[0] == '*', is_buffer = arg->buffer && arg->spec->kind != ARG_DESC;
+  if (is_annotated && (wants_pointer != is_buffer || (wants_pointer && strcmp(type + 1 + (type[1] == 'k'), own + 1 + (own[1] == 'k')))))
+    return usage(s, "--arg %s: the kernel's parameter is %s, and %s is %s", arg->name, type, arg->spec->text, own);
+  const char *h = hint(arg, param, is_annotated, type);
+  if (is_annotated && !*h && specs[i].divisible > 1) return true;
+  if (!frontend_set_type(s->fe, k, specs, i, arena_printf(a, "%s%s", type, h), "--arg")) return false;
+  if (arg->spec->kind == ARG_DESC) specs[i].padding = arg->spec->pad_nan ? PAD_NAN : PAD_ZERO;
+  return true;
+}
+
+static const RunArg *find_arg(const Run *run, const char *name) {
+  for (uint32_t i = 0; i < run->num_args; i++)
+    if (!strcmp(run->args[i].name, name)) return &run->args[i];
+  return NULL;
+}
+
+static bool by_heuristic(const CtFunction *k, const char *name) {
+  for (uint32_t i = 0; i < k->num_heuristics; i++)
+    if (!strcmp(k->heuristics[i].name, name)) return true;
+  return false;
+}
+
+bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
+  Run *run = user;
+  Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
+  bool ok = true;
+  for (uint32_t i = 0; i < run->num_args; i++)
+    if (frontend_param_index(k, run->args[i].name) == k->num_params) {
+      const char *names[64];
+      uint32_t n = 0;
+      for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
+      const char *near = nearest_name(run->args[i].name, names, n);
+      ok = usage(&s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+  if (!ok || !resolve_args(&s)) return false;
+  for (uint32_t i = 0; i < run->num_args; i++) {
+    const RunArg *a = &run->args[i];
+    ok = set_param(&s, k, specs, frontend_param_index(k, a->name), a) && ok;
+    CtValue *v = scalar_value(s.ctx, a->spec);
+    // A heuristic may ask whether a tensor is there; it is not told more than its type.
+    if (!v) v = ct_dtype(s.ctx, ct_type_pointer(s.ctx, ct_type_scalar(s.ctx, a->buffer->initial.dtype), false));
+    dict_set_str(s.ctx, heuristic_args, a->name, v);
+  }
+  Buf missing = buf_make(&s.ctx->arena);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const CtParam *param = &k->params[i];
+    if (!param->is_constexpr && specs[i].kind != SPEC_CONSTEXPR && !find_arg(run, param->name) && !by_heuristic(k, param->name))
+      buf_printf(&missing, " --arg %s=SPEC", param->name);
+  }
+  return missing.size ? usage(&s, "%s needs more arguments:%s", k->name, buf_str(&missing)) : ok;
+}
+
+// ---- the grid ----
+
+static bool eval_grid(Scope *s) {
+  const char *text = s->run->options->grid;
+  CtValue *axes[3];
+  const char *texts[3] = {text, text, text};
+  uint32_t n = 0;
+  StrList parts = split_commas(s->run->arena, text, strlen(text));
+  bool is_function = !strncmp(text, "lambda", 6);
+  if (is_function || parts.count == 1) {
+    CtValue *v = eval(s, "--grid", text);
+    if (v && (v->kind == CT_FUNCTION || v->kind == CT_METHOD)) {
+      CtValue *meta = ct_dict(s->ctx);
+      for (uint32_t i = 0; i < s->num_bindings; i++) dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
+      v = comptime_call(frontend_comptime(s->fe), v, &meta, 1, NULL, 0, (Span){0, 0});
+      if (v) v = ct_unwrap(v);
+    }
+    if (!v) return false;
+    if (v->kind == CT_TUPLE || v->kind == CT_LIST) {
+      if (!v->list.count || v->list.count > 3) return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, v->list.count);
+      for (; n < v->list.count; n++) axes[n] = ct_unwrap(v->list.data[n]);
+    } else {
+      axes[n++] = v;
+    }
+  } else {
+    if (parts.count > 3) return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, parts.count);
+    for (; n < parts.count; n++) {
+      texts[n] = parts.data[n];
+      if (!(axes[n] = eval(s, "--grid", parts.data[n]))) return false;
+    }
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    int64_t v = 1;
+    if (i < n && !as_int(s, "--grid", texts[i], axes[i], 1, &v)) return false;
+    if (v > INT32_MAX) return usage(s, "--grid: '%s' is %lld; at most 2147483647 is possible", texts[i], (long long)v);
+    s->run->grid[i] = (uint32_t)v;
+  }
+  return true;
+}
+
+bool run_finish(void *user, tile_program *p) {
+  Run *run = user;
+  Frontend *fe = p->frontend;
+  if (!fe) {
+    FrontendOptions fo = {.target = p->target};
+    if (!(fe = frontend_load_text(&p->ctx, "<command line>", "", 0, &fo))) return false;
+  }
+  Scope s = make_scope(run, &p->ctx, fe, p->kernel, p->specs);
+  if (!p->frontend && !resolve_args(&s)) return false;
+  return eval_grid(&s);
+}
