@@ -3,7 +3,14 @@
 #include <dlfcn.h>
 
 #include "runtime/error.h"
+#ifdef TILE_HAVE_SIM
 #include "runtime/sim/driver.h"
+#else
+static void *sim_driver_symbol(const char *name) {
+  (void)name;
+  return NULL;
+}
+#endif
 
 static const struct { const char *symbol; size_t offset; } entries[] = {
 #define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},
@@ -13,7 +20,7 @@ static const struct { const char *symbol; size_t offset; } entries[] = {
 static tile_status resolve(CudaDriver *d, tile_error **error) {
   for (uint32_t i = 0; i < countof(entries); i++) {
     void *p = d->library ? dlsym(d->library, entries[i].symbol) : sim_driver_symbol(entries[i].symbol);
-    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s: it is too old", d->library ? "CUDA driver" : "simulator", entries[i].symbol);
+    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s", d->library ? "CUDA driver is too old: it" : "simulator", entries[i].symbol);
     *(void **)((char *)d + entries[i].offset) = p;
   }
   return TILE_OK;
