@@ -1,0 +1,177 @@
+// The state of one module's translation to LLVM IR, and the small words every lowering is written in.
+//
+// How a tile value looks in LLVM:
+//   scalar               one LLVM scalar, the same in every thread
+//   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
+//                        same element share one LLVM value, and a value equal in all registers is kept once
+//   buffer               one i32: byte offset from the start of dynamic shared memory
+//   descriptor           [tensor map address (generic), rank extents (i32), rank strides (i64)]
+//   token                nothing
+// Elements in registers: i1 is i1, fp8 formats are i8, pointers are in address space 1. In memory i1 takes a byte.
+#ifndef TILE_CODEGEN_CG_H
+#define TILE_CODEGEN_CG_H
+
+#include <llvm-c/Core.h>
+
+#include "codegen/codegen.h"
+#include "ir/scratch.h"
+
+typedef enum {
+#define INSN(id, sm, ptx, effects, text, constraints) INSN_##id,
+#include "codegen/nvptx.def"
+  NUM_INSNS
+} InsnId;
+
+typedef struct {
+  uint32_t count;          // registers; `splat` values store only v[0]
+  bool splat;
+  LLVMValueRef v[];
+} CgValue;
+
+typedef struct DebugLines DebugLines;
+
+typedef struct Cg {
+  Context *ctx;
+  Arena *arena;
+  Module *module;
+  Func *func;
+  const Target *target;
+  const CodegenOptions *options;
+  LLVMContextRef ll;
+  LLVMModuleRef mod;
+  LLVMBuilderRef b;
+  LLVMTypeRef t_void, t_i1, t_i8, t_i16, t_i32, t_i64, t_f16, t_bf16, t_f32, t_f64;
+  LLVMTypeRef t_ptr, t_gptr, t_sptr;         // generic, global, shared
+  LLVMTypeRef elem[NUM_SCALARS];             // of an element in a register
+  LLVMAttributeRef nounwind, convergent, memory_none;
+  LLVMValueRef fn;
+  LLVMValueRef smem;                         // the one dynamic shared array, made on first use
+  LLVMValueRef tid, lane, warp;              // i32, in the entry block
+  LLVMValueRef is_thread0;
+  LLVMBasicBlockRef entry;
+  uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
+  bool has_loops, has_allocas;
+  DebugLines *debug;
+  const Op *op;                              // being lowered
+} Cg;
+
+// ---- values ----
+CgValue *cg_value_new(Cg *c, uint32_t count);
+CgValue *cg_splat(Cg *c, uint32_t count, LLVMValueRef v);
+static inline LLVMValueRef cg_reg(const CgValue *v, uint32_t r) { return v->v[v->splat ? 0 : r]; }
+static inline CgValue *cg_get(const Value *v) { return v->aux; }
+static inline void cg_set(Value *v, CgValue *x) { v->aux = x; }
+static inline LLVMValueRef cg_scalar(const Value *v) { return ((const CgValue *)v->aux)->v[0]; }
+void cg_set_scalar(Cg *c, Value *v, LLVMValueRef x);
+uint32_t cg_num_regs(const Type *t);                       // LLVM scalars that a value of the type needs
+LLVMTypeRef cg_elem_type(Cg *c, const Type *t);            // of the element, in a register
+ScalarKind cg_elem_kind(const Type *t);                    // pointers count as i64
+bool kind_is_fp8(ScalarKind k);
+NORETURN void cg_unsupported(Cg *c, const Op *op, const char *why);
+
+// ---- constants, small instructions ----
+LLVMValueRef cg_i1(Cg *c, bool v);
+LLVMValueRef cg_i32(Cg *c, uint32_t v);
+LLVMValueRef cg_i64(Cg *c, uint64_t v);
+LLVMValueRef cg_int(LLVMTypeRef t, uint64_t v);
+bool cg_const_int(LLVMValueRef v, uint64_t *x);
+LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // the three drop neutral operands
+LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b);   // of i1; NULL counts as true
+LLVMValueRef cg_bitcast(Cg *c, LLVMValueRef v, LLVMTypeRef t);
+uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or vector type; pointers 64
+// An element as an integer of its storage width (i1: i8) and back.
+LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k);
+LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem);
+LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
+// Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
+LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
+void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // overloaded on its argument
+LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
+LLVMBasicBlockRef cg_block(Cg *c, const char *name);
+void cg_require_ptx(Cg *c, uint32_t version);
+
+// ---- machine instructions (nvptx.c) ----
+LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+// As cg_insn, with the text and constraints built by the caller from the row's.
+LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
+const char *cg_insn_template(InsnId id);
+void cg_barrier(Cg *c);
+// A value of lane `source` (i32), any element type; idx form.
+LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
+LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
+// Runs what follows only in threads where pred holds, until cg_end_if. NULL: always.
+typedef struct { LLVMBasicBlockRef join; } CgIf;
+CgIf cg_begin_if(Cg *c, LLVMValueRef pred);
+void cg_end_if(Cg *c, CgIf g);
+// i32 address in the shared window / a pointer to it, of a byte offset into dynamic shared memory.
+LLVMValueRef cg_smem_base(Cg *c);
+LLVMValueRef cg_smem_addr(Cg *c, LLVMValueRef offset);
+LLVMValueRef cg_smem_ptr(Cg *c, LLVMValueRef offset);
+
+// ---- linear maps on LLVM values (layout_emit.c) ----
+// A map from thread (lane, then warp, then block-in-cluster bits) and registers to an integer.
+typedef struct {
+  uint32_t num_reg_bits, num_thread_bits;    // thread bits: 5 of the lane, then the warp's
+  uint32_t reg[16], thread[16];
+  uint32_t free_thread, free_reg;            // bits whose clear setting owns the data
+} PlaceMap;
+PlaceMap placemap_of_layout(const Layout *l);                              // → flat index
+bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *m);   // → element offset in the tile
+void placemap_scale(PlaceMap *m, uint32_t factor_log2);
+uint32_t placemap_reg(const PlaceMap *m, uint32_t r);                      // constant part of register r
+LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m);                    // the thread's part
+// Part of the thread's flat index on one axis: `columns & mask >> shift`.
+LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n);   // xor of columns at the set bits of tid
+// Thread part and constant joined: or/add where the bits are disjoint.
+LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant);
+// i1: this thread owns its data (all free bits clear); NULL when there are no free bits.
+LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
+LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // of a tensor type; scalars: thread 0
+// For each register, the lowest register that holds the same element. reps has cg_num_regs entries.
+const uint32_t *cg_reg_reps(Cg *c, const Layout *l);
+// Index of register r on `axis` as an i32 (thread part shared between calls through *thread).
+LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LLVMValueRef *thread);
+// Where each register of dst finds its element among src's registers of the same thread. False when it is elsewhere.
+bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sources);
+
+// ---- shared memory traffic (shared_access.c) ----
+// Elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as the map
+// allows. Stores are made by owning threads only, further restricted by pred (may be NULL).
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred);
+CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
+LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem);
+void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v);
+LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of the op's scratch
+
+// ---- lowering ----
+void cg_lower_func(Cg *c, Func *f);
+void cg_lower_block(Cg *c, Block *b);                      // all ops but the terminator
+void cg_lower_op(Cg *c, Op *op);
+// Emits a region on scalars: binds args, lowers, returns the terminator's operands in out.
+void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out);
+typedef LLVMValueRef ScalarEmitter(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in);
+// Conversions done on several elements at once (lower_cast.c). False when the op is not one of these.
+bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
+LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
+LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
+CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
+
+// The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE).
+#define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;
+#define CG_DECLARE_WHOLE(name) void emit_##name(Cg *c, Op *op);
+#define CG_DECLARE_GONE(name)
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) CG_DECLARE_##how(name)
+#include "ir/ops.def"
+
+// ---- debug_info.c ----
+DebugLines *debug_lines_new(Cg *c);
+void debug_lines_begin_func(DebugLines *d, Func *f);
+void debug_lines_set(DebugLines *d, const Op *op);
+void debug_lines_finish(DebugLines *d);
+
+#endif

@@ -1,0 +1,209 @@
+// Module → LLVM IR → PTX text: target machine, pass pipeline, versions, and LLVM's errors as ours.
+//
+// The pipeline is short on purpose: ptxas allocates registers and schedules, and a longer one (loop unrolling, code
+// sinking) changes nothing for the better in what it makes of our code, but takes more time than everything else here.
+#include "codegen/cg.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Support.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+void LLVMInitializeNVPTXTargetInfo(void);
+void LLVMInitializeNVPTXTarget(void);
+void LLVMInitializeNVPTXTargetMC(void);
+void LLVMInitializeNVPTXAsmPrinter(void);
+
+static const char TRIPLE[] = "nvptx64-nvidia-cuda";
+
+// LLVM's fatal-error handler is process-wide and takes no argument, so the way back is kept per thread: set only while
+// codegen_emit runs.
+typedef struct { jmp_buf back; char text[1024]; } FatalReturn;
+static _Thread_local FatalReturn *fatal_return;
+
+static void on_fatal_error(const char *reason) {
+  if (!fatal_return) return;
+  snprintf(fatal_return->text, sizeof fatal_return->text, "%s", reason);
+  longjmp(fatal_return->back, 1);
+}
+
+static once_flag llvm_once = ONCE_FLAG_INIT;
+static void init_llvm(void) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  LLVMInstallFatalErrorHandler(on_fatal_error);
+#ifdef TILE_LLVM_STATIC
+  // Shared-memory pointers of 32 bits. Options are global to LLVM: only a private copy of it may be told.
+  static const char *const args[] = {"tile", "-nvptx-short-ptr"};
+  LLVMParseCommandLineOptions(countof(args), args, NULL);
+#endif
+}
+
+typedef struct { Context *ctx; const char *text; } LlvmErrors;
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+  LlvmErrors *e = user;
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->text) return;
+  char *text = LLVMGetDiagInfoDescription(info);
+  e->text = arena_printf(&e->ctx->arena, "%s", text);
+  LLVMDisposeMessage(text);
+}
+
+static LLVMAttributeRef enum_attribute(LLVMContextRef ll, const char *name, uint64_t value) {
+  return LLVMCreateEnumAttribute(ll, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
+}
+
+static void init_cg(Cg *c, Module *m, const CodegenOptions *options, LLVMContextRef ll) {
+  c->ctx = m->ctx;
+  c->arena = &m->ctx->arena;
+  c->module = m;
+  c->target = m->target;
+  c->options = options;
+  c->ll = ll;
+  c->mod = LLVMModuleCreateWithNameInContext("tile", ll);
+  c->b = LLVMCreateBuilderInContext(ll);
+  c->t_void = LLVMVoidTypeInContext(ll);
+  c->t_i1 = LLVMInt1TypeInContext(ll);
+  c->t_i8 = LLVMInt8TypeInContext(ll);
+  c->t_i16 = LLVMInt16TypeInContext(ll);
+  c->t_i32 = LLVMInt32TypeInContext(ll);
+  c->t_i64 = LLVMInt64TypeInContext(ll);
+  c->t_f16 = LLVMHalfTypeInContext(ll);
+  c->t_bf16 = LLVMBFloatTypeInContext(ll);
+  c->t_f32 = LLVMFloatTypeInContext(ll);
+  c->t_f64 = LLVMDoubleTypeInContext(ll);
+  c->t_ptr = LLVMPointerTypeInContext(ll, 0);
+  c->t_gptr = LLVMPointerTypeInContext(ll, 1);
+  c->t_sptr = LLVMPointerTypeInContext(ll, 3);
+  const LLVMTypeRef elem[NUM_SCALARS] = {
+    [SC_I1] = c->t_i1, [SC_I8] = c->t_i8, [SC_I16] = c->t_i16, [SC_I32] = c->t_i32, [SC_I64] = c->t_i64,
+    [SC_F8E4M3] = c->t_i8, [SC_F8E5M2] = c->t_i8, [SC_F8E4B15] = c->t_i8,
+    [SC_F16] = c->t_f16, [SC_BF16] = c->t_bf16, [SC_F32] = c->t_f32, [SC_F64] = c->t_f64,
+  };
+  memcpy(c->elem, elem, sizeof elem);
+  c->nounwind = enum_attribute(ll, "nounwind", 0);
+  c->convergent = enum_attribute(ll, "convergent", 0);
+  c->memory_none = enum_attribute(ll, "memory", 0);
+  c->ptx = m->target->min_ptx;
+  LLVMSetTarget(c->mod, TRIPLE);
+}
+
+static void check(Cg *c, LlvmErrors *errors, const char *where) {
+  if (errors->text) ice(c->ctx, "codegen: LLVM, %s: %s", where, errors->text);
+}
+
+static bool known_ptx_version(uint32_t v) { return (v >= 70 && v <= 78) || (v >= 80 && v <= 88) || v == 90; }
+
+// Rounds up to a version that exists and this LLVM can print.
+static bool choose_ptx_version(Cg *c) {
+  uint32_t wanted = c->options->ptx_version;
+  if (wanted && !known_ptx_version(wanted))
+    return diag_error(c->ctx, (Span){0}, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", wanted / 10, wanted % 10);
+  if (wanted && wanted < c->ptx)
+    return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for", c->ptx / 10, c->ptx % 10,
+                      c->target->name, wanted / 10, wanted % 10);
+  if (wanted) c->ptx = wanted;
+  while (!known_ptx_version(c->ptx) && c->ptx < 90) c->ptx++;
+  return true;
+}
+
+static LLVMTargetMachineRef make_target_machine(Cg *c) {
+  LLVMTargetRef target;
+  char *error = NULL;
+  if (LLVMGetTargetFromTriple(TRIPLE, &target, &error)) ice(c->ctx, "codegen: this LLVM has no NVPTX: %s", error);
+  char features[16];
+  snprintf(features, sizeof features, "+ptx%u", c->ptx);
+  static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault, LLVMCodeGenLevelDefault};
+  return LLVMCreateTargetMachine(target, TRIPLE, c->target->name, features, levels[c->options->opt_level & 3], LLVMRelocDefault,
+                                 LLVMCodeModelDefault);
+}
+
+static void optimize(Cg *c, LLVMTargetMachineRef tm) {
+  if (c->options->opt_level == 0) return;
+  char passes[256];
+  snprintf(passes, sizeof passes, "function(%searly-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg%s)",
+           c->has_allocas ? "sroa," : "",
+           c->has_loops ? ",early-cse,loop-simplify,lcssa,loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg" : "");
+  LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
+  LLVMDisposePassBuilderOptions(o);
+  if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
+}
+
+static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
+
+static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
+  if (c->options->line_info) c->debug = debug_lines_new(c);
+  for (Func *f = c->module->funcs; f; f = f->next) cg_lower_func(c, f);
+  if (c->debug) debug_lines_finish(c->debug);
+  if (diag_error_count(c->ctx)) return false;
+  check(c, errors, "building");
+
+  if (!choose_ptx_version(c)) return false;
+  result->ptx_version = c->ptx;
+  LLVMTargetMachineRef tm = make_target_machine(c);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
+  LLVMSetModuleDataLayout(c->mod, layout);
+  LLVMDisposeTargetData(layout);
+  if (want_llvm) {
+    char *text = LLVMPrintModuleToString(c->mod);
+    result->llvm_ir = keep_text(c, text, strlen(text));
+    LLVMDisposeMessage(text);
+  }
+  char *message = NULL;
+  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &message)) ice(c->ctx, "codegen: invalid LLVM IR: %s", message);
+  LLVMDisposeMessage(message);
+  if (want_ptx) {
+    optimize(c, tm);
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &message, &buffer)) ice(c->ctx, "codegen: LLVM: %s", message);
+    check(c, errors, "emitting PTX");
+    result->ptx = keep_text(c, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+  }
+  LLVMDisposeTargetMachine(tm);
+  return true;
+}
+
+bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool want_ptx, CodegenResult *result) {
+  *result = (CodegenResult){0};
+  Context *ctx = m->ctx;
+  if (m->stage != STAGE_ALLOCATED) ice(ctx, "codegen: the module is not ALLOCATED");
+  call_once(&llvm_once, init_llvm);
+
+  LLVMContextRef ll = LLVMContextCreate();
+  LlvmErrors errors = {.ctx = ctx};
+  LLVMContextSetDiagnosticHandler(ll, on_diagnostic, &errors);
+  FatalReturn fatal;
+  FatalReturn *outer = fatal_return;
+  fatal_return = &fatal;
+  if (setjmp(fatal.back)) {
+    // LLVM's state is unknown: its context is given up, not freed.
+    fatal_return = outer;
+    ice(ctx, "codegen: LLVM: %s", arena_printf(&ctx->arena, "%s", fatal.text));
+  }
+  Cg *c = arena_new(&ctx->arena, Cg);
+  const char *outer_pass = ctx->current_pass;
+  ctx->current_pass = "codegen";
+  init_cg(c, m, options, ll);
+  bool ok = emit(c, &errors, want_llvm, want_ptx, result);
+  ctx->current_pass = outer_pass;
+  fatal_return = outer;
+  LLVMDisposeBuilder(c->b);
+  LLVMDisposeModule(c->mod);
+  LLVMContextDispose(ll);
+  return ok;
+}
+
+const char *codegen_llvm_version(void) {
+  return LLVM_VERSION_STRING;
+}

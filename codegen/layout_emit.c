@@ -1,0 +1,143 @@
+// Linear maps on LLVM values. A thread's part of a map is computed once from tid (lane bits, then warp bits: tid's own
+// bits); a register contributes a constant. So one thread base serves all registers of a tensor.
+#include "codegen/cg.h"
+
+#include "ir/gf2.h"
+
+PlaceMap placemap_of_layout(const Layout *l) {
+  PlaceMap m = {.num_reg_bits = l->num_bits[LAYOUT_REG], .num_thread_bits = l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]};
+  for (uint32_t i = 0; i < m.num_reg_bits; i++) m.reg[i] = layout_basis(l, LAYOUT_REG, i);
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_LANE]; i++) m.thread[i] = layout_basis(l, LAYOUT_LANE, i);
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_WARP]; i++) m.thread[l->num_bits[LAYOUT_LANE] + i] = layout_basis(l, LAYOUT_WARP, i);
+  m.free_reg = layout_free_bits(l, LAYOUT_REG);
+  m.free_thread = layout_free_bits(l, LAYOUT_LANE) | layout_free_bits(l, LAYOUT_WARP) << l->num_bits[LAYOUT_LANE];
+  return m;
+}
+
+bool placemap_to_shared(const Layout *l, const Layout *shared, PlaceMap *out) {
+  LayoutMap m;
+  if (!layout_invert_and_compose(l, shared, &m)) return false;
+  *out = placemap_of_layout(l);
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < out->num_reg_bits; i++) out->reg[i] = layoutmap_out(&m, m.col[at++], LAYOUT_OFFSET);
+  for (uint32_t i = 0; i < out->num_thread_bits; i++) out->thread[i] = layoutmap_out(&m, m.col[at++], LAYOUT_OFFSET);
+  return true;
+}
+
+void placemap_scale(PlaceMap *m, uint32_t log2) {
+  for (uint32_t i = 0; i < m->num_reg_bits; i++) m->reg[i] <<= log2;
+  for (uint32_t i = 0; i < m->num_thread_bits; i++) m->thread[i] <<= log2;
+}
+
+uint32_t placemap_reg(const PlaceMap *m, uint32_t r) {
+  uint32_t x = 0;
+  for (uint32_t i = 0; i < m->num_reg_bits; i++)
+    if (r >> i & 1) x ^= m->reg[i];
+  return x;
+}
+
+// Input bit i feeds output bit o: bits with equal o − i move together in one mask and shift. A layout of a few runs so
+// costs a few instructions.
+LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
+  LLVMValueRef sum = NULL;
+  uint32_t used = 0;
+  for (int distance = -(int)n; distance < 32; distance++) {
+    uint32_t mask = 0, out = 0;
+    for (uint32_t i = 0; i < n; i++) {
+      int o = (int)i + distance;
+      if (o >= 0 && o < 32 && (columns[i] >> o & 1)) mask |= 1u << i, out |= 1u << o;
+    }
+    if (!mask) continue;
+    // A run that ends at the top bit of tid needs no mask before a right shift, nor does all of tid.
+    uint32_t tid_bits = log2_u32(2 * c->module->num_warps * WARP_SIZE - 1), all = (uint32_t)((1ull << tid_bits) - 1);
+    uint32_t unmasked = distance < 0 ? all & ~((1u << -distance) - 1) : all;
+    LLVMValueRef part = c->tid;
+    if (mask != unmasked) part = LLVMBuildAnd(c->b, part, cg_i32(c, mask), "");
+    if (distance > 0) part = LLVMBuildShl(c->b, part, cg_i32(c, (uint32_t)distance), "");
+    if (distance < 0) part = LLVMBuildLShr(c->b, part, cg_i32(c, (uint32_t)-distance), "");
+    if (!sum)
+      sum = part;
+    else if (used & out)
+      sum = LLVMBuildXor(c->b, sum, part, "");
+    else {
+      sum = LLVMBuildOr(c->b, sum, part, "");
+      if (LLVMIsAInstruction(sum)) LLVMSetIsDisjoint(sum, true);
+    }
+    used |= out;
+  }
+  return sum ? sum : cg_i32(c, 0);
+}
+
+LLVMValueRef placemap_thread(Cg *c, const PlaceMap *m) { return cg_thread_bits(c, m->thread, m->num_thread_bits); }
+
+static uint32_t thread_mask(const PlaceMap *m) {
+  uint32_t x = 0;
+  for (uint32_t i = 0; i < m->num_thread_bits; i++) x |= m->thread[i];
+  return x;
+}
+
+LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32_t constant) {
+  uint32_t overlap = constant & thread_mask(m);
+  LLVMValueRef x = cg_xor(c, thread, cg_i32(c, overlap));
+  if (constant == overlap) return x;
+  x = LLVMBuildAdd(c->b, x, cg_i32(c, constant & ~overlap), "");
+  if (LLVMIsAInstruction(x) && LLVMGetInstructionOpcode(x) == LLVMAdd) {
+    LLVMSetNSW(x, true);
+    LLVMSetNUW(x, true);
+  }
+  return x;
+}
+
+LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread) {
+  if (!free_thread) return NULL;
+  LLVMValueRef bits = LLVMBuildAnd(c->b, c->tid, cg_i32(c, free_thread), "");
+  return LLVMBuildICmp(c->b, LLVMIntEQ, bits, cg_i32(c, 0), "");
+}
+
+LLVMValueRef cg_layout_owner(Cg *c, const Type *t) {
+  if (!type_is_tensor(t)) return LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), "");
+  PlaceMap m = placemap_of_layout(t->layout);
+  return cg_owner_pred(c, m.free_thread);
+}
+
+const uint32_t *cg_reg_reps(Cg *c, const Layout *l) {
+  uint32_t bits = l->num_bits[LAYOUT_REG], n = 1u << bits, *reps = arena_array(c->arena, uint32_t, n);
+  uint32_t free_bits = layout_free_bits(l, LAYOUT_REG), rep_of_bit[LAYOUT_MAX_BITS];
+  for (uint32_t i = 0; i < bits; i++) {
+    rep_of_bit[i] = 1u << i;
+    if (!(free_bits >> i & 1)) continue;
+    // A free column is a combination of earlier independent ones.
+    Gf2Space s = gf2_span(&l->basis[layout_dim_start(l, LAYOUT_REG)], i);
+    rep_of_bit[i] = 0;
+    if (gf2_reduce(&s, layout_basis(l, LAYOUT_REG, i), &rep_of_bit[i]) != 0) ice(c->ctx, "codegen: free register bit outside the span");
+    uint32_t combination = rep_of_bit[i];
+    rep_of_bit[i] = 0;
+    for (uint32_t j = 0; j < i; j++)
+      if (combination >> j & 1) rep_of_bit[i] ^= rep_of_bit[j];
+  }
+  for (uint32_t r = 1; r < n; r++) {
+    uint32_t low = (uint32_t)__builtin_ctz(r);
+    reps[r] = reps[r & (r - 1)] ^ rep_of_bit[low];
+  }
+  return reps;
+}
+
+LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LLVMValueRef *thread) {
+  PlaceMap m = placemap_of_layout(l);
+  uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis);
+  for (uint32_t i = 0; i < m.num_reg_bits; i++) m.reg[i] = (m.reg[i] & mask) >> shift;
+  for (uint32_t i = 0; i < m.num_thread_bits; i++) m.thread[i] = (m.thread[i] & mask) >> shift;
+  if (!*thread) *thread = placemap_thread(c, &m);
+  return placemap_join(c, &m, *thread, placemap_reg(&m, r));
+}
+
+bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sources) {
+  (void)c;
+  LayoutMap m;
+  if (!layout_invert_and_compose(dst, src, &m) || layoutmap_move(&m) > MOVE_REGISTERS) return false;
+  uint32_t n = layout_regs_per_thread(dst);
+  sources[0] = 0;
+  for (uint32_t r = 1; r < n; r++)
+    sources[r] = sources[r & (r - 1)] ^ layoutmap_out(&m, m.col[__builtin_ctz(r)], LAYOUT_REG);
+  return true;
+}

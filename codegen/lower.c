@@ -1,0 +1,85 @@
+// The walk over ops and the dispatch table, expanded from the op table: a row without its emitter does not link.
+#include "codegen/cg.h"
+
+#include <string.h>
+
+typedef struct {
+  ScalarEmitter *scalar;
+  void (*whole)(Cg *c, Op *op);
+} Emitter;
+
+#define ENTRY_SCALAR(name) {emit_##name, NULL}
+#define ENTRY_WHOLE(name) {NULL, emit_##name}
+#define ENTRY_GONE(name) {NULL, NULL}
+static const Emitter emitters[NUM_OPS] = {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = ENTRY_##how(name),
+#include "ir/ops.def"
+};
+
+// Arithmetic has no fp8 form: the operands go through f32.
+static bool computes_in_f32(const Op *op) {
+  return op->opcode != OP_SELECT && op->opcode != OP_BITCAST && op->opcode != OP_FPEXT && op->opcode != OP_FPTRUNC &&
+         op->opcode != OP_FPTOSI && op->opcode != OP_FPTOUI;
+}
+
+static LLVMValueRef lower_element(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind k, LLVMValueRef *in) {
+  if (!kind_is_fp8(k) || !computes_in_f32(op)) return emit(c, op, k, in);
+  for (uint32_t i = 0; i < op->num_operands; i++) in[i] = cg_float_to_f32(c, in[i], k);
+  LLVMValueRef r = emit(c, op, SC_F32, in);
+  return LLVMTypeOf(r) == c->t_f32 ? cg_f32_to_float(c, r, k, ROUND_RNE) : r;
+}
+
+static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
+  Value *result = op_result(op, 0);
+  uint32_t n = cg_num_regs(result->type), num_in = op->num_operands;
+  ScalarKind k = cg_elem_kind(op_operand(op, op->opcode == OP_SELECT ? 1 : 0)->type);
+  const CgValue *in[4];
+  bool splat = true;
+  for (uint32_t i = 0; i < num_in; i++) {
+    in[i] = cg_get(op_operand(op, i));
+    splat &= in[i]->splat;
+  }
+  LLVMValueRef x[4];
+  if (splat) {
+    for (uint32_t i = 0; i < num_in; i++) x[i] = in[i]->v[0];
+    cg_set(result, cg_splat(c, n, lower_element(c, op, emit, k, x)));
+    return;
+  }
+  const uint32_t *reps = cg_reg_reps(c, result->type->layout);
+  if (cg_lower_packed_cast(c, op, reps)) return;
+  CgValue *out = cg_value_new(c, n);
+  for (uint32_t r = 0; r < n; r++) {
+    if (reps[r] != r) {
+      out->v[r] = out->v[reps[r]];
+      continue;
+    }
+    for (uint32_t i = 0; i < num_in; i++) x[i] = cg_reg(in[i], r);
+    out->v[r] = lower_element(c, op, emit, k, x);
+  }
+  cg_set(result, out);
+}
+
+void cg_lower_op(Cg *c, Op *op) {
+  c->op = op;
+  c->ctx->current_op = op;
+  if (c->debug) debug_lines_set(c->debug, op);
+  const Emitter *e = &emitters[op->opcode];
+  if (e->scalar)
+    lower_elementwise(c, op, e->scalar);
+  else if (e->whole)
+    e->whole(c, op);
+  else
+    cg_unsupported(c, op, "must have been lowered by a pass before");
+}
+
+void cg_lower_block(Cg *c, Block *b) {
+  for (Op *op = b->first; op; op = op->next)
+    if (!(op_info[op->opcode].traits & TRAIT_TERMINATOR)) cg_lower_op(c, op);
+}
+
+void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < b->num_args; i++) cg_set_scalar(c, b->args[i], args[i]);
+  cg_lower_block(c, b);
+  Op *end = block_terminator(b);
+  for (uint32_t i = 0; i < end->num_operands; i++) out[i] = cg_scalar(op_operand(end, i));
+}

@@ -1,0 +1,116 @@
+// Integer and plain floating-point arithmetic, one element at a time. No instruction carries fast-math flags: what is
+// fused was fused on the tile IR.
+#include "codegen/cg.h"
+
+#define EMIT(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
+
+// ---- integers ----
+EMIT(addi) { return LLVMBuildAdd(c->b, in[0], in[1], ""); }
+EMIT(subi) { return LLVMBuildSub(c->b, in[0], in[1], ""); }
+EMIT(muli) { return LLVMBuildMul(c->b, in[0], in[1], ""); }
+EMIT(andi) { return LLVMBuildAnd(c->b, in[0], in[1], ""); }
+EMIT(ori) { return LLVMBuildOr(c->b, in[0], in[1], ""); }
+EMIT(xori) { return LLVMBuildXor(c->b, in[0], in[1], ""); }
+
+// LLVM may assume a divisor is not zero and prune what depends on it; a program that selects the result away afterwards
+// relies on the opposite.
+static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
+  uint64_t x;
+  if (cg_const_int(d, &x) && x) return d;
+  LLVMTypeRef t = LLVMTypeOf(d);
+  return LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d, "");
+}
+EMIT(divsi) { return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), ""); }
+EMIT(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
+EMIT(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
+EMIT(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
+
+// A shift by the width or more is poison in LLVM; here it gives 0, or the sign.
+static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {
+  LLVMTypeRef t = LLVMTypeOf(in[0]);
+  uint32_t width = LLVMGetIntTypeWidth(t);
+  uint64_t x;
+  bool known = cg_const_int(in[1], &x);
+  if (known && x < width) return LLVMBuildBinOp(c->b, opcode, in[0], in[1], "");
+  LLVMValueRef fits = LLVMBuildICmp(c->b, LLVMIntULT, in[1], cg_int(t, width), "");
+  LLVMValueRef amount = LLVMBuildSelect(c->b, fits, in[1], cg_int(t, opcode == LLVMAShr ? width - 1 : 0), "");
+  LLVMValueRef r = LLVMBuildBinOp(c->b, opcode, in[0], amount, "");
+  return opcode == LLVMAShr ? r : LLVMBuildSelect(c->b, fits, r, LLVMConstNull(t), "");
+}
+EMIT(shli) { return shift(c, in, LLVMShl); }
+EMIT(shrsi) { return shift(c, in, LLVMAShr); }
+EMIT(shrui) { return shift(c, in, LLVMLShr); }
+
+EMIT(minsi) { return cg_binary_intrinsic(c, "llvm.smin", in[0], in[1]); }
+EMIT(maxsi) { return cg_binary_intrinsic(c, "llvm.smax", in[0], in[1]); }
+EMIT(minui) { return cg_binary_intrinsic(c, "llvm.umin", in[0], in[1]); }
+EMIT(maxui) { return cg_binary_intrinsic(c, "llvm.umax", in[0], in[1]); }
+
+EMIT(mulhui) {
+  uint32_t width = LLVMGetIntTypeWidth(LLVMTypeOf(in[0]));
+  if (width == 32) return cg_insn(c, INSN_MULHI_U32, c->t_i32, in, 2);
+  if (width == 64) return cg_insn(c, INSN_MULHI_U64, c->t_i64, in, 2);
+  LLVMValueRef a = LLVMBuildZExt(c->b, in[0], c->t_i32, ""), b = LLVMBuildZExt(c->b, in[1], c->t_i32, "");
+  LLVMValueRef p = LLVMBuildLShr(c->b, LLVMBuildMul(c->b, a, b, ""), cg_i32(c, width), "");
+  return LLVMBuildTrunc(c->b, p, LLVMTypeOf(in[0]), "");
+}
+
+static LLVMValueRef with_false(Cg *c, const char *name, LLVMValueRef x) {
+  LLVMTypeRef t = LLVMTypeOf(x);
+  return cg_call_intrinsic(c, name, &t, 1, (LLVMValueRef[]){x, cg_i1(c, false)}, 2);
+}
+EMIT(absi) { return with_false(c, "llvm.abs", in[0]); }
+EMIT(clz) { return with_false(c, "llvm.ctlz", in[0]); }
+EMIT(popc) { return cg_unary_intrinsic(c, "llvm.ctpop", in[0]); }
+
+EMIT(cmpi) {
+  static const LLVMIntPredicate preds[] = {
+    [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE, [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT,
+    [CMP_SGE] = LLVMIntSGE, [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT, [CMP_UGE] = LLVMIntUGE,
+  };
+  return LLVMBuildICmp(c->b, preds[op_int(op, ATTR_PRED, CMP_EQ)], in[0], in[1], "");
+}
+
+EMIT(select) { return LLVMBuildSelect(c->b, in[0], in[1], in[2], ""); }
+
+// ---- floating point ----
+EMIT(addf) { return LLVMBuildFAdd(c->b, in[0], in[1], ""); }
+EMIT(subf) { return LLVMBuildFSub(c->b, in[0], in[1], ""); }
+EMIT(mulf) { return LLVMBuildFMul(c->b, in[0], in[1], ""); }
+EMIT(fma) {
+  LLVMTypeRef t = LLVMTypeOf(in[0]);
+  return cg_call_intrinsic(c, "llvm.fma", &t, 1, in, 3);
+}
+EMIT(negf) { return LLVMBuildFNeg(c->b, in[0], ""); }
+EMIT(absf) { return cg_unary_intrinsic(c, "llvm.fabs", in[0]); }
+EMIT(minf) { return cg_binary_intrinsic(c, "llvm.minnum", in[0], in[1]); }
+EMIT(maxf) { return cg_binary_intrinsic(c, "llvm.maxnum", in[0], in[1]); }
+EMIT(minimumf) { return cg_binary_intrinsic(c, "llvm.minimum", in[0], in[1]); }
+EMIT(maximumf) { return cg_binary_intrinsic(c, "llvm.maximum", in[0], in[1]); }
+
+EMIT(cmpf) {
+  static const LLVMRealPredicate preds[] = {
+    [CMP_OEQ] = LLVMRealOEQ, [CMP_UNE] = LLVMRealUNE, [CMP_OLT] = LLVMRealOLT,
+    [CMP_OLE] = LLVMRealOLE, [CMP_OGT] = LLVMRealOGT, [CMP_OGE] = LLVMRealOGE,
+  };
+  return LLVMBuildFCmp(c->b, preds[op_int(op, ATTR_PRED, CMP_OEQ)], in[0], in[1], "");
+}
+
+EMIT(floor) { return cg_unary_intrinsic(c, "llvm.floor", in[0]); }
+EMIT(ceil) { return cg_unary_intrinsic(c, "llvm.ceil", in[0]); }
+EMIT(trunc) { return cg_unary_intrinsic(c, "llvm.trunc", in[0]); }
+EMIT(rint) { return cg_unary_intrinsic(c, "llvm.rint", in[0]); }
+
+// ---- pointers ----
+EMIT(addptr) {
+  const Type *p = type_elem(op_operand(op, 0)->type);
+  LLVMValueRef offset = LLVMBuildIntCast2(c->b, in[1], c->t_i64, true, "");
+  LLVMTypeRef unit = LLVMIntTypeInContext(c->ll, type_elem_bytes(p->elem) * 8);
+  return LLVMBuildGEP2(c->b, unit, in[0], &offset, 1, "");
+}
+EMIT(inttoptr) { return LLVMBuildIntToPtr(c->b, LLVMBuildIntCast2(c->b, in[0], c->t_i64, false, ""), c->t_gptr, ""); }
+EMIT(ptrtoint) { return LLVMBuildPtrToInt(c->b, in[0], cg_elem_type(c, op->results[0].type), ""); }
+EMIT(bitcast) {
+  const Type *to = op->results[0].type;
+  return cg_bitcast(c, in[0], cg_elem_type(c, to));
+}

@@ -1,0 +1,190 @@
+// Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of threads that hold the same
+// element only the owner acts; when others need the old value it goes through scratch shared memory. A scalar atomic is
+// done by thread 0 for the block, so the block's accesses before a release and after an acquire are fenced by barriers.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/address.h"
+
+static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
+static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
+
+// `add.noftz.f16`, `max.s32`, `and.b64` …
+static void operation_name(Cg *c, const Op *op, AtomicKind kind, ScalarKind k, uint32_t bits, char *out, size_t size) {
+  static const char *const names[] = {
+    [ATOMIC_ADD] = "add.u", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max.s", [ATOMIC_MIN] = "min.s", [ATOMIC_UMAX] = "max.u",
+    [ATOMIC_UMIN] = "min.u", [ATOMIC_AND] = "and.b", [ATOMIC_OR] = "or.b", [ATOMIC_XOR] = "xor.b", [ATOMIC_XCHG] = "exch.b",
+  };
+  if (kind != ATOMIC_FADD) {
+    if (bits < 32) cg_unsupported(c, op, "integer atomics need 32 or 64 bits");
+    snprintf(out, size, "%s%u", names[kind], bits);
+    return;
+  }
+  const char *type = k == SC_F16 ? "noftz.f16" : k == SC_BF16 ? "noftz.bf16" : k == SC_F32 ? "f32" : k == SC_F64 ? "f64" : NULL;
+  if (!type) cg_unsupported(c, op, "no atomic addition for this type");
+  snprintf(out, size, "%s.%s", names[kind], type);
+}
+
+static bool result_used(const Op *op) { return op->num_results && op->results[0].uses; }
+
+// One atom/red on one element, predicated. Returns the old bits (as storage integer), 0 where pred is false.
+static LLVMValueRef atom(Cg *c, const Op *op, const char *name, LLVMValueRef at, LLVMValueRef *operands, unsigned n, LLVMValueRef pred,
+                         bool want_old, bool bf16) {
+  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
+  LLVMTypeRef t = LLVMTypeOf(operands[0]);
+  const char *reg = asm_reg_class(LLVMGetIntTypeWidth(t));
+  bool red = !want_old && n == 1 && (sem == SEM_RELAXED || sem == SEM_RELEASE);
+  char text[192], constraints[64], guard[16] = "";
+  LLVMValueRef args[5];
+  unsigned num_args = 0, first = red ? 0 : 1;
+  size_t k = red ? 0 : (size_t)snprintf(constraints, sizeof constraints, "=%s,", reg);
+  k += (size_t)snprintf(constraints + k, sizeof constraints - k, "l");
+  args[num_args++] = at;
+  for (unsigned i = 0; i < n; i++) {
+    k += (size_t)snprintf(constraints + k, sizeof constraints - k, ",%s", reg);
+    args[num_args++] = operands[i];
+  }
+  if (pred) {
+    snprintf(guard, sizeof guard, "@$%u ", first + 1 + n);
+    k += (size_t)snprintf(constraints + k, sizeof constraints - k, ",b");
+    args[num_args++] = pred;
+    if (!red) {
+      snprintf(constraints + k, sizeof constraints - k, ",0");
+      args[num_args++] = LLVMConstNull(t);
+    }
+  }
+  if (red) {
+    snprintf(text, sizeof text, "%sred.%s.%s.global.%s [$0], $1;", guard, sems[sem], scope, name);
+    return cg_insn_text(c, bf16 ? INSN_RED_BF16 : INSN_RED, text, constraints, c->t_void, args, num_args);
+  }
+  snprintf(text, sizeof text, n == 1 ? "%satom.%s.%s.global.%s $0, [$1], $2;" : "%satom.%s.%s.global.%s $0, [$1], $2, $3;", guard, sems[sem],
+           scope, name);
+  return cg_insn_text(c, bf16 ? INSN_ATOM_BF16 : INSN_ATOM, text, constraints, t, args, num_args);
+}
+
+// bf16 addition where the machine has none: compare-and-swap on the 16 bits.
+static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValueRef bits, LLVMValueRef pred) {
+  c->has_loops = true;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas"), after = cg_block(c, "cas.end");
+  if (pred)
+    LLVMBuildCondBr(c->b, pred, start, after);
+  else
+    LLVMBuildBr(c->b, start);
+  LLVMPositionBuilderAtEnd(c->b, start);
+  LLVMValueRef first = LLVMBuildLoad2(c->b, c->t_i16, at, "");
+  LLVMSetAlignment(first, 2);
+  LLVMSetVolatile(first, true);
+  LLVMBuildBr(c->b, loop);
+  LLVMPositionBuilderAtEnd(c->b, loop);
+  LLVMValueRef seen = LLVMBuildPhi(c->b, c->t_i16, "");
+  LLVMAddIncoming(seen, &first, &start, 1);
+  LLVMValueRef x = cg_float_to_f32(c, cg_bitcast(c, seen, c->t_bf16), SC_BF16), y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
+  LLVMValueRef sum = cg_f32_to_float(c, LLVMBuildFAdd(c->b, x, y, ""), SC_BF16, ROUND_RNE);
+  LLVMValueRef old = atom(c, op, "cas.b16", at, (LLVMValueRef[]){seen, cg_bitcast(c, sum, c->t_i16)}, 2, NULL, true, false);
+  LLVMAddIncoming(seen, &old, &loop, 1);
+  LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, old, seen, ""), after, loop);
+  LLVMPositionBuilderAtEnd(c->b, after);
+  if (!pred) return old;
+  LLVMValueRef r = LLVMBuildPhi(c->b, c->t_i16, ""), zero = cg_int(c->t_i16, 0);
+  LLVMAddIncoming(r, &old, &loop, 1);
+  LLVMAddIncoming(r, &zero, &before, 1);
+  return r;
+}
+
+// Elements 0 … count of `bits`, `count` registers, in one red. Only for additions whose old values nobody wants.
+static bool vector_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, uint32_t count, LLVMValueRef pred) {
+  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
+  char text[192], list[64];
+  LLVMValueRef args[6] = {at};
+  if (count == 2 && (k == SC_F16 || k == SC_BF16)) {
+    args[1] = cg_pack(c, elems, 2, 16);
+    if (pred) args[2] = pred;
+    snprintf(text, sizeof text, "%sred.%s.%s.global.add.noftz.%sx2 [$0], $1;", pred ? "@$2 " : "", sems[sem], scope, k == SC_F16 ? "f16" : "bf16");
+    cg_insn_text(c, k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, text, pred ? "l,r,b" : "l,r", c->t_void, args, pred ? 3 : 2);
+    return true;
+  }
+  if (k != SC_F32 || c->target->sm < 90) return false;
+  asm_operand_list(list, sizeof list, 1, count);
+  for (uint32_t i = 0; i < count; i++) args[1 + i] = elems[i];
+  char guard[16] = "", constraints[32] = "l";
+  for (uint32_t i = 0; i < count; i++) strcat(constraints, ",r");
+  if (pred) {
+    snprintf(guard, sizeof guard, "@$%u ", 1 + count);
+    strcat(constraints, ",b");
+    args[1 + count] = pred;
+  }
+  snprintf(text, sizeof text, "%sred.%s.%s.global.add.v%u.f32 [$0], %s;", guard, sems[sem], scope, count, list);
+  cg_insn_text(c, INSN_RED_VECTOR, text, constraints, c->t_void, args, 1 + count + (pred != NULL));
+  return true;
+}
+
+static uint32_t red_vector(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
+  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  uint32_t v = (uint32_t)op_int(op, ATTR_VECTOR, 1);
+  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
+  if (k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics)) return v >= 2 ? 2 : 1;
+  if (k == SC_F32 && c->target->sm >= 90) return v >= 4 ? 4 : v >= 2 ? 2 : 1;
+  return 1;
+}
+
+// Gives the owners' old values to every thread that holds a copy of the element.
+static CgValue *share_result(Cg *c, const Op *op, const CgValue *old) {
+  const Type *t = op->results[0].type;
+  PlaceMap store = {0}, load = {0};
+  if (type_is_tensor(t)) {
+    store = load = placemap_of_layout(t->layout);
+    if (!store.free_thread) return (CgValue *)old;
+  } else {
+    store.num_thread_bits = load.num_thread_bits = log2_u32(c->module->num_warps * WARP_SIZE);
+    store.free_thread = (1u << store.num_thread_bits) - 1;
+  }
+  LLVMValueRef scratch = cg_scratch(c, op);
+  cg_shared_store(c, scratch, &store, type_elem(t), old, NULL);
+  cg_barrier(c);
+  return cg_shared_load(c, scratch, &load, type_elem(t));
+}
+
+static void lower_atomic(Cg *c, Op *op, bool cas) {
+  const Type *t = op_operand(op, cas ? 3 : 2)->type;
+  Address a = address_of(c, op_operand(op, 0), op_operand(op, 1));
+  const CgValue *cmp = cas ? cg_get(op_operand(op, 2)) : NULL, *value = cg_get(op_operand(op, cas ? 3 : 2));
+  const CgValue *mask = !cas && op_operand(op, 3) ? cg_get(op_operand(op, 3)) : NULL;
+  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
+  ScalarKind k = cg_elem_kind(t);
+  uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
+  bool is_scalar = !type_is_tensor(t), want_old = result_used(op), bf16 = k == SC_BF16 && kind == ATOMIC_FADD && !cas;
+  const uint32_t *reps = is_scalar ? NULL : cg_reg_reps(c, t->layout);
+  char name[32];
+  if (cas)
+    snprintf(name, sizeof name, "cas.b%u", bits);
+  else
+    operation_name(c, op, kind, k, bits, name, sizeof name);
+  uint32_t vec = cas ? 1 : red_vector(c, op, k, kind);
+
+  if (is_scalar && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) cg_barrier(c);
+  LLVMValueRef owner = cg_layout_owner(c, t);
+  CgValue *old = cg_value_new(c, n);
+  for (uint32_t r = 0; r < n; r += vec) {
+    if (reps && reps[r] != r) {
+      old->v[r] = old->v[reps[r]];
+      continue;
+    }
+    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(mask, r) : NULL), at = address_reg(c, &a, r), operands[4];
+    uint32_t num = 0;
+    if (cas) operands[num++] = cg_to_storage(c, cg_reg(cmp, r), k);
+    for (uint32_t i = 0; i < vec; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
+    if (vec > 1 && vector_red(c, op, k, at, operands, vec, pred)) continue;
+    LLVMValueRef x = bf16 && !c->target->has_bf16_atomics ? bf16_add_loop(c, op, at, operands[0], pred)
+                                                          : atom(c, op, name, at, operands, num, pred, want_old, bf16);
+    if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
+  }
+  bool fenced = want_old && is_scalar;
+  if (want_old) cg_set(op_result(op, 0), share_result(c, op, old));
+  if (is_scalar && !fenced && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) cg_barrier(c);
+}
+
+void emit_atomic_rmw(Cg *c, Op *op) { lower_atomic(c, op, false); }
+void emit_atomic_cas(Cg *c, Op *op) { lower_atomic(c, op, true); }

@@ -1,0 +1,122 @@
+// Structured control flow to blocks and phis. Every register of a carried value gets a phi; registers that hold the same
+// element share it. Loops are rotated: a guard, then the body with the test at its end.
+#include "codegen/cg.h"
+
+// The phis of one carried value: v has one per distinct register.
+static CgValue *make_phis(Cg *c, const Type *t) {
+  uint32_t n = cg_num_regs(t);
+  CgValue *v = cg_value_new(c, n);
+  if (t->kind == TYPE_DESC) cg_unsupported(c, c->op, "a tensor descriptor cannot be carried");
+  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  for (uint32_t r = 0; r < n; r++) v->v[r] = reps && reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");
+  return v;
+}
+
+static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValue *from, LLVMBasicBlockRef block) {
+  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  for (uint32_t r = 0; r < phis->count; r++) {
+    if (reps && reps[r] != r) continue;
+    LLVMValueRef x = cg_reg(from, r);
+    LLVMAddIncoming(phis->v[r], &x, &block, 1);
+  }
+}
+
+void emit_for(Cg *c, Op *op) {
+  c->has_loops = true;
+  LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1)), step = cg_scalar(op_operand(op, 2));
+  Block *body = op->blocks[0];
+  uint32_t n = op->num_results;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "for"), after = cg_block(c, "for.end");
+  LLVMValueRef enters = LLVMBuildICmp(c->b, LLVMIntSLT, lb, ub, "");
+  uint64_t always = 0;
+  bool guarded = !cg_const_int(enters, &always) || !always;
+  if (guarded)
+    LLVMBuildCondBr(c->b, enters, loop, after);
+  else
+    LLVMBuildBr(c->b, loop);
+
+  LLVMPositionBuilderAtEnd(c->b, loop);
+  LLVMValueRef iv = LLVMBuildPhi(c->b, LLVMTypeOf(lb), "iv");
+  LLVMAddIncoming(iv, &lb, &before, 1);
+  cg_set_scalar(c, body->args[0], iv);
+  CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const Type *t = body->args[i + 1]->type;
+    carried[i] = make_phis(c, t);
+    add_incoming(c, carried[i], t, cg_get(op_operand(op, i + 3)), before);
+    cg_set(body->args[i + 1], carried[i]);
+  }
+  cg_lower_block(c, body);
+
+  c->op = op;
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
+  LLVMValueRef next = LLVMBuildAdd(c->b, iv, step, "");
+  if (LLVMIsAInstruction(next)) LLVMSetNSW(next, true);
+  LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, ub, ""), loop, after);
+  LLVMAddIncoming(iv, &next, &latch, 1);
+  Op *yield = block_terminator(body);
+  for (uint32_t i = 0; i < n; i++) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
+
+  LLVMPositionBuilderAtEnd(c->b, after);
+  for (uint32_t i = 0; i < n; i++) {
+    const Type *t = op_result(op, i)->type;
+    CgValue *r = make_phis(c, t);
+    add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
+    if (guarded) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
+    cg_set(op_result(op, i), r);
+  }
+}
+
+void emit_while(Cg *c, Op *op) {
+  c->has_loops = true;
+  Block *test = op->blocks[0], *body = op->blocks[1];
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), head = cg_block(c, "while"), inside = cg_block(c, "while.body"),
+                    after = cg_block(c, "while.end");
+  LLVMBuildBr(c->b, head);
+  LLVMPositionBuilderAtEnd(c->b, head);
+  CgValue **carried = arena_array(c->arena, CgValue *, test->num_args + 1);
+  for (uint32_t i = 0; i < test->num_args; i++) {
+    const Type *t = test->args[i]->type;
+    carried[i] = make_phis(c, t);
+    add_incoming(c, carried[i], t, cg_get(op_operand(op, i)), before);
+    cg_set(test->args[i], carried[i]);
+  }
+  cg_lower_block(c, test);
+  Op *condition = block_terminator(test);
+  LLVMBuildCondBr(c->b, cg_scalar(op_operand(condition, 0)), inside, after);
+
+  LLVMPositionBuilderAtEnd(c->b, inside);
+  for (uint32_t i = 0; i < body->num_args; i++) cg_set(body->args[i], cg_get(op_operand(condition, i + 1)));
+  cg_lower_block(c, body);
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
+  LLVMBuildBr(c->b, head);
+  Op *yield = block_terminator(body);
+  for (uint32_t i = 0; i < test->num_args; i++) add_incoming(c, carried[i], test->args[i]->type, cg_get(op_operand(yield, i)), latch);
+
+  LLVMPositionBuilderAtEnd(c->b, after);
+  for (uint32_t i = 0; i < op->num_results; i++) cg_set(op_result(op, i), cg_get(op_operand(condition, i + 1)));
+}
+
+void emit_if(Cg *c, Op *op) {
+  LLVMBasicBlockRef arms[2] = {cg_block(c, "if.then"), cg_block(c, "if.else")}, after = cg_block(c, "if.end"), ends[2];
+  LLVMBuildCondBr(c->b, cg_scalar(op_operand(op, 0)), arms[0], arms[1]);
+  for (int k = 0; k < 2; k++) {
+    LLVMPositionBuilderAtEnd(c->b, arms[k]);
+    cg_lower_block(c, op->blocks[k]);
+    ends[k] = LLVMGetInsertBlock(c->b);
+    LLVMBuildBr(c->b, after);
+  }
+  LLVMPositionBuilderAtEnd(c->b, after);
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const Type *t = op_result(op, i)->type;
+    const CgValue *from[2];
+    for (int k = 0; k < 2; k++) from[k] = cg_get(op_operand(block_terminator(op->blocks[k]), i));
+    CgValue *r = make_phis(c, t);
+    for (int k = 0; k < 2; k++) add_incoming(c, r, t, from[k], ends[k]);
+    cg_set(op_result(op, i), r);
+  }
+}
+
+// Terminators are read by the op that owns their block.
+void emit_yield(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }
+void emit_condition(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }

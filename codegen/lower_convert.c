@@ -1,0 +1,89 @@
+// convert_layout: registers renamed, exchanged within warps by shuffles, or sent through swizzled shared memory,
+// whichever the maps between the layouts say (ir/scratch.c decides, so that scratch is there when it is needed).
+#include "codegen/cg.h"
+
+// Moves n registers by xor with a linear function of the lane: out[r] = in[r ^ columns(lane)]. One select per register
+// and bit of the function's image; the bits are independent.
+static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, const uint32_t columns[5]) {
+  uint32_t image = 0;
+  for (uint32_t i = 0; i < 5; i++) image |= columns[i];
+  LLVMValueRef *next = arena_array(c->arena, LLVMValueRef, n);
+  for (uint32_t b = 0; image >> b; b++) {
+    if (!(image >> b & 1)) continue;
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < 5; i++) lanes |= (columns[i] >> b & 1) << i;
+    // Parity of the lane bits that feed this register bit.
+    LLVMValueRef bits = LLVMBuildAnd(c->b, c->lane, cg_i32(c, lanes), "");
+    if (lanes & (lanes - 1)) bits = LLVMBuildAnd(c->b, cg_unary_intrinsic(c, "llvm.ctpop", bits), cg_i32(c, 1), "");
+    LLVMValueRef flip = LLVMBuildICmp(c->b, LLVMIntNE, bits, cg_i32(c, 0), "");
+    for (uint32_t r = 0; r < n; r++)
+      next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : LLVMBuildSelect(c->b, flip, regs[r ^ 1u << b], regs[r], "");
+    for (uint32_t r = 0; r < n; r++) regs[r] = next[r];
+  }
+}
+
+static uint32_t apply(const uint32_t *columns, uint32_t x) {
+  uint32_t y = 0;
+  for (; x; x &= x - 1) y ^= columns[__builtin_ctz(x)];
+  return y;
+}
+
+static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, const Type *to, const ShufflePlan *plan) {
+  uint32_t src = 1u << plan->src_reg_bits, dst = 1u << plan->dst_reg_bits;
+  ScalarKind k = cg_elem_kind(from);
+  LLVMTypeRef elem = cg_elem_type(c, from);
+  LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst);
+  for (uint32_t r = 0; r < src; r++) tmp[r] = cg_to_storage(c, cg_reg(x, r), k);
+  permute_by_lane(c, tmp, src, plan->before);
+  LLVMValueRef base = cg_thread_bits(c, plan->from_lane, 5);
+  const uint32_t *reps = cg_reg_reps(c, to->layout);
+  for (uint32_t j = 0; j < dst; j++) {
+    uint32_t lane = apply(plan->from_round, j), reg = apply(plan->take, j);
+    // Rounds that would fetch the same again (registers of dst that are duplicates).
+    uint32_t same = j;
+    for (uint32_t b = 0; b < plan->dst_reg_bits; b++)
+      if ((j >> b & 1) && plan->from_round[b] == 0 && plan->take[b] == 0) same = j & ~(1u << b);
+    got[j] = same != j ? got[same] : cg_shuffle_idx(c, tmp[reg], cg_xor(c, base, cg_i32(c, lane)));
+  }
+  permute_by_lane(c, got, dst, plan->after);
+  CgValue *out = cg_value_new(c, dst);
+  for (uint32_t r = 0; r < dst; r++) out->v[r] = reps[r] != r ? out->v[reps[r]] : cg_from_storage(c, got[r], elem);
+  return out;
+}
+
+static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
+  uint32_t store_vec, load_vec;
+  const Layout *tile = convert_scratch_layout(c->ctx, from, to, &store_vec, &load_vec);
+  PlaceMap store, load;
+  if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
+    cg_unsupported(c, op, "no scratch layout for the conversion");
+  LLVMValueRef scratch = cg_scratch(c, op);
+  cg_shared_store(c, scratch, &store, type_elem(from), x, NULL);
+  cg_barrier(c);
+  return cg_shared_load(c, scratch, &load, type_elem(to));
+}
+
+CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
+  uint32_t n = cg_num_regs(to);
+  if (x->splat) return cg_splat(c, n, x->v[0]);
+  ShufflePlan plan;
+  switch (convert_kind(c->ctx, from, to)) {
+  case CONVERT_NONE: return (CgValue *)x;
+  case CONVERT_REGISTERS: {
+    uint32_t *sources = arena_array(c->arena, uint32_t, n);
+    if (!cg_reg_sources(c, to->layout, from->layout, sources)) cg_unsupported(c, op, "not a conversion within threads");
+    CgValue *v = cg_value_new(c, n);
+    for (uint32_t r = 0; r < n; r++) v->v[r] = x->v[sources[r]];
+    return v;
+  }
+  case CONVERT_SHUFFLE:
+    if (!convert_shuffle_plan(from->layout, to->layout, &plan)) cg_unsupported(c, op, "not a conversion within warps");
+    return convert_by_shuffle(c, x, from, to, &plan);
+  default: return convert_by_shared(c, x, from, to, op);
+  }
+}
+
+void emit_convert_layout(Cg *c, Op *op) {
+  Value *x = op_operand(op, 0);
+  cg_set(op_result(op, 0), cg_convert_layout(c, cg_get(x), x->type, op_result(op, 0)->type, op));
+}

@@ -1,0 +1,219 @@
+// Printing, assertions, hints, barriers and inline assembly.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/cg.h"
+
+// ---- text and calls into the driver's printf and assert ----
+
+static LLVMValueRef text_constant(Cg *c, const char *s) {
+  LLVMValueRef init = LLVMConstStringInContext2(c->ll, s, strlen(s), false);
+  LLVMValueRef g = LLVMAddGlobalInAddressSpace(c->mod, LLVMTypeOf(init), "tile_text", 1);
+  LLVMSetInitializer(g, init);
+  LLVMSetGlobalConstant(g, true);
+  LLVMSetLinkage(g, LLVMInternalLinkage);
+  return LLVMConstAddrSpaceCast(g, c->t_ptr);
+}
+
+static void call_extern(Cg *c, const char *name, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+  LLVMTypeRef types[8];
+  for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
+  LLVMValueRef fn = LLVMGetNamedFunction(c->mod, name);
+  if (!fn) fn = LLVMAddFunction(c->mod, name, ft);
+  LLVMBuildCall2(c->b, ft, fn, args, n, "");
+}
+
+// vprintf takes its arguments as a packed structure in local memory.
+static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n) {
+  c->has_allocas = true;
+  LLVMTypeRef types[64];
+  for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef pack = LLVMStructTypeInContext(c->ll, types, n, false);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  LLVMValueRef first = LLVMGetFirstInstruction(c->entry);
+  LLVMPositionBuilderBefore(c->b, first);
+  LLVMValueRef buffer = LLVMBuildAlloca(c->b, pack, "");
+  LLVMSetAlignment(buffer, 8);
+  LLVMPositionBuilderAtEnd(c->b, here);
+  for (unsigned i = 0; i < n; i++) LLVMBuildStore(c->b, args[i], LLVMBuildStructGEP2(c->b, pack, buffer, i, ""));
+  call_extern(c, "vprintf", c->t_i32, (LLVMValueRef[]){text_constant(c, format), buffer}, 2);
+}
+
+// The conversion for one element, and the element widened to what printf reads.
+static const char *print_spec(Cg *c, const Type *t, bool hex, bool is_signed, LLVMValueRef *v) {
+  const Type *e = type_elem(t);
+  if (e->kind == TYPE_PTR) return "%p";
+  if (scalar_is_float(e->scalar)) {
+    *v = e->scalar == SC_F64 ? *v : LLVMBuildFPExt(c->b, cg_float_to_f32(c, *v, e->scalar), c->t_f64, "");
+    return "%f";
+  }
+  uint32_t bits = scalar_bits(e->scalar);
+  bool extend_sign = is_signed && bits > 1 && !hex;
+  if (bits < 32) *v = LLVMBuildIntCast2(c->b, *v, c->t_i32, extend_sign, "");
+  if (hex) return bits == 64 ? "0x%016llx" : bits == 32 ? "0x%08x" : bits == 16 ? "0x%04x" : "0x%02x";
+  if (bits == 64) return is_signed ? "%lld" : "%llu";
+  return extend_sign ? "%d" : "%u";
+}
+
+static void escape_percent(Buf *b, const char *s) {
+  for (; *s; s++) {
+    if (*s == '%') buf_putc(b, '%');
+    buf_putc(b, *s);
+  }
+}
+
+void emit_print(Cg *c, Op *op) {
+  bool hex = op_int(op, ATTR_HEX, 0) != 0, is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
+  const char *prefix = op_str(op, ATTR_TEXT, "");
+  static const char *const ids[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
+  LLVMValueRef args[16];
+  for (int k = 0; k < 3; k++) args[k] = cg_call_intrinsic(c, ids[k], NULL, 0, NULL, 0);
+  uint32_t num = op->num_operands;
+  for (uint32_t i = 0; i < (num ? num : 1); i++) {
+    Value *x = num ? op_operand(op, i) : NULL;
+    const Type *t = x ? x->type : NULL;
+    bool tensor = t && type_is_tensor(t);
+    uint32_t regs = x ? cg_num_regs(t) : 1;
+    const uint32_t *reps = tensor ? cg_reg_reps(c, t->layout) : NULL;
+    LLVMValueRef threads[LAYOUT_MAX_RANK] = {0};
+    CgIf only = cg_begin_if(c, tensor ? cg_layout_owner(c, t) : LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""));
+    for (uint32_t r = 0; r < regs; r++) {
+      if (reps && reps[r] != r) continue;
+      unsigned n = 3;
+      Buf f = buf_make(c->arena);
+      buf_puts(&f, "pid (%u, %u, %u) idx (");
+      for (uint32_t a = 0; tensor && a < t->rank; a++) {
+        buf_puts(&f, a ? ", %u" : "%u");
+        args[n++] = cg_axis_index(c, t->layout, a, r, &threads[a]);
+      }
+      buf_puts(&f, ")");
+      escape_percent(&f, prefix);
+      if (num > 1) buf_printf(&f, "(operand %u) ", i);
+      if (x) {
+        LLVMValueRef v = cg_reg(cg_get(x), r);
+        buf_puts(&f, print_spec(c, t, hex, is_signed, &v));
+        args[n++] = v;
+      }
+      buf_putc(&f, '\n');
+      print_line(c, buf_str(&f), args, n);
+    }
+    cg_end_if(c, only);
+  }
+}
+
+void emit_assert(Cg *c, Op *op) {
+  Value *cond = op_operand(op, 0);
+  const CgValue *v = cg_get(cond);
+  LLVMValueRef all = NULL;
+  for (uint32_t r = 0; r < (v->splat ? 1 : v->count); r++) all = cg_and(c, all, v->v[r]);
+  LineCol at = source_locate(c->ctx, op->span.begin);
+  CgIf failed = cg_begin_if(c, LLVMBuildNot(c->b, all, ""));
+  const char *function = op->inlined_at ? op->inlined_at->function : c->func->name;
+  LLVMValueRef args[] = {text_constant(c, op_str(op, ATTR_TEXT, "")), text_constant(c, at.file ? at.file->path : ""), cg_i32(c, at.line),
+                         text_constant(c, function), cg_i64(c, 1)};
+  call_extern(c, "__assertfail", c->t_void, args, 5);
+  cg_end_if(c, failed);
+}
+
+// The interpreter's; nothing runs on the device.
+void emit_breakpoint(Cg *c, Op *op) { (void)c, (void)op; }
+
+void emit_assume(Cg *c, Op *op) {
+  const CgValue *v = cg_get(op_operand(op, 0));
+  if (v->count != 1) return;
+  cg_call_intrinsic(c, "llvm.assume", NULL, 0, (LLVMValueRef[]){v->v[0]}, 1);
+}
+
+void emit_barrier(Cg *c, Op *op) {
+  (void)op;
+  cg_barrier(c);
+}
+
+// ---- inline assembly on elements ----
+
+// Width in bits of the register a constraint letter names; 1 for predicates.
+static LLVMTypeRef register_type(Cg *c, Op *op, char letter) {
+  switch (letter) {
+  case 'h': return c->t_i16;
+  case 'r': return c->t_i32;
+  case 'l': return c->t_i64;
+  case 'f': return c->t_f32;
+  case 'd': return c->t_f64;
+  case 'b': return c->t_i1;
+  default: cg_unsupported(c, op, "unknown constraint letter");
+  }
+}
+
+static LLVMValueRef resize_int(Cg *c, LLVMValueRef v, uint32_t bits) {
+  return LLVMBuildIntCast2(c->b, v, LLVMIntTypeInContext(c->ll, bits), false, "");
+}
+
+// Elements per machine register: narrow ones are packed to 32 bits, as far as `pack` gives elements.
+static uint32_t per_register(const Type *t, uint32_t pack) {
+  uint32_t bits = type_elem_bytes(type_elem(t)) * 8;
+  if (type_is_ptr(t) || bits >= 32) return 1;
+  return 32 / bits < pack ? 32 / bits : pack;
+}
+
+void emit_inline_asm(Cg *c, Op *op) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands, num_out = op->num_results;
+  const char *constraints = op_str(op, ATTR_CONSTRAINTS, ""), *text = op_str(op, ATTR_TEXT, "");
+  char letters[96];
+  uint32_t num_letters = 0;
+  for (const char *p = constraints; *p && num_letters < countof(letters);) {
+    while (*p == '=' || *p == '&' || *p == ' ') p++;
+    letters[num_letters++] = *p;
+    while (*p && *p++ != ',') {}
+  }
+  const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
+  uint32_t n = cg_num_regs(t);
+  CgValue **out = arena_array(c->arena, CgValue *, num_out + 1);
+  for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
+  uint32_t effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
+  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+
+  for (uint32_t first = 0; first < n; first += pack) {
+    if (pack == 1 && reps && reps[first] != first) continue;
+    LLVMTypeRef result_types[64];
+    LLVMValueRef args[64];
+    uint32_t num_results = 0, num_args = 0, letter = 0;
+    for (uint32_t i = 0; i < num_out; i++)
+      for (uint32_t k = 0; k < pack; k += per_register(op_result(op, i)->type, pack))
+        result_types[num_results++] = register_type(c, op, letter < num_letters ? letters[letter++] : 0);
+    for (uint32_t i = 0; i < num_in; i++) {
+      const Type *in = op_operand(op, i)->type;
+      const CgValue *x = cg_get(op_operand(op, i));
+      uint32_t each = per_register(in, pack), bits = type_is_ptr(in) ? 64 : type_elem_bytes(type_elem(in)) * 8;
+      for (uint32_t k = 0; k < pack; k += each) {
+        LLVMValueRef parts[4];
+        // Past the end (pack above the elements of a thread) the last one repeats.
+        for (uint32_t e = 0; e < each; e++) {
+          uint32_t r = first + k + e < n ? first + k + e : n - 1;
+          parts[e] = cg_to_storage(c, cg_reg(x, x->count == 1 ? 0 : r), cg_elem_kind(in));
+        }
+        LLVMTypeRef want = register_type(c, op, letter < num_letters ? letters[letter++] : 0);
+        LLVMValueRef word = cg_pack(c, parts, each, bits);
+        args[num_args++] = cg_bitcast(c, resize_int(c, word, cg_bits(c, want)), want);
+      }
+    }
+    LLVMTypeRef rt = num_results == 0 ? c->t_void : num_results == 1 ? result_types[0] : LLVMStructTypeInContext(c->ll, result_types, num_results, false);
+    LLVMValueRef call = cg_asm(c, effects, text, constraints, rt, args, num_args);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < num_out; i++) {
+      const Type *to = op_result(op, i)->type;
+      uint32_t each = per_register(to, pack), bits = type_is_ptr(to) ? 64 : type_elem_bytes(type_elem(to)) * 8;
+      for (uint32_t k = 0; k < pack; k += each) {
+        LLVMValueRef word = num_results == 1 ? call : LLVMBuildExtractValue(c->b, call, at, ""), parts[4];
+        at++;
+        word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
+        cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
+        for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, to));
+      }
+    }
+  }
+  for (uint32_t i = 0; i < num_out; i++) {
+    for (uint32_t r = 0; r < n && reps && pack == 1; r++) out[i]->v[r] = out[i]->v[reps[r]];
+    cg_set(op_result(op, i), out[i]);
+  }
+}

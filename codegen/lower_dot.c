@@ -1,0 +1,110 @@
+// dot on multiply-adds: both operands go to scratch shared memory row-major, then every thread runs an LLVM loop over K
+// that reads the rows and columns of its own results. Sums are taken in f32 for narrower floats, one fused
+// multiply-add per k in ascending order, starting from c.
+#include "codegen/cg.h"
+
+typedef struct {
+  Cg *c;
+  ScalarKind in, acc;
+  LLVMTypeRef acc_type;
+  bool is_signed;
+} DotTypes;
+
+static LLVMValueRef widen(const DotTypes *t, LLVMValueRef x) {
+  Cg *c = t->c;
+  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind)
+    return t->is_signed ? LLVMBuildSExtOrBitCast(c->b, x, t->acc_type, "") : LLVMBuildZExtOrBitCast(c->b, x, t->acc_type, "");
+  if (t->acc == SC_F64) return t->in == SC_F64 ? x : LLVMBuildFPExt(c->b, cg_float_to_f32(c, x, t->in), c->t_f64, "");
+  return cg_float_to_f32(c, x, t->in);
+}
+
+static LLVMValueRef multiply_add(const DotTypes *t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef acc) {
+  Cg *c = t->c;
+  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind) return LLVMBuildAdd(c->b, LLVMBuildMul(c->b, a, b, ""), acc, "");
+  return cg_call_intrinsic(c, "llvm.fma", &(LLVMTypeRef){t->acc_type}, 1, (LLVMValueRef[]){a, b, acc}, 3);
+}
+
+// Map from places of the result to flat elements of A (its row, at k = 0) or B (its column, at k = 0).
+static PlaceMap operand_map(const Layout *result, uint32_t log2_k, bool is_a) {
+  PlaceMap m = placemap_of_layout(result);
+  uint32_t r = result->rank, log2_m = result->log2_size[r - 2], log2_n = result->log2_size[r - 1];
+  uint32_t *columns[2] = {m.reg, m.thread}, counts[2] = {m.num_reg_bits, m.num_thread_bits};
+  for (int k = 0; k < 2; k++)
+    for (uint32_t i = 0; i < counts[k]; i++) {
+      uint32_t x = columns[k][i], n = x & ((1u << log2_n) - 1), row = x >> log2_n, batch = row >> log2_m;
+      columns[k][i] = is_a ? row << log2_k : batch << (log2_k + log2_n) | n;
+    }
+  m.free_reg = m.free_thread = 0;
+  return m;
+}
+
+static LLVMValueRef scaled(Cg *c, LLVMValueRef k, uint32_t bytes, LLVMValueRef base) {
+  return cg_add(c, LLVMBuildMul(c->b, k, cg_i32(c, bytes), ""), base);
+}
+
+void emit_dot(Cg *c, Op *op) {
+  c->has_loops = true;
+  Value *a = op_operand(op, 0), *b = op_operand(op, 1), *start = op_operand(op, 2);
+  const Type *result = op_result(op, 0)->type;
+  uint32_t regs = cg_num_regs(result), a_bytes = type_elem_bytes(type_elem(a->type)), b_bytes = type_elem_bytes(type_elem(b->type));
+  uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1], log2_n = result->layout->log2_size[result->rank - 1];
+  const uint32_t *reps = cg_reg_reps(c, result->layout);
+  DotTypes t = {.c = c, .in = cg_elem_kind(a->type), .acc = cg_elem_kind(result), .is_signed = op_int(op, ATTR_SIGNED, 1) != 0};
+  DotTypes tb = t;
+  tb.in = cg_elem_kind(b->type);
+  bool is_int = type_is_int(result), narrow = !is_int && t.acc != SC_F64 && t.acc != SC_F32;
+  t.acc_type = tb.acc_type = narrow ? c->t_f32 : c->elem[t.acc];
+
+  DotScratch at = dot_scratch(op);
+  LLVMValueRef scratch = cg_scratch(c, op), a_base = cg_add(c, scratch, cg_i32(c, at.a)), b_base = cg_add(c, scratch, cg_i32(c, at.b));
+  PlaceMap store_a = placemap_of_layout(a->type->layout), store_b = placemap_of_layout(b->type->layout);
+  cg_shared_store(c, a_base, &store_a, type_elem(a->type), cg_get(a), NULL);
+  cg_shared_store(c, b_base, &store_b, type_elem(b->type), cg_get(b), NULL);
+  cg_barrier(c);
+
+  uint32_t log2_chunk = log2_k < 2 ? log2_k : 2, chunk = 1u << log2_chunk;
+  PlaceMap load_a = operand_map(result->layout, log2_k, true), load_b = operand_map(result->layout, log2_k, false);
+  for (uint32_t i = 0; i < log2_chunk; i++) load_a.reg[load_a.num_reg_bits++] = 1u << i;
+
+  LLVMValueRef *acc = arena_array(c->arena, LLVMValueRef, regs), *phis = arena_array(c->arena, LLVMValueRef, regs);
+  const CgValue *init = cg_get(start);
+  for (uint32_t r = 0; r < regs; r++)
+    if (reps[r] == r) acc[r] = narrow ? cg_float_to_f32(c, cg_reg(init, r), t.acc) : cg_reg(init, r);
+
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "dot"), after = cg_block(c, "dot.end");
+  LLVMBuildBr(c->b, loop);
+  LLVMPositionBuilderAtEnd(c->b, loop);
+  LLVMValueRef k = LLVMBuildPhi(c->b, c->t_i32, "k"), zero = cg_i32(c, 0);
+  LLVMAddIncoming(k, &zero, &before, 1);
+  for (uint32_t r = 0; r < regs; r++) {
+    if (reps[r] != r) continue;
+    phis[r] = LLVMBuildPhi(c->b, t.acc_type, "");
+    LLVMAddIncoming(phis[r], &acc[r], &before, 1);
+    acc[r] = phis[r];
+  }
+  const CgValue *rows = cg_shared_load(c, scaled(c, k, a_bytes, a_base), &load_a, type_elem(a->type));
+  LLVMValueRef *wide_a = arena_array(c->arena, LLVMValueRef, rows->count);
+  for (uint32_t step = 0; step < chunk; step++) {
+    LLVMValueRef row = cg_add(c, k, cg_i32(c, step));
+    const CgValue *cols = cg_shared_load(c, scaled(c, row, b_bytes << log2_n, b_base), &load_b, type_elem(b->type));
+    for (uint32_t r = 0; r < regs; r++) {
+      if (reps[r] != r) continue;
+      uint32_t ra = r + step * regs;
+      // The same loaded element serves many results: widen it once. (LLVM merges what this misses.)
+      if (!wide_a[ra]) wide_a[ra] = widen(&t, rows->v[ra]);
+      acc[r] = multiply_add(&t, wide_a[ra], widen(&tb, cols->v[r]), acc[r]);
+    }
+  }
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
+  LLVMValueRef next = cg_add(c, k, cg_i32(c, chunk));
+  LLVMAddIncoming(k, &next, &latch, 1);
+  for (uint32_t r = 0; r < regs; r++)
+    if (reps[r] == r) LLVMAddIncoming(phis[r], &acc[r], &latch, 1);
+  LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, next, cg_i32(c, 1u << log2_k), ""), loop, after);
+  LLVMPositionBuilderAtEnd(c->b, after);
+
+  CgValue *out = cg_value_new(c, regs);
+  for (uint32_t r = 0; r < regs; r++)
+    out->v[r] = reps[r] != r ? out->v[reps[r]] : narrow ? cg_f32_to_float(c, acc[r], t.acc, ROUND_RNE) : acc[r];
+  cg_set(op_result(op, 0), out);
+}

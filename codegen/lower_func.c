@@ -1,0 +1,136 @@
+// Kernels: signature (the ABI of the launcher), launch attributes, program ids.
+//
+// Parameters in order; a tensor descriptor becomes its 128-byte map by value, its extents (i32) and its strides (i64),
+// an automatic tensor map the 128 bytes alone.
+#include "codegen/cg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PTX_KERNEL_CC = 71, MAX_LLVM_PARAMS = 512 };
+
+static bool is_map(const FuncParam *p) { return p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP; }
+
+static void add_string_attribute(Cg *c, unsigned index, const char *key, const char *value) {
+  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateStringAttribute(c->ll, key, strlen(key), value, strlen(value)));
+}
+
+static void add_enum_attribute(Cg *c, unsigned index, const char *key, uint64_t value) {
+  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateEnumAttribute(c->ll, LLVMGetEnumAttributeKindForName(key, strlen(key)), value));
+}
+
+static LLVMTypeRef param_type(Cg *c, const Type *t) {
+  LLVMTypeRef e = cg_elem_type(c, t);
+  return e == c->t_i1 ? c->t_i8 : e;   // a bool is passed as a byte
+}
+
+static void make_function(Cg *c, Func *f) {
+  LLVMTypeRef types[MAX_LLVM_PARAMS];
+  unsigned n = 0;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    const Type *t = f->body->args[i]->type;
+    if (n + 2 * MAX_RANK + 1 > MAX_LLVM_PARAMS) ice(c->ctx, "codegen: too many kernel parameters");
+    if (!is_map(&f->params[i])) {
+      types[n++] = param_type(c, t);
+      continue;
+    }
+    types[n++] = c->t_ptr;
+    if (f->params[i].kind != PARAM_DESC) continue;
+    for (uint32_t k = 0; k < t->rank; k++) types[n++] = c->t_i32;
+    for (uint32_t k = 0; k < t->rank; k++) types[n++] = c->t_i64;
+  }
+  c->fn = LLVMAddFunction(c->mod, f->name, LLVMFunctionType(c->t_void, types, n, false));
+  LLVMSetFunctionCallConv(c->fn, PTX_KERNEL_CC);
+}
+
+static void set_launch_attributes(Cg *c) {
+  const Module *m = c->module;
+  char text[48];
+  snprintf(text, sizeof text, "%u,1,1", m->num_warps * WARP_SIZE);
+  add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.reqntid", text);
+  if (m->num_ctas > 1) {
+    snprintf(text, sizeof text, "%u,1,1", m->num_ctas);
+    add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.cluster_dim", text);
+  }
+  if (m->maxnreg) {
+    snprintf(text, sizeof text, "%u", m->maxnreg);
+    add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
+  }
+  add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
+  add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "convergent", 0);
+  add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "target-cpu", m->target->name);
+}
+
+static void bind_params(Cg *c, Func *f) {
+  unsigned n = 0;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    const FuncParam *p = &f->params[i];
+    Value *arg = f->body->args[i];
+    const Type *t = arg->type;
+    LLVMValueRef v = LLVMGetParam(c->fn, n);
+    if (p->name) LLVMSetValueName2(v, p->name, strlen(p->name));
+    if (is_map(p)) {
+      LLVMTypeRef map = LLVMArrayType2(c->t_i64, 16);
+      unsigned kind = LLVMGetEnumAttributeKindForName("byval", 5);
+      LLVMAddAttributeAtIndex(c->fn, n + 1, LLVMCreateTypeAttribute(c->ll, kind, map));
+      add_enum_attribute(c, n + 1, "align", 128);
+      add_string_attribute(c, n + 1, "nvvm.grid_constant", "");
+      uint32_t rest = p->kind == PARAM_DESC ? 2 * t->rank : 0;
+      CgValue *d = cg_value_new(c, 1 + 2 * t->rank);
+      for (uint32_t k = 0; k <= rest; k++) d->v[k] = LLVMGetParam(c->fn, n + k);
+      cg_set(arg, d);
+      n += 1 + rest;
+      continue;
+    }
+    if (t->kind == TYPE_PTR) {
+      // The launcher checks what it specialised on, so the alignment is a fact.
+      uint64_t align = p->divisible > 1 && is_pow2_u64((uint64_t)p->divisible) ? (uint64_t)min_i64(p->divisible, 1024) : type_elem_bytes(t->elem);
+      add_enum_attribute(c, n + 1, "align", align);
+    }
+    if (cg_elem_type(c, t) == c->t_i1) v = LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(c->t_i8), "");
+    cg_set_scalar(c, arg, v);
+    n++;
+  }
+}
+
+void cg_lower_func(Cg *c, Func *f) {
+  c->func = f;
+  make_function(c, f);
+  set_launch_attributes(c);
+  c->entry = cg_block(c, "entry");
+  LLVMPositionBuilderAtEnd(c->b, c->entry);
+  if (c->debug) debug_lines_begin_func(c->debug, f);
+  c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
+  c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
+  c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");
+  bind_params(c, f);
+  cg_lower_block(c, f->body);
+  LLVMBuildRetVoid(c->b);
+}
+
+void emit_return(Cg *c, Op *op) { cg_unsupported(c, op, "return in a nested block"); }
+
+void emit_program_id(Cg *c, Op *op) {
+  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
+  int64_t axis = op_int(op, ATTR_AXIS, 0);
+  // The blocks of a cluster work on one program.
+  LLVMValueRef id = axis == 0 && c->module->num_ctas > 1 ? cg_insn(c, INSN_CLUSTERID_X, c->t_i32, NULL, 0)
+                                                         : cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
+  cg_set_scalar(c, op_result(op, 0), id);
+}
+
+void emit_num_programs(Cg *c, Op *op) {
+  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.nctaid.x", "llvm.nvvm.read.ptx.sreg.nctaid.y", "llvm.nvvm.read.ptx.sreg.nctaid.z"};
+  int64_t axis = op_int(op, ATTR_AXIS, 0);
+  LLVMValueRef n = cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
+  if (axis == 0 && c->module->num_ctas > 1) n = LLVMBuildUDiv(c->b, n, cg_i32(c, c->module->num_ctas), "");
+  cg_set_scalar(c, op_result(op, 0), n);
+}
+
+void emit_special(Cg *c, Op *op) {
+  static const InsnId ids[] = {[SREG_GLOBALTIMER] = INSN_GLOBALTIMER, [SREG_SMID] = INSN_SMID, [SREG_CLOCK] = INSN_CLOCK64};
+  int64_t sreg = op_int(op, ATTR_SREG, 0);
+  LLVMValueRef v = cg_insn(c, ids[sreg], sreg == SREG_SMID ? c->t_i32 : c->t_i64, NULL, 0);
+  LLVMTypeRef want = cg_elem_type(c, op_result(op, 0)->type);
+  cg_set_scalar(c, op_result(op, 0), LLVMBuildIntCast2(c->b, v, want, false, ""));
+}

@@ -1,0 +1,205 @@
+// reduce: registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
+// ir/reduce_order.h states. Several operands go together through one combine region, emitted inline at every step.
+#include "codegen/cg.h"
+#include "ir/reduce_order.h"
+
+enum { MAX_OPERANDS = 16 };
+
+typedef struct {
+  Cg *c;
+  Op *op;
+  uint32_t n;              // operands
+  bool symmetric;          // combine(a, b) = combine(b, a) bit for bit
+} Reduction;
+
+// A region of one commutative op per operand gives both partners of an exchange the same bits whichever comes first.
+static bool is_symmetric(Block *b, uint32_t n) {
+  Op *end = block_terminator(b);
+  for (uint32_t i = 0; i < n; i++) {
+    Value *v = op_operand(end, i);
+    const Op *def = v->def;
+    if (!def || !(op_info[def->opcode].traits & TRAIT_COMMUTES) || def->num_operands != 2) return false;
+    Value *x = op_operand(def, 0), *y = op_operand(def, 1);
+    bool straight = x == b->args[i] && y == b->args[n + i], crossed = y == b->args[i] && x == b->args[n + i];
+    if (!straight && !crossed) return false;
+  }
+  return true;
+}
+
+static void combine(const Reduction *r, const LLVMValueRef *acc, const LLVMValueRef *x, LLVMValueRef *out) {
+  LLVMValueRef args[2 * MAX_OPERANDS];
+  for (uint32_t i = 0; i < r->n; i++) {
+    args[i] = acc[i];
+    args[r->n + i] = x[i];
+  }
+  cg_inline_region(r->c, r->op->blocks[0], args, out);
+}
+
+// regs[i][r] = combine(regs[i][r], regs[i][r | mask]) for the registers `at` lists.
+static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t other) {
+  LLVMValueRef a[MAX_OPERANDS], b[MAX_OPERANDS], out[MAX_OPERANDS];
+  for (uint32_t i = 0; i < red->n; i++) {
+    a[i] = v[i]->v[r];
+    b[i] = v[i]->v[other];
+  }
+  combine(red, a, b, out);
+  for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = out[i];
+}
+
+static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
+  Cg *c = red->c;
+  LLVMValueRef own[MAX_OPERANDS], got[MAX_OPERANDS], out[MAX_OPERANDS];
+  LLVMValueRef upper = NULL;
+  if (!red->symmetric) upper = LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildAnd(c->b, c->lane, cg_i32(c, 1u << lane_bit), ""), cg_i32(c, 0), "");
+  for (uint32_t i = 0; i < red->n; i++) {
+    own[i] = v[i]->v[r];
+    got[i] = cg_shuffle_xor(c, own[i], 1u << lane_bit);
+    if (!upper) continue;
+    LLVMValueRef first = LLVMBuildSelect(c->b, upper, got[i], own[i], "");
+    got[i] = LLVMBuildSelect(c->b, upper, own[i], got[i], "");
+    own[i] = first;
+  }
+  combine(red, own, got, out);
+  for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = out[i];
+}
+
+// A 32-bit integer reduction over all lanes is one instruction.
+static const char *redux_name(const Reduction *red, const Type *t) {
+  if (red->n != 1 || !red->symmetric || !type_is_int(t) || type_elem_bits(t) != 32) return NULL;
+  switch (block_terminator(red->op->blocks[0])->operands[0].value->def->opcode) {
+  case OP_ADDI: return "add.s32";
+  case OP_MINSI: return "min.s32";
+  case OP_MAXSI: return "max.s32";
+  case OP_MINUI: return "min.u32";
+  case OP_MAXUI: return "max.u32";
+  case OP_ANDI: return "and.b32";
+  case OP_ORI: return "or.b32";
+  case OP_XORI: return "xor.b32";
+  default: return NULL;
+  }
+}
+
+static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, const char *name) {
+  char text[64];
+  size_t k = 0;
+  const char *template = cg_insn_template(INSN_REDUX);
+  for (const char *p = template; *p; p++) {
+    if (p[0] == '%' && p[1] == 's') {
+      for (const char *q = name; *q; q++) text[k++] = *q;
+      p++;
+    } else {
+      text[k++] = *p;
+    }
+  }
+  text[k] = 0;
+  v[0]->v[r] = cg_insn_text(red->c, INSN_REDUX, text, "=r,r", red->c->t_i32, &v[0]->v[r], 1);
+}
+
+// Map of the partial results: element of the result, then the warp's number along the axis above it.
+static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t axis, uint32_t element_bits) {
+  PlaceMap m = {0};
+  if (partial)
+    m = placemap_of_layout(partial);
+  else
+    m.num_thread_bits = (uint32_t)in->num_bits[LAYOUT_LANE] + in->num_bits[LAYOUT_WARP];
+  if (!partial) m.free_thread = (1u << m.num_thread_bits) - 1;
+  AxisPlace at[LAYOUT_MAX_BITS];
+  axis_places(in, axis, at);
+  uint32_t number = 0, lanes = in->num_bits[LAYOUT_LANE];
+  for (uint32_t w = 0; w < in->num_bits[LAYOUT_WARP]; w++)
+    for (uint32_t i = 0; i < in->log2_size[axis]; i++)
+      if (at[i].dim == LAYOUT_WARP && at[i].bit == w) {
+        m.thread[lanes + w] = 1u << (element_bits + number++);
+        m.free_thread &= ~(1u << (lanes + w));
+      }
+  return m;
+}
+
+static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, uint32_t axis) {
+  Cg *c = red->c;
+  Op *op = red->op;
+  const Type *in = op_operand(op, 0)->type, *result = op_result(op, 0)->type;
+  uint32_t element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
+  PlaceMap store = partial_map(in->layout, plan->partial, axis, element_bits);
+  LLVMValueRef scratch = cg_scratch(c, op);
+  for (uint32_t i = 0; i < red->n; i++)
+    cg_shared_store(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &store, type_elem(op_operand(op, i)->type), v[i], NULL);
+  cg_barrier(c);
+
+  PlaceMap load = {0};
+  if (type_is_tensor(result)) load = placemap_of_layout(result->layout);
+  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials);
+  for (uint32_t i = 0; i < partial_bits; i++) load.reg[load.num_reg_bits++] = 1u << (element_bits + i);
+  for (uint32_t i = 0; i < red->n; i++)
+    v[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &load, type_elem(op_operand(op, i)->type));
+  const uint32_t *reps = type_is_tensor(result) ? cg_reg_reps(c, result->layout) : NULL;
+  for (uint32_t r = 0; r < regs; r++) {
+    if (reps && reps[r] != r) {
+      for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = v[i]->v[reps[r]];
+      continue;
+    }
+    for (uint32_t step = 1; step < plan->num_partials; step *= 2)
+      for (uint32_t p = 0; p < plan->num_partials; p += 2 * step) fold_pair(red, v, r + p * regs, r + (p + step) * regs);
+  }
+  for (uint32_t i = 0; i < red->n; i++) v[i]->count = regs;
+}
+
+void emit_reduce(Cg *c, Op *op) {
+  const Type *t = op_operand(op, 0)->type;
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(t);
+  Reduction red = {c, op, op->num_operands, is_symmetric(op->blocks[0], op->num_operands)};
+  if (red.n > MAX_OPERANDS) cg_unsupported(c, op, "too many operands");
+  ReducePlan plan = reduce_plan(c->ctx, op);
+  AxisPlace at[LAYOUT_MAX_BITS];
+  axis_places(t->layout, axis, at);
+  uint8_t order[LAYOUT_MAX_BITS];
+  uint32_t num_bits = reduce_order(t, axis, order);
+  const uint32_t *reps = cg_reg_reps(c, t->layout);
+
+  CgValue *v[MAX_OPERANDS];
+  for (uint32_t i = 0; i < red.n; i++) {
+    const CgValue *x = cg_get(op_operand(op, i));
+    v[i] = cg_value_new(c, n);
+    for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
+  }
+  uint32_t folded = 0, lane_bits = 0, lanes = 0;
+  for (uint32_t k = 0; k < num_bits; k++) {
+    AxisPlace p = at[order[k]];
+    if (p.dim == LAYOUT_LANE) lane_bits |= 1u << p.bit, lanes++;
+    if (p.dim != LAYOUT_REG) continue;
+    folded |= 1u << p.bit;
+    for (uint32_t r = 0; r < n; r++)
+      if (!(r & folded) && reps[r] == r) fold_pair(&red, v, r, r | 1u << p.bit);
+  }
+  const char *redux = lanes == 5 ? redux_name(&red, t) : NULL;
+  for (uint32_t r = 0; r < n; r++) {
+    if ((r & folded) || reps[r] != r) continue;
+    if (redux) {
+      fold_all_lanes(&red, v, r, redux);
+      continue;
+    }
+    for (uint32_t b = 0; b < 5; b++)
+      if (lane_bits >> b & 1) fold_lanes(&red, v, r, b);
+  }
+  for (uint32_t i = 0; i < red.n; i++)
+    for (uint32_t r = 0; r < n; r++) {
+      uint32_t from = reps[r] & ~folded;
+      if (from != r) v[i]->v[r] = v[i]->v[reps[from]];
+    }
+
+  if (plan.through_shared) through_shared(&red, v, &plan, axis);
+  for (uint32_t i = 0; i < red.n; i++) {
+    const Type *result = op_result(op, i)->type;
+    uint32_t regs = cg_num_regs(result);
+    if (plan.through_shared || !type_is_tensor(result)) {
+      v[i]->count = regs;
+      cg_set(op_result(op, i), type_is_tensor(result) ? v[i] : cg_splat(c, 1, v[i]->v[0]));
+      continue;
+    }
+    uint32_t *sources = arena_array(c->arena, uint32_t, regs);
+    if (!cg_reg_sources(c, result->layout, plan.partial, sources)) cg_unsupported(c, op, "the result's layout is not reached");
+    CgValue *out = cg_value_new(c, regs);
+    for (uint32_t r = 0; r < regs; r++) out->v[r] = v[i]->v[sources[r]];
+    cg_set(op_result(op, i), out);
+  }
+}

@@ -1,0 +1,66 @@
+// The machine-instruction table and the inline assembly made from it.
+#include "codegen/cg.h"
+
+#include <string.h>
+
+typedef struct {
+  const char *name;
+  uint32_t min_sm, min_ptx, effects;
+  const char *text, *constraints;
+} Insn;
+
+static const Insn insns[NUM_INSNS] = {
+#define INSN(id, sm, ptx, effects, text, constraints) {#id, sm, ptx, EFFECT_##effects, text, constraints},
+#include "codegen/nvptx.def"
+};
+
+const char *cg_insn_template(InsnId id) { return insns[id].text; }
+
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+  LLVMTypeRef types[288];
+  if (n > countof(types)) ice(c->ctx, "codegen: inline assembly with %u operands", n);
+  for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
+  LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints), (effects & EFFECT_SIDE) != 0, false,
+                                     LLVMInlineAsmDialectATT, false);
+  LLVMValueRef call = LLVMBuildCall2(c->b, ft, fn, args, n, "");
+  // Every assembly call that threads make together must be marked: the function's own attribute does not cover it.
+  if (effects & EFFECT_CONVERGENT) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->convergent);
+  if (!(effects & EFFECT_SIDE)) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->memory_none);
+  LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->nounwind);
+  return call;
+}
+
+LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+  const Insn *in = &insns[id];
+  if (c->target->sm < in->min_sm) {
+    c->ctx->current_op = c->op;
+    ice(c->ctx, "codegen: %s needs sm_%u, the target is %s", in->name, in->min_sm, c->target->name);
+  }
+  cg_require_ptx(c, in->min_ptx);
+  return cg_asm(c, in->effects, text, constraints, result, args, n);
+}
+
+LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+  return cg_insn_text(c, id, insns[id].text, insns[id].constraints, result, args, n);
+}
+
+void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
+
+// Words of 32 bits, each moved by f; narrower values are widened.
+static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {
+  LLVMTypeRef t = LLVMTypeOf(v);
+  uint32_t bits = cg_bits(c, t);
+  LLVMValueRef x = cg_bitcast(c, v, LLVMIntTypeInContext(c->ll, bits));
+  if (bits < 32) x = LLVMBuildZExt(c->b, x, c->t_i32, "");
+  LLVMValueRef words[2];
+  uint32_t n = bits > 32 ? 2 : 1;
+  cg_unpack(c, x, n, 32, words);
+  for (uint32_t i = 0; i < n; i++) words[i] = cg_insn(c, id, c->t_i32, (LLVMValueRef[]){words[i], selector}, 2);
+  x = cg_pack(c, words, n, 32);
+  if (bits < 32) x = LLVMBuildTrunc(c->b, x, LLVMIntTypeInContext(c->ll, bits), "");
+  return cg_bitcast(c, x, t);
+}
+
+LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source) { return shuffle_words(c, v, INSN_SHFL_IDX, source); }
+LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t mask) { return shuffle_words(c, v, INSN_SHFL_BFLY, cg_i32(c, mask)); }

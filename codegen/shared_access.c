@@ -1,0 +1,122 @@
+// Traffic between registers and shared memory, vectorised as far as the map from registers to offsets allows.
+#include "codegen/cg.h"
+
+enum { MAX_VECTOR_BYTES = 16 };
+
+// The register bits that step the offset by 1, 2, 4, … and are alone in touching those bits: registers along them form
+// vectors at aligned offsets.
+static uint32_t vector_bits(const PlaceMap *m, uint32_t elem_bytes, uint32_t bits[8]) {
+  uint32_t n = 0;
+  for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1) {
+    int found = -1;
+    uint32_t touching = 0;
+    for (uint32_t i = 0; i < m->num_reg_bits; i++) {
+      if (m->reg[i] == step && found < 0) found = (int)i;
+      else if (m->reg[i] & step) touching++;
+    }
+    for (uint32_t i = 0; i < m->num_thread_bits; i++) touching += (m->thread[i] & step) != 0;
+    if (found < 0 || touching) break;
+    bits[n++] = (uint32_t)found;
+  }
+  return n;
+}
+
+typedef struct {
+  uint32_t bits[8], num_bits;   // register bits inside a vector
+  uint32_t inside;              // as a mask
+  uint32_t elem_bytes;
+  PlaceMap bytes;               // the map in bytes
+  LLVMValueRef thread;          // base + the thread's part, once
+  LLVMValueRef base;
+  LLVMTypeRef storage;
+} Access;
+
+static Access access_new(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem) {
+  Access a = {.elem_bytes = type_elem_bytes(elem), .bytes = *map, .base = base, .storage = cg_storage_type(c, elem)};
+  a.num_bits = vector_bits(map, a.elem_bytes, a.bits);
+  for (uint32_t i = 0; i < a.num_bits; i++) a.inside |= 1u << a.bits[i];
+  placemap_scale(&a.bytes, log2_u32(a.elem_bytes));
+  a.thread = placemap_thread(c, &a.bytes);
+  return a;
+}
+
+static uint32_t vector_register(const Access *a, uint32_t first, uint32_t k) {
+  for (uint32_t i = 0; i < a->num_bits; i++)
+    if (k >> i & 1) first |= 1u << a->bits[i];
+  return first;
+}
+
+static LLVMValueRef access_ptr(Cg *c, const Access *a, uint32_t r) {
+  // base + (thread ^ overlapping constant) + disjoint constant: the last becomes an immediate of the instruction.
+  LLVMValueRef at = placemap_join(c, &a->bytes, a->thread, 0);
+  uint32_t k = placemap_reg(&a->bytes, r), overlap = 0, mask = 0;
+  for (uint32_t i = 0; i < a->bytes.num_thread_bits; i++) mask |= a->bytes.thread[i];
+  overlap = k & mask;
+  at = cg_xor(c, at, cg_i32(c, overlap));
+  LLVMValueRef p = cg_smem_ptr(c, cg_add(c, a->base, at));
+  LLVMValueRef rest = cg_i32(c, k & ~overlap);
+  return k == overlap ? p : LLVMBuildInBoundsGEP2(c->b, c->t_i8, p, &rest, 1, "");
+}
+
+static LLVMTypeRef vector_type(const Access *a) {
+  return a->num_bits ? LLVMVectorType(a->storage, 1u << a->num_bits) : a->storage;
+}
+
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred) {
+  Access a = access_new(c, base, map, elem);
+  ScalarKind k = cg_elem_kind(elem);
+  uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
+  CgIf only = cg_begin_if(c, cg_and(c, cg_owner_pred(c, map->free_thread), pred));
+  for (uint32_t r = 0; r < n; r++) {
+    if (r & (a.inside | map->free_reg)) continue;
+    LLVMValueRef v = NULL;
+    if (vec == 1) {
+      v = cg_to_storage(c, cg_reg(values, r), k);
+    } else {
+      v = LLVMGetPoison(vector_type(&a));
+      for (uint32_t i = 0; i < vec; i++)
+        v = LLVMBuildInsertElement(c->b, v, cg_to_storage(c, cg_reg(values, vector_register(&a, r, i)), k), cg_i32(c, i), "");
+    }
+    LLVMSetAlignment(LLVMBuildStore(c->b, v, access_ptr(c, &a, r)), a.elem_bytes * vec);
+  }
+  cg_end_if(c, only);
+}
+
+CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem) {
+  Access a = access_new(c, base, map, elem);
+  uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
+  LLVMTypeRef et = cg_elem_type(c, elem);
+  CgValue *out = cg_value_new(c, n);
+  // All loads first, then the unpacking: they are in flight together.
+  for (uint32_t r = 0; r < n; r++) {
+    if (r & a.inside) continue;
+    LLVMValueRef same = NULL;
+    for (uint32_t i = 0; i < map->num_reg_bits && !same; i++)
+      if ((r >> i & 1) && map->reg[i] == 0) same = out->v[r & ~(1u << i)];
+    if (!same) {
+      same = LLVMBuildLoad2(c->b, vector_type(&a), access_ptr(c, &a, r), "");
+      LLVMSetAlignment(same, a.elem_bytes * vec);
+    }
+    out->v[r] = same;
+  }
+  for (uint32_t r = 0; r < n; r++) {
+    if (r & a.inside) continue;
+    LLVMValueRef v = out->v[r];
+    for (uint32_t i = vec; i-- > 0;) {
+      LLVMValueRef e = vec == 1 ? v : LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "");
+      out->v[vector_register(&a, r, i)] = cg_from_storage(c, e, et);
+    }
+  }
+  return out;
+}
+
+LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem) {
+  LLVMValueRef v = LLVMBuildLoad2(c->b, cg_storage_type(c, elem), cg_smem_ptr(c, offset), "");
+  LLVMSetAlignment(v, type_elem_bytes(elem));
+  return cg_from_storage(c, v, cg_elem_type(c, elem));
+}
+
+void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v) {
+  LLVMValueRef s = LLVMBuildStore(c->b, cg_to_storage(c, v, cg_elem_kind(elem)), cg_smem_ptr(c, offset));
+  LLVMSetAlignment(s, type_elem_bytes(elem));
+}

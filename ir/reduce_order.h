@@ -1,0 +1,33 @@
+// The order in which `reduce` and `scan` combine elements, read off the layout. Codegen, the interpreter and constant
+// folding follow it, so that sums agree bit for bit.
+//
+// Reduction. The axis' index bits are folded one after another: first those held by registers, then by lanes, then by
+// warps, each group in the order of the place's bits. Folding bit b:
+//     for every index i with bit b and all bits folded before clear:  acc[i] = combine(acc[i], acc[i | 1 << b])
+// The result is acc[0]. Example, 8 elements, 2 registers × 4 lanes: (0+1)+(2+3) + ((4+5)+(6+7)).
+//
+// Scan. The axis' index bits, from the lowest up, are cut into groups of neighbours held by the same kind of place. At a
+// group of k bits above 2^lo already scanned elements there are 2^k blocks of 2^lo each; T[j] is the last element of
+// block j. Registers and warps: P[0] = T[0], P[j] = combine(P[j-1], T[j]). Lanes: P = T, then for d = 1, 2, 4 …
+//     P[j] = combine(P[j-d], P[j]) for all j ≥ d at once.
+// Then block j ≥ 1: its last element becomes P[j], any other element x becomes combine(P[j-1], x).
+// A reverse scan is the same with index i read as N−1−i.
+//
+// A tensor without a layout (stage TILE) counts as held by the registers of one thread.
+#ifndef TILE_IR_REDUCE_ORDER_H
+#define TILE_IR_REDUCE_ORDER_H
+
+#include "ir/type.h"
+
+// Axis index bits in the order they are folded; returns how many (log2 of the axis' size).
+uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
+
+typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
+uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);
+
+// For every bit of the axis' index, the place bit that holds it: group and number. False when a column mixes the axis
+// with others or several bits of it (such a tensor is converted first).
+typedef struct { uint8_t dim, bit; } AxisPlace;
+bool axis_places(const Layout *l, uint32_t axis, AxisPlace places[LAYOUT_MAX_BITS]);
+
+#endif

@@ -1,0 +1,178 @@
+// Scratch sizes and the plans behind them, from layouts alone.
+#include "ir/scratch.h"
+
+#include <string.h>
+
+#include "ir/gf2.h"
+#include "ir/reduce_order.h"
+
+enum { MAX_SHUFFLED_WORDS = 64 };   // beyond this many 32-bit words per thread shared memory is cheaper
+
+// ---- conversions ----
+
+static uint32_t lanes_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_LANE); }
+static uint32_t regs_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_REG); }
+
+// A dst place (r, l) wants src place M(r, l). In round j lane l takes care of its register r = j ^ A(l), where A is
+// chosen so that the lane asked, B(l) ^ const, determines the register asked there: then every source lane can first
+// permute its registers such that one shuffle serves all lanes.
+bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
+  *plan = (ShufflePlan){0};
+  LayoutMap m;
+  if (from->num_bits[LAYOUT_LANE] != 5 || to->num_bits[LAYOUT_LANE] != 5) return false;
+  if (!layout_invert_and_compose(to, from, &m) || layoutmap_move(&m) > MOVE_LANES) return false;
+  uint32_t dst_regs = to->num_bits[LAYOUT_REG], src_regs = from->num_bits[LAYOUT_REG];
+  if (dst_regs > 16 || src_regs > 16) return false;
+  plan->dst_reg_bits = dst_regs;
+  plan->src_reg_bits = src_regs;
+
+  // Images of lane bits, as source place (lane, register), each joined with dst registers' images where its own lane
+  // part is not new.
+  Gf2Space lanes = {0};            // over source lanes; preimages in lane bits
+  uint32_t reg_of_lane[5];
+  for (uint32_t i = 0; i < 5; i++) {
+    uint32_t image = m.col[dst_regs + i], chosen = 0, pre = 0;
+    uint32_t rest = gf2_reduce(&lanes, lanes_of(&m, image), &pre);
+    if (rest == 0) {
+      // Its lane is one that earlier lane bits reach already; fine when the register then agrees, too.
+      uint32_t reg = regs_of(&m, image);
+      for (uint32_t k = 0; k < i; k++)
+        if (pre >> k & 1) reg ^= reg_of_lane[k];
+      for (uint32_t b = 0; reg && !chosen && b < dst_regs; b++) {
+        uint32_t ignored = 0;
+        if (gf2_reduce(&lanes, lanes_of(&m, image ^ m.col[b]), &ignored) != 0) chosen = 1u << b;
+      }
+      if (reg && !chosen) return false;
+      if (chosen) image ^= m.col[log2_u32(chosen)];
+    }
+    plan->after[i] = chosen;
+    plan->from_lane[i] = lanes_of(&m, image);
+    reg_of_lane[i] = regs_of(&m, image);
+    gf2_add(&lanes, plan->from_lane[i], 1u << i);
+  }
+  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^ …
+  // Lanes outside the span of from_lane keep their registers in place.
+  for (uint32_t i = 0; i < 5; i++) gf2_add(&lanes, 1u << i, 0);
+  for (uint32_t i = 0; i < 5; i++) {
+    uint32_t pre = 0;
+    gf2_reduce(&lanes, 1u << i, &pre);
+    plan->before[i] = 0;
+    for (uint32_t k = 0; k < 5; k++)
+      if (pre >> k & 1) plan->before[i] ^= reg_of_lane[k];
+  }
+  for (uint32_t b = 0; b < dst_regs; b++) {
+    uint32_t from_round = lanes_of(&m, m.col[b]);
+    plan->from_round[b] = from_round;
+    plan->take[b] = regs_of(&m, m.col[b]);
+    for (uint32_t i = 0; i < 5; i++)
+      if (from_round >> i & 1) plan->take[b] ^= plan->before[i];
+  }
+  return true;
+}
+
+ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
+  (void)ctx;
+  if (from->layout == to->layout) return CONVERT_NONE;
+  LayoutMap m;
+  if (layout_invert_and_compose(to->layout, from->layout, &m)) {
+    LayoutMove move = layoutmap_move(&m);
+    if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
+    uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
+    ShufflePlan plan;
+    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan)) return CONVERT_SHUFFLE;
+  }
+  return CONVERT_SHARED;
+}
+
+const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec) {
+  uint32_t log2_vec = 0;
+  uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
+  const Layout *l = layout_make_shared_for_conversion(ctx, from->layout, to->layout, bits, &log2_vec);
+  *store_vec = *load_vec = 1u << log2_vec;
+  return l;
+}
+
+// ---- reductions and scans ----
+
+static uint32_t round_up(uint32_t x, uint32_t align) { return (x + align - 1) / align * align; }
+
+ReducePlan reduce_plan(Context *ctx, const Op *op) {
+  const Type *t = op->operands[0].value->type;
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  ReducePlan p = {.num_partials = 1};
+  AxisPlace at[LAYOUT_MAX_BITS];
+  if (!axis_places(t->layout, axis, at)) ice(ctx, "reduce: the layout mixes axis %u with others", axis);
+  for (uint32_t i = 0; i < t->layout->log2_size[axis]; i++)
+    if (at[i].dim == LAYOUT_WARP) p.num_partials *= 2;
+  const Type *result = op->results[0].type;
+  p.through_shared = p.num_partials > 1;
+  if (type_is_tensor(result)) {
+    p.partial = layout_slice(ctx, t->layout, axis);
+    LayoutMap m;
+    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS) p.through_shared = true;
+  }
+  if (!p.through_shared) return p;
+  uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;
+  for (uint32_t i = 0; i < op->num_operands && i < countof(p.offsets); i++) {
+    p.offsets[i] = p.bytes;
+    p.bytes += round_up(elements * p.num_partials * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
+  }
+  return p;
+}
+
+uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[16]) {
+  const Type *t = op->operands[0].value->type;
+  ScanGroup groups[LAYOUT_MAX_BITS];
+  uint32_t n = scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
+  for (uint32_t g = 0; g < n; g++) {
+    if (groups[g].dim != LAYOUT_WARP) continue;
+    uint32_t totals = 1u << (layout_tensor_bits(t->layout) - groups[g].first);
+    for (uint32_t i = 0; i < op->num_operands && at < 16; i++) {
+      offsets[at++] = bytes;
+      bytes += round_up(totals * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
+    }
+  }
+  return bytes;
+}
+
+// ---- dot ----
+
+DotScratch dot_scratch(const Op *op) {
+  const Type *a = op->operands[0].value->type, *b = op->operands[1].value->type;
+  DotScratch s = {0};
+  s.b = round_up((uint32_t)type_numel(a) * type_elem_bytes(type_elem(a)), 16);
+  s.bytes = s.b + (uint32_t)type_numel(b) * type_elem_bytes(type_elem(b));
+  return s;
+}
+
+// ---- all ops ----
+
+static uint32_t atomic_bytes(const Op *op, const Type *t) {
+  if (!op->results[0].uses) return 0;
+  if (!type_is_tensor(t)) return type_elem_bytes(t);
+  if (!layout_free_bits(t->layout, LAYOUT_LANE) && !layout_free_bits(t->layout, LAYOUT_WARP)) return 0;
+  return (uint32_t)type_numel(t) * type_elem_bytes(type_elem(t));
+}
+
+uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align) {
+  (void)num_warps;
+  *align = 16;
+  const Type *result = op->num_results ? op->results[0].type : NULL;
+  uint32_t offsets[16];
+  switch (op->opcode) {
+  case OP_CONVERT_LAYOUT: {
+    const Type *from = op->operands[0].value->type;
+    if (convert_kind(ctx, from, result) != CONVERT_SHARED) return 0;
+    *align = 128;
+    return (1u << layout_tensor_bits(from->layout)) * type_elem_bytes(type_elem(from));
+  }
+  case OP_REDUCE: return reduce_plan(ctx, op).bytes;
+  case OP_SCAN: return scan_scratch_offsets(op, offsets);
+  case OP_HISTOGRAM: return (uint32_t)type_numel(result) * 4;
+  case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
+  case OP_DOT: return dot_scratch(op).bytes;
+  case OP_ATOMIC_RMW:
+  case OP_ATOMIC_CAS: return atomic_bytes(op, result);
+  default: return 0;
+  }
+}
