@@ -2,6 +2,7 @@
 #ifndef TILE_RUNTIME_CLI_H
 #define TILE_RUNTIME_CLI_H
 
+#include "runtime/compile.h"
 #include "runtime/options.h"
 
 bool cli_color(const Options *o);                                    // for standard error
@@ -10,6 +11,10 @@ int cli_finish(tile_status status, tile_error *error, const Options *o);
 // The options that answer at once (--help, --version, --list-archs, …). True when one did.
 bool cli_answer(const Options *o, int *exit_status);
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error);
+
+// outputs.c
+unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c
 

@@ -195,10 +195,8 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   PassOptions po = pass_options(job);
   if (o->passes) {
     if (!passes_run_named(p->module, o->passes, &po)) return false;
-    if (!(job->emit & EMIT_BACK_END)) {
-      emit_module(p, job->emit & ~(unsigned)TILE_EMIT_AST);
-      return true;
-    }
+    for (unsigned e = TILE_EMIT_TILE; e <= TILE_EMIT_ALLOCATED; e <<= 1)
+      if (job->emit & e) emit_module(p, e);
   } else {
     if (!(job->emit & EMIT_PASSES)) return true;
     if (job->emit & TILE_EMIT_LAID_OUT) {

@@ -127,8 +127,6 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
 static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
   if (command == COMMAND_COMPILE && r->group == GROUP_RUN)
     return usage(error, arena_printf(o->arena, "%s is an option of `tilec run`", spelling(o->arena, r)));
-  if (command == COMMAND_RUN && r->group == GROUP_OUTPUT)
-    return usage(error, arena_printf(o->arena, "%s is not an option of `tilec run`", spelling(o->arena, r)));
   return true;
 }
 

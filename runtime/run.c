@@ -28,10 +28,10 @@ static uint64_t guard_of(const tile_device *d) { return d->ops->checks_bounds ? 
 static tile_status compile_for(Session *s, const CompileJob *base, int config, tile_error **error) {
   CompileJob job = *base;
   Options options = *base->options;
-  if (!options.arch) options.arch = s->device->arch;
+  if (!options.arch && s->device) options.arch = s->device->arch;
   job.options = &options;
   job.config = config;
-  job.emit = strcmp(s->device->kind, "interp") ? TILE_EMIT_PTX | TILE_EMIT_METADATA : TILE_EMIT_TILE;
+  if (!s->device || strcmp(s->device->kind, "interp")) job.emit |= TILE_EMIT_PTX | TILE_EMIT_METADATA;
   s->run->is_usage_error = false;
   tile_status status = compile(&job, &s->program, error);
   return status == TILE_ERROR_PROGRAM && s->run->is_usage_error ? TILE_ERROR_USAGE : status;
@@ -247,12 +247,14 @@ int run_main(const Options *o, Arena *arena) {
   Buf printed = buf_make(arena), times = buf_make(arena);
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .specialize = run_specialize, .finish = run_finish, .user = &run, .printed = &printed, .times = &times};
   tile_status status = cli_input(arena, o, &job.path, &job.text, &job.size, &error);
+  if (status == TILE_OK && (o->emit || o->output || o->compile_only) && !(job.emit = outputs_choose(o, &error))) status = TILE_ERROR_USAGE;
+  const unsigned emits = job.emit;
   if (status == TILE_OK && !o->grid) status = error_set(&error, TILE_ERROR_USAGE, "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
   if (status == TILE_OK && !run_parse_args(&run, &error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = check_names(&run, &error);
   if (status == TILE_OK) status = run_read_files(&run, &error);
-  if (status == TILE_OK) status = tile_device_open(o->device, &s.device, &error);
-  if (status == TILE_OK) say_device(o, s.device);
+  if (status == TILE_OK && !o->compile_only) status = tile_device_open(o->device, &s.device, &error);
+  if (status == TILE_OK && s.device) say_device(o, s.device);
   if (status == TILE_OK) status = compile_for(&s, &job, -1, &error);
   fputs(buf_str(&printed), stderr);
   fputs(buf_str(&times), stderr);
@@ -261,6 +263,14 @@ int run_main(const Options *o, Arena *arena) {
       fputs(diag_render(&s.program->ctx, job.color), stderr);
       if (s.program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", s.program->kernel->name, s.program->config_text);
     }
+    if (emits) status = outputs_write(o, s.program, job.path, emits, &error);
+  }
+  if (o->compile_only) {
+    tile_program_free(s.program);
+    return cli_finish(status, error, o);
+  }
+  job.emit = 0;
+  if (status == TILE_OK) {
     run_fill_buffers(&run);
     status = run_once(&s, false, &error);
   }

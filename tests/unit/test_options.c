@@ -73,7 +73,6 @@ static void refusals(void **state) {
   refuse(f, PARSE(f, COMMAND_COMPILE, "-w", "99999999999999999999"), "whole number");
   refuse(f, PARSE(f, COMMAND_COMPILE, "-o"), "needs a value: FILE");
   refuse(f, PARSE(f, COMMAND_COMPILE, "--grid=4"), "tilec run");
-  refuse(f, PARSE(f, COMMAND_RUN, "-o", "x"), "not an option of `tilec run`");
   refuse(f, PARSE(f, COMMAND_COMPILE, "-DBLOCK"), "NAME=VALUE");
   refuse(f, PARSE(f, COMMAND_COMPILE, "--verify-each=maybe"), "0 or 1");
   refuse(f, PARSE(f, COMMAND_COMPILE, "--no-arch"), "--no-arch");

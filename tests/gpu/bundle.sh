@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Packs what a GPU machine without LLVM, flex or bison needs: the static release tilec and libtile.so, the kernels and the
+# scripts, into one folder (64 MB at most). There, `FOLDER/run.sh` runs everything against the interpreter.
+#   tests/gpu/bundle.sh FOLDER [BUILD]
+set -eu
+cd "$(dirname "$0")/../.."
+out=$1 build=${2:-build}
+[ -x "$build/tilec" ] || { echo "$build/tilec is missing: cmake --preset release && cmake --build --preset release" >&2; exit 1; }
+mkdir -p "$out/tests" "$out/tools"
+cp "$build/tilec" "$out/"
+cp -L "$build/libtile.so" "$out/" 2>/dev/null || true
+cp -r examples "$out/"
+[ -d tests/conformance ] && cp -r tests/conformance "$out/tests/"
+cp -r tests/gpu "$out/tests/"
+cp tools/run_lines.sh "$out/tools/"
+cp tests/gpu/run.sh "$out/run.sh"
+du -sh "$out"

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# On a GPU machine, in a folder made by bundle.sh (or the repository with a build): every run line with --device=gpu against
+# the interpreter, guard bytes round every buffer checked; under compute-sanitizer as well where it is installed.
+#   run.sh [TILEC]
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+[ -d "$here/examples" ] || here=$(cd "$here/../.." && pwd)
+cd "$here" || exit 1
+tilec=${1:-}
+[ -n "$tilec" ] || { [ -x ./tilec ] && tilec=./tilec || tilec=build/tilec; }
+kernels=(examples/*.tile)
+for f in tests/conformance/*.tile; do [ -f "$f" ] && kernels+=("$f"); done
+"$tilec" --version
+tools/run_lines.sh "$tilec" -j 4 -o "-q --device=gpu --check" "${kernels[@]}"
+status=$?
+if command -v compute-sanitizer >/dev/null; then
+  wrapper=$(mktemp) && trap 'rm -f "$wrapper"' EXIT
+  printf '#!/bin/sh\nexec compute-sanitizer --tool=memcheck --error-exitcode=9 "%s" "$@"\n' "$(realpath "$tilec")" >"$wrapper"
+  chmod +x "$wrapper"
+  echo "== memcheck"
+  tools/run_lines.sh "$wrapper" -o "-q --device=gpu" "${kernels[@]}" || status=1
+else
+  echo "memcheck: compute-sanitizer is not here"
+fi
+exit $status

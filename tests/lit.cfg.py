@@ -1,0 +1,24 @@
+# lit's configuration: every .tir, .tile, .py and .test file below tests/ with RUN lines. TILE_BUILD names the build folder.
+import os
+import shutil
+
+import lit.formats
+
+source = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = os.path.abspath(os.environ.get("TILE_BUILD", os.path.join(source, "build")))
+llvm_tools = next((d for d in (os.environ.get("LLVM_TOOLS", ""), "/usr/lib/llvm-22/bin") if d and os.path.isdir(d)), "")
+
+config.name = "tile"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_exec_root = os.path.join(build, "lit")
+config.suffixes = [".tir", ".tile", ".py", ".test"]
+config.excludes = ["lit.cfg.py", "unit", "gpu", "fuzz", "bench", "conformance", "inputs"]
+config.environment["PATH"] = os.pathsep.join(p for p in (build, llvm_tools, os.environ["PATH"]) if p)
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TILE_PTXAS", "TILE_DEVICE"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.substitutions.append(("%tilec", os.path.join(build, "tilec")))
+config.substitutions.append(("%source", source))
+if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
+    config.available_features.add("ptxas")

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs the `tilec run` lines that kernels carry in their headers, from the folder that holds examples/.
+#   tools/run_lines.sh TILEC [-j N] [-o "more options"] FILE…
+# Prints one line per command and the counts; the status says whether all passed.
+set -u
+tilec=$(realpath "$1"); shift
+jobs=1 more=
+while getopts j:o: opt; do
+  case $opt in j) jobs=$OPTARG ;; o) more=$OPTARG ;; *) exit 2 ;; esac
+done
+shift $((OPTIND - 1))
+scratch=$(mktemp -d) || exit 3
+trap 'rm -rf "$scratch"' EXIT
+one() {   # one INDEX FILE COMMAND
+  local start log=$scratch/$1.log
+  start=$(date +%s%N)
+  if (eval "${3/#tilec/\"$tilec\"} $more") >"$log" 2>&1; then echo pass >"$scratch/$1.result"; else echo fail >"$scratch/$1.result"; fi
+  printf '%s %6d ms  %s\n' "$(cat "$scratch/$1.result")" $((($(date +%s%N) - start) / 1000000)) "$2: $(sed -nE 's/.* (-k|-n|--kernel)[ =]([^ ]+).*/\2/p' <<<"$3")"
+  [ "$(cat "$scratch/$1.result")" = pass ] || { echo "  $3 $more"; tail -n 12 "$log" | sed 's/^/    /'; }
+}
+n=0
+for file in "$@"; do
+  while IFS= read -r command; do
+    n=$((n + 1))
+    one $n "$file" "$command" >"$scratch/$n.out" 2>&1 &
+    while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+  done < <(sed -nE 's/^[#\/ ]*(tilec run .*)$/\1/p' "$file")
+done
+wait
+for i in $(seq 1 $n); do cat "$scratch/$i.out"; done
+passed=$(cat "$scratch"/*.result 2>/dev/null | grep -c pass)
+echo "run lines: $passed of $n passed"
+[ "$passed" = "$n" ] && [ "$n" -gt 0 ]

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the release preset, compiles the first example and runs it.
+# On Debian 12 packages come from apt; elsewhere their names are printed, and LLVM_DIR may name an LLVM 22 (its folder or bin/).
+set -eu
+cd "$(dirname "$0")/.."
+
+have_llvm() { [ -n "${LLVM_DIR:-}" ] || command -v llvm-config-22 >/dev/null || [ -x /usr/lib/llvm-22/bin/llvm-config ]; }
+missing=()
+need() { command -v "$1" >/dev/null || missing+=("$2"); }
+need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison; need ld.lld lld
+have_llvm || missing+=(llvm-22-dev)
+{ [ -x /usr/lib/llvm-22/bin/FileCheck ] || command -v FileCheck-22 >/dev/null; } || missing+=(llvm-22-tools)
+# has_header NAME PACKAGE
+has_header() { echo "#include <$1>" | cc -E -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h - >/dev/null 2>&1 || missing+=("$2"); }
+if command -v cc >/dev/null; then
+  has_header cmocka.h libcmocka-dev; has_header zstd.h libzstd-dev; has_header zlib.h zlib1g-dev
+else
+  missing+=(libcmocka-dev libzstd-dev zlib1g-dev libc6-dev)
+fi
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ -r /etc/debian_version ] && command -v apt-get >/dev/null; then
+    echo "installing: ${missing[*]}"
+    sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -q
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -yq --no-install-recommends "${missing[@]}"
+  else
+    echo "These are missing; install what your system calls them (LLVM must be version 22, or name one in LLVM_DIR): ${missing[*]}" >&2
+    exit 1
+  fi
+fi
+
+cmake --preset release ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"}
+cmake --build --preset release
+build/tilec examples/vector_add.tile -o build/vector_add.ptx
+echo "wrote build/vector_add.ptx"
+eval "$(sed -nE 's/^[#\/ ]*(tilec run .*)$/build\/\1/p' examples/vector_add.tile | head -1)"

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs every test that needs no GPU: layers, unit tests, lit, the run lines of examples and conformance kernels, the assembler
+# where ptxas is installed, fuzz targets briefly, and generated documentation.
+#   tools/test.sh [--dev]      --dev: the sanitizer build instead of the release build
+set -u
+cd "$(dirname "$0")/.." || exit 1
+preset=release build=build
+[ "${1:-}" = --dev ] && preset=dev build=build-dev
+failures=()
+step() { echo "== $1"; shift; "$@" || failures+=("$*"); }
+
+cmake --preset $preset ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >"$build.log" 2>&1 && cmake --build --preset $preset >>"$build.log" 2>&1 ||
+  { tail -n 40 "$build.log"; echo "the build failed"; exit 1; }
+export TILE_BUILD=$PWD/$build
+tilec=$build/tilec
+step layers tests/check_layers.sh $build
+step "unit tests" ctest --test-dir $build --output-on-failure -j "$(nproc)" -Q --no-tests=error
+lit=$(command -v lit-22 || command -v lit || echo /usr/lib/llvm-22/build/utils/lit/lit.py)
+step lit "$lit" -q tests
+kernels=(examples/*.tile)
+for f in tests/conformance/*.tile; do [ -f "$f" ] && kernels+=("$f"); done
+step "run lines, interpreter" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=interp" "${kernels[@]}"
+if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32[1]=ones --arg y=fp32[1]=ones --arg out=fp32[1]=zeros --arg n=1 >/dev/null 2>&1; then
+  step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --check" "${kernels[@]}"
+fi
+step assembler tools/assemble.sh $tilec "${kernels[@]}"
+[ -x tests/fuzz/run.sh ] && step fuzz tests/fuzz/run.sh
+[ -x tools/docs.sh ] && step documentation tools/docs.sh --check $tilec
+if [ ${#failures[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failures[@]}"
+  exit 1
+fi
+echo "all tests passed"
