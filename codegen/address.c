@@ -17,7 +17,7 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r) {
   return LLVMBuildGEP2(c->b, a->unit, base, &offset, 1, "");
 }
 
-AccessShape access_shape(uint32_t vector, uint32_t elem_bytes) {
+AccessShape memory_access_shape(uint32_t vector, uint32_t elem_bytes) {
   uint32_t count = vector ? vector : 1;
   while (count * elem_bytes > 16) count /= 2;
   uint32_t bytes = count * elem_bytes, word = elem_bytes == 8 ? 8 : bytes < 4 ? bytes : 4;

@@ -17,7 +17,7 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r);
 
 // One machine access: `count` elements from register `first` on, as num_words integers of word_bits.
 typedef struct { uint32_t count, num_words, word_bits, per_word; } AccessShape;
-AccessShape access_shape(uint32_t vector, uint32_t elem_bytes);
+AccessShape memory_access_shape(uint32_t vector, uint32_t elem_bytes);
 
 // Operand list of an inline-assembly access under construction.
 typedef struct { char text[512], constraints[256]; LLVMValueRef args[32]; unsigned num_args; } AsmAccess;

@@ -90,7 +90,7 @@ void emit_load(Cg *c, Op *op) {
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL, *other = other_value ? cg_get(other_value) : NULL;
   Hints h = hints_of(op);
   uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
-  AccessShape s = access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
+  AccessShape s = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
   const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
   ScalarKind kind = cg_elem_kind(t);
   LLVMTypeRef elem = cg_elem_type(c, t);
@@ -165,7 +165,7 @@ void emit_store(Cg *c, Op *op) {
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL, *v = cg_get(value);
   Hints h = hints_of(op);
   uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
-  AccessShape s = access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
+  AccessShape s = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
   const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
   ScalarKind kind = cg_elem_kind(t);
   LLVMValueRef owner = cg_layout_owner(c, t);
