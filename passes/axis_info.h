@@ -1,0 +1,46 @@
+// What is known of the numbers in a value, per axis. For a tensor of integers or pointers (addresses in bytes):
+//   contiguity[a] = c   along axis a, aligned groups of c elements count up by one `unit`
+//   divisibility[a] = d d divides the first number of each such group
+//   constancy[a] = k    along axis a, aligned groups of k elements are equal
+// All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar is a tensor of rank 1 and size 1. `lo … hi` bounds every
+// element as a signed number (of its own width, i1 as 0…1); the bounds are sound, wrapping included. `nonneg` is weaker:
+// not negative unless signed arithmetic overflowed on the way, which index arithmetic is assumed not to do.
+//
+// The analysis is forward over the structured IR, to a fixpoint round loops. Values made after it ran are analysed on
+// demand from their operands.
+#ifndef TILE_PASSES_AXIS_INFO_H
+#define TILE_PASSES_AXIS_INFO_H
+
+#include "ir/build.h"
+
+#define AXIS_MAX_DIVISOR ((int64_t)1 << 40)
+
+typedef struct {
+  uint8_t rank;
+  uint8_t unit;      // what one step of contiguity adds to the number: 1, for addresses the pointee's bytes
+  bool nonneg;
+  int64_t contiguity[MAX_RANK], divisibility[MAX_RANK], constancy[MAX_RANK];
+  int64_t lo, hi;
+} AxisInfo;
+
+typedef struct AxisAnalysis AxisAnalysis;
+AxisAnalysis *axis_analyse(Context *ctx, Module *m);
+const AxisInfo *axis_info(AxisAnalysis *a, Value *v);
+// Divisor of the first numbers of groups of `size` (≤ contiguity) elements along the axis.
+int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size);
+// Whether x is one known number.
+bool axis_known(const AxisInfo *x, int64_t *number);
+
+// What an access knows about its addresses: contiguous elements along each axis, the byte alignment of each group's first
+// element, and the groups over which the mask is constant.
+typedef struct {
+  uint32_t fastest;                 // the axis of longest useful contiguity
+  int64_t contiguity[MAX_RANK];     // elements
+  int64_t alignment[MAX_RANK];      // bytes
+  int64_t mask_constancy[MAX_RANK];
+} AccessInfo;
+bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
+// The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
+int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
+
+#endif

@@ -1,0 +1,211 @@
+// Layout flow, op by op: see layout_rules.h.
+#include "passes/layout_rules.h"
+
+#include <string.h>
+
+static bool is_tensor(const Value *v) { return v && v->type->kind == TYPE_TENSOR; }
+
+typedef enum {
+  FLOW_FREE,         // tensors of the op are unrelated
+  FLOW_SAME,         // all tensors share one layout
+  FLOW_SAME_BUT_FIRST,   // gather: the first operand is free
+  FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_REDUCE, FLOW_DOT
+} Flow;
+
+static Flow flow_of(const Op *op) {
+  if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) return FLOW_SAME;
+  switch (op->opcode) {
+    case OP_LOAD: case OP_STORE: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: case OP_SCAN: case OP_MAP: case OP_HINT:
+    case OP_INLINE_ASM: case OP_ASYNC_COPY:
+      return FLOW_SAME;
+    case OP_GATHER: return FLOW_SAME_BUT_FIRST;
+    case OP_BROADCAST: return FLOW_BROADCAST;
+    case OP_EXPAND_DIMS: return FLOW_EXPAND_DIMS;
+    case OP_RESHAPE: return FLOW_RESHAPE;
+    case OP_TRANS: return FLOW_TRANS;
+    case OP_JOIN: return FLOW_JOIN;
+    case OP_SPLIT: return FLOW_SPLIT;
+    case OP_REDUCE: return FLOW_REDUCE;
+    case OP_DOT: return FLOW_DOT;
+    default: return FLOW_FREE;
+  }
+}
+
+// The operand's layout, an operand of a broadcast: stretched axes shrunk to size 1.
+static const Layout *shrink(Context *ctx, const Op *op, const Layout *l) {
+  const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
+  for (uint32_t a = 0; a < to->rank; a++)
+    if (from->shape[a] != to->shape[a]) l = layout_project(ctx, l, a);
+  return layout_drop_zero_regs(ctx, l);
+}
+
+static const Layout *inverse_transpose(Context *ctx, const Op *op, const Layout *l) {
+  const Attr *a = op_attr(op, ATTR_ORDER);
+  int64_t inverse[LAYOUT_MAX_RANK] = {0};
+  for (uint32_t i = 0; i < a->num_ints; i++) inverse[a->ints[i]] = i;
+  return layout_transpose(ctx, l, inverse);
+}
+
+const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const Layout *pivot) {
+  const Value *v = op_operand(op, i);
+  if (!is_tensor(v)) return NULL;
+  switch (flow_of(op)) {
+    case FLOW_FREE: return NULL;
+    case FLOW_SAME: return pivot;
+    case FLOW_SAME_BUT_FIRST: return i == 0 ? NULL : pivot;
+    case FLOW_BROADCAST: return shrink(ctx, op, pivot);
+    case FLOW_EXPAND_DIMS: return layout_slice(ctx, pivot, (uint32_t)op_int(op, ATTR_AXIS, 0));
+    case FLOW_RESHAPE: return layout_reshape(ctx, pivot, v->type->rank, v->type->shape);
+    case FLOW_TRANS: return inverse_transpose(ctx, op, pivot);
+    case FLOW_JOIN: return layout_split(ctx, pivot);
+    case FLOW_SPLIT: return pivot;
+    case FLOW_REDUCE: return pivot;
+    case FLOW_DOT: {
+      if (i == 2) return pivot;
+      const Type *a = op_operand(op, 0)->type;
+      return layout_make_fma_operand(ctx, i, pivot, a->shape[a->rank - 1]);
+    }
+  }
+  return NULL;
+}
+
+const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const Layout *pivot) {
+  const Value *v = &op->results[i];
+  if (!is_tensor(v)) return NULL;
+  switch (flow_of(op)) {
+    case FLOW_FREE: return NULL;
+    case FLOW_SPLIT: return layout_split(ctx, pivot);
+    case FLOW_REDUCE: return layout_make_slice(ctx, pivot, (uint32_t)op_int(op, ATTR_AXIS, 0));
+    default: return pivot;
+  }
+}
+
+const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
+  switch (flow_of(op)) {
+    case FLOW_SAME: case FLOW_REDUCE: return l;
+    case FLOW_SAME_BUT_FIRST: return i == 0 ? NULL : l;
+    case FLOW_SPLIT: return layout_split(ctx, l) ? l : NULL;
+    case FLOW_EXPAND_DIMS: return layout_expand_dims(ctx, l, (uint32_t)op_int(op, ATTR_AXIS, 0));
+    case FLOW_RESHAPE: {
+      const Type *t = op->results[0].type;
+      return is_tensor(&op->results[0]) ? layout_reshape(ctx, l, t->rank, t->shape) : NULL;
+    }
+    case FLOW_TRANS: return layout_transpose(ctx, l, op_attr(op, ATTR_ORDER)->ints);
+    case FLOW_JOIN: return layout_join(ctx, l);
+    case FLOW_DOT: return i == 2 ? l : NULL;
+    case FLOW_BROADCAST: case FLOW_FREE: return NULL;
+  }
+  return NULL;
+}
+
+const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
+  (void)i;
+  switch (flow_of(op)) {
+    case FLOW_FREE: case FLOW_REDUCE: return NULL;
+    case FLOW_SPLIT: return layout_join(ctx, l);
+    case FLOW_JOIN: return layout_split(ctx, l) ? l : NULL;
+    case FLOW_RESHAPE: return is_tensor(op_operand(op, 0)) ? l : NULL;
+    default: return l;
+  }
+}
+
+const Layout *layout_rule_pivot(Context *ctx, const Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    if (!is_tensor(&op->results[i])) continue;
+    const Layout *p = layout_rule_pivot_of_result(ctx, op, i, op->results[i].type->layout);
+    if (p) return p;
+  }
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    if (!is_tensor(op_operand(op, i))) continue;
+    const Layout *p = layout_rule_pivot_of_operand(ctx, op, i, op_operand(op, i)->type->layout);
+    if (p) return p;
+  }
+  return NULL;
+}
+
+// ---- control flow ----
+
+static void visit_other(Value *v, Value *self, ValueVisitor visit, void *user) {
+  if (v && v != self) visit(v, user);
+}
+
+// Carried variable k of a loop or if: every value that it is.
+static void visit_carried(Op *op, uint32_t k, bool forwarded, Value *self, ValueVisitor visit, void *user) {
+  if (op->opcode == OP_FOR) {
+    visit_other(op_operand(op, k + 3), self, visit, user);
+    visit_other(op->blocks[0]->args[k + 1], self, visit, user);
+    visit_other(op_operand(block_terminator(op->blocks[0]), k), self, visit, user);
+    visit_other(op_result(op, k), self, visit, user);
+  } else if (op->opcode == OP_IF) {
+    visit_other(op_result(op, k), self, visit, user);
+    for (uint32_t b = 0; b < 2; b++) visit_other(op_operand(block_terminator(op->blocks[b]), k), self, visit, user);
+  } else if (op->opcode == OP_WHILE && !forwarded) {
+    visit_other(op_operand(op, k), self, visit, user);
+    visit_other(op->blocks[0]->args[k], self, visit, user);
+    visit_other(op_operand(block_terminator(op->blocks[1]), k), self, visit, user);
+  } else if (op->opcode == OP_WHILE) {
+    visit_other(op_operand(block_terminator(op->blocks[0]), k + 1), self, visit, user);
+    visit_other(op->blocks[1]->args[k], self, visit, user);
+    visit_other(op_result(op, k), self, visit, user);
+  }
+}
+
+void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
+  if (v->def) {
+    Op *op = v->def;
+    if (op->opcode == OP_FOR || op->opcode == OP_IF || op->opcode == OP_WHILE) visit_carried(op, v->index, true, v, visit, user);
+  } else if (v->block->parent) {
+    Op *op = v->block->parent;
+    if (op->opcode == OP_FOR && v->index > 0) visit_carried(op, v->index - 1, false, v, visit, user);
+    if (op->opcode == OP_WHILE) visit_carried(op, v->index, v->block == op->blocks[1], v, visit, user);
+  }
+  for (Use *u = v->uses; u; u = u->next) {
+    Op *op = u->user, *parent = op->parent->parent;
+    if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);
+    if (op->opcode == OP_WHILE) visit_carried(op, u->index, false, v, visit, user);
+    if (op->opcode == OP_YIELD && parent && (parent->opcode == OP_FOR || parent->opcode == OP_IF || parent->opcode == OP_WHILE))
+      visit_carried(parent, u->index, false, v, visit, user);
+    if (op->opcode == OP_CONDITION && u->index > 0 && parent) visit_carried(parent, u->index - 1, true, v, visit, user);
+  }
+}
+
+bool value_is_leaf(const Value *v) {
+  return v->def && (v->def->opcode == OP_CONSTANT || v->def->opcode == OP_RANGE || v->def->opcode == OP_SPLAT);
+}
+
+bool op_is_global_access(const Op *op) {
+  if (op->opcode != OP_LOAD && op->opcode != OP_STORE && op->opcode != OP_ATOMIC_RMW && op->opcode != OP_ATOMIC_CAS) return false;
+  return is_tensor(op_operand(op, 0)) || is_tensor(op_operand(op, 1));
+}
+
+// ---- choosing blocked layouts ----
+
+const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, const BlockedChoice *c) {
+  uint32_t per_thread[LAYOUT_MAX_RANK], lanes[LAYOUT_MAX_RANK], warps[LAYOUT_MAX_RANK];
+  uint32_t lanes_left = WARP_SIZE, warps_left = m->num_warps;
+  for (uint32_t i = 0; i < t->rank; i++) per_thread[i] = lanes[i] = warps[i] = 1;
+  per_thread[c->order[0]] = (uint32_t)min_i64(c->vec, t->shape[c->order[0]]);
+  int64_t left[LAYOUT_MAX_RANK];
+  for (uint32_t i = 0; i < t->rank; i++) {
+    uint32_t a = c->order[i];
+    left[a] = t->shape[a] / per_thread[a];
+    lanes[a] = (uint32_t)min_i64(lanes_left, left[a]);
+    lanes_left /= lanes[a];
+    left[a] /= lanes[a];
+  }
+  for (uint32_t i = 0; i < t->rank; i++) {
+    uint32_t a = c->order[c->rows_in_warps ? t->rank - 1 - i : i];
+    warps[a] = (uint32_t)min_i64(warps_left, left[a]);
+    warps_left /= warps[a];
+  }
+  // What is left over holds duplicates; the slowest axis has its name.
+  lanes[c->order[t->rank - 1]] *= lanes_left;
+  warps[c->order[t->rank - 1]] *= warps_left;
+  return layout_make_blocked(ctx, t->rank, t->shape, per_thread, lanes, warps, c->order);
+}
+
+const Layout *layout_default(Context *ctx, const Module *m, const Type *t, uint32_t vec) {
+  BlockedChoice c = {.vec = vec};
+  for (uint32_t i = 0; i < t->rank; i++) c.order[i] = t->rank - 1u - i;
+  return layout_blocked_for(ctx, m, t, &c);
+}

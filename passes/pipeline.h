@@ -1,0 +1,23 @@
+// Pipelines as data: what runs, in which order, for which module.
+#ifndef TILE_PASSES_PIPELINE_H
+#define TILE_PASSES_PIPELINE_H
+
+#include "passes/pass.h"
+
+typedef struct {
+  PassId pass;
+  bool (*when)(const Module *m);   // NULL = always
+} PipelineStep;
+
+// The steps that belong to one stage: after them the module is at `reaches`, as far as passes take it there. A module that
+// comes in at a later stage (from a .tir file) skips the steps that do not run on it.
+typedef struct {
+  Stage reaches;
+  const PipelineStep *steps;
+  uint32_t num_steps;
+} Pipeline;
+
+// The pipelines in order; NULL past the end.
+const Pipeline *pipeline_at(uint32_t i);
+
+#endif
