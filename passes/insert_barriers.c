@@ -1,0 +1,236 @@
+// The fewest block barriers that order accesses of shared memory by different threads.
+//
+// A forward walk keeps what was read and written since the last barrier, as byte ranges. Before an op that writes what was
+// read or written, or reads what was written, goes a barrier, and the slate is clean. Loop bodies are walked until what comes
+// round the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and reads it.
+//
+// Asynchronous accesses end at a wait of the thread that issued them, not at a barrier: they stay on the slate as *pending*
+// and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
+// mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
+//
+// Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
+// duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
+//
+// In: ALLOCATED. Out: ALLOCATED, safe.
+#include <string.h>
+
+#include "passes/liveness.h"
+#include "passes/layout_rules.h"
+#include "ir/scratch.h"
+#include "passes/pass.h"
+
+typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
+
+typedef struct {
+  bool is_write;
+  Pending pending;
+  const Value *root;         // global: the pointer parameter; NULL = shared memory
+  const Layout *layout;      // global: of the access (NULL: scalar)
+  uint32_t lo, hi;           // shared: bytes
+} Access;
+
+typedef VEC(Access) Slate;
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  Slate slate;
+  bool changed;              // barriers were added
+} Barriers;
+
+static bool same_access(const Access *a, const Access *b) {
+  return a->is_write == b->is_write && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+}
+
+static bool add_access(Barriers *s, Slate *to, Access a) {
+  for (uint32_t i = 0; i < to->count; i++)
+    if (same_access(&to->data[i], &a)) return false;
+  vec_push(&s->ctx->arena, to, a);
+  return true;
+}
+
+static Slate copy_slate(Barriers *s, const Slate *from) {
+  Slate to = {0};
+  for (uint32_t i = 0; i < from->count; i++) vec_push(&s->ctx->arena, &to, from->data[i]);
+  return to;
+}
+
+static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
+  bool grew = false;
+  for (uint32_t i = 0; i < from->count; i++) grew |= add_access(s, to, from->data[i]);
+  return grew;
+}
+
+// ---- what an op touches ----
+
+// The bytes of one buffer value: those of its allocs, narrowed to a tile where the index is a constant.
+static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending pending) {
+  OpList allocs = {0};
+  buffer_find_allocs(s->ctx, v, &allocs);
+  int64_t tile = -1;
+  for (Value *w = v; w->def && op_is_buffer_view(w->def); w = op_operand(w->def, 0))
+    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
+  for (uint32_t i = 0; i < allocs.count; i++) {
+    const Type *t = allocs.data[i]->results[0].type;
+    uint32_t lo = (uint32_t)op_int(allocs.data[i], ATTR_OFFSET, 0), bytes = buffer_bytes(t);
+    if (tile >= 0 && t->count && tile < t->count) {
+      bytes /= t->count;
+      lo += bytes * (uint32_t)tile;
+    }
+    add_access(s, out, (Access){.is_write = is_write, .pending = pending, .lo = lo, .hi = lo + bytes});
+  }
+}
+
+static const Value *pointer_root(const Value *v) {
+  while (v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_BITCAST ||
+                    v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_CONVERT_LAYOUT || v->def->opcode == OP_HINT || v->def->opcode == OP_RESHAPE))
+    v = op_operand(v->def, 0);
+  if (!v->def && v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0)   // base advanced in a loop
+    return pointer_root(op_operand(v->block->parent, v->index + 2));
+  return v->def || v->block->parent ? NULL : v;
+}
+
+static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
+  const Value *root = pointer_root(op_operand(op, 0));
+  const Value *offset = op_operand(op, 1);
+  const Type *t = offset && offset->type->kind == TYPE_TENSOR ? offset->type : op_operand(op, 0)->type;
+  if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
+}
+
+static void op_accesses(Barriers *s, const Op *op, Slate *out) {
+  bool is_async = op_int(op, ATTR_ASYNC, 0);
+  switch (op->opcode) {
+    case OP_ALLOC: if (op_operand(op, 0)) add_buffer(s, out, (Value *)&op->results[0], true, PENDING_NO); break;
+    case OP_LOCAL_LOAD: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
+    case OP_LOCAL_STORE: add_buffer(s, out, op_operand(op, 1), true, PENDING_NO); break;
+    case OP_ASYNC_COPY: add_buffer(s, out, op_operand(op, 0), true, PENDING_COPY); break;
+    case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
+    case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
+    case OP_TMA_LOAD:
+      add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
+      add_buffer(s, out, op_operand(op, 2), false, PENDING_NO);
+      break;
+    case OP_TMA_STORE: case OP_TMA_REDUCE: add_buffer(s, out, op_operand(op, 1), false, PENDING_BULK); break;
+    case OP_WGMMA:
+      for (uint32_t i = 0; i < 2; i++)
+        if (op_operand(op, i)->type->kind == TYPE_BUFFER) add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
+      break;
+    case OP_LOAD: add_global(s, out, op, false); break;
+    case OP_STORE: add_global(s, out, op, true); break;
+    default: break;
+  }
+}
+
+static bool holds_duplicates(const Layout *l) { return !l || layout_free_bits(l, LAYOUT_WARP); }
+
+static bool conflict(const Access *before, const Access *now) {
+  if (!before->is_write && !now->is_write) return false;
+  if ((before->root != NULL) != (now->root != NULL)) return false;
+  if (now->root) {
+    if (now->root != before->root) return false;
+    if (now->is_write && before->is_write) return false;      // left to the program, as two programs would be
+    return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
+  }
+  return before->pending == PENDING_NO && before->lo < now->hi && now->lo < before->hi;
+}
+
+// ---- the walk ----
+
+static void clear_at_barrier(Slate *s) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->count; i++)
+    if (s->data[i].pending != PENDING_NO) s->data[n++] = s->data[i];
+  s->count = n;
+}
+
+// A wait turns the pending accesses of its kind into ordinary ones. With groups still in flight they also stay pending.
+static void complete(Barriers *s, Pending kind, bool all) {
+  uint32_t n = s->slate.count;
+  for (uint32_t i = 0; i < n; i++) {
+    if (s->slate.data[i].pending != kind) continue;
+    Access done = s->slate.data[i];
+    done.pending = PENDING_NO;
+    if (all) s->slate.data[i] = done;
+    else add_access(s, &s->slate, done);
+  }
+}
+
+static void meet(Barriers *s, Op *op, const Slate *now) {
+  for (uint32_t i = 0; i < now->count; i++)
+    for (uint32_t k = 0; k < s->slate.count; k++) {
+      if (!conflict(&s->slate.data[k], &now->data[i])) continue;
+      Builder b = builder_before(s->ctx, op);
+      build_op(&b, OP_BARRIER, NULL, 0);
+      clear_at_barrier(&s->slate);
+      s->changed = true;
+      return;
+    }
+}
+
+static void walk_block(Barriers *s, Block *b);
+
+static void walk_loop(Barriers *s, Op *op) {
+  Slate entry = copy_slate(s, &s->slate);
+  for (;;) {
+    walk_block(s, op->blocks[0]);
+    Slate leave = copy_slate(s, &s->slate);
+    if (op->opcode == OP_WHILE) walk_block(s, op->blocks[1]);
+    bool grew = merge_slate(s, &entry, &s->slate);
+    if (!grew) {
+      // A for may run no times; a while leaves after its first block.
+      s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
+      return;
+    }
+    s->slate = copy_slate(s, &entry);
+  }
+}
+
+static void walk_op(Barriers *s, Op *op) {
+  switch (op->opcode) {
+    case OP_FOR: case OP_WHILE: walk_loop(s, op); return;
+    case OP_IF: {
+      Slate before = copy_slate(s, &s->slate);
+      walk_block(s, op->blocks[0]);
+      Slate then = s->slate;
+      s->slate = before;
+      walk_block(s, op->blocks[1]);
+      merge_slate(s, &s->slate, &then);
+      return;
+    }
+    case OP_BARRIER: clear_at_barrier(&s->slate); return;
+    case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
+    case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
+    case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
+    default: break;
+  }
+  Slate now = {0};
+  op_accesses(s, op, &now);
+  uint32_t align, bytes = op_scratch_bytes(s->ctx, op, s->module->num_warps, &align);
+  if (bytes && op->opcode != OP_ALLOC) {
+    uint32_t lo = (uint32_t)op_int(op, ATTR_OFFSET, 0);
+    Access scratch = {.is_write = true, .lo = lo, .hi = lo + bytes};
+    add_access(s, &now, scratch);
+    meet(s, op, &now);
+    clear_at_barrier(&s->slate);       // its own barrier, between writing and reading
+    scratch.is_write = false;
+    add_access(s, &s->slate, scratch);
+    return;
+  }
+  if (!now.count) return;
+  meet(s, op, &now);
+  for (uint32_t i = 0; i < now.count; i++)
+    if (op->opcode != OP_TMA_LOAD || !now.data[i].is_write) add_access(s, &s->slate, now.data[i]);
+}
+
+static void walk_block(Barriers *s, Block *b) {
+  for (Op *op = b->first; op; op = op->next) walk_op(s, op);
+}
+
+bool pass_insert_barriers(PassCtx *p) {
+  Barriers s = {.ctx = p->ctx, .module = p->module};
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    s.slate = (Slate){0};
+    walk_block(&s, f->body);
+  }
+  return s.changed;
+}

@@ -1,0 +1,132 @@
+// Lifetimes of shared memory: see liveness.h.
+#include "passes/liveness.h"
+
+#include "ir/scratch.h"
+#include "passes/layout_rules.h"
+
+bool op_is_buffer_view(const Op *op) {
+  return op->opcode == OP_BUFFER_INDEX || op->opcode == OP_BUFFER_TRANS || op->opcode == OP_BUFFER_SLICE;
+}
+
+uint32_t buffer_bytes(const Type *t) {
+  uint32_t tile = t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
+  return tile * (t->count ? t->count : 1);
+}
+
+// ---- aliases ----
+
+typedef struct { Context *ctx; OpList *allocs; VEC(Value *) seen; } AllocSearch;
+
+static void search_allocs(Value *v, void *user) {
+  AllocSearch *s = user;
+  if (!v || v->type->kind != TYPE_BUFFER) return;
+  for (uint32_t i = 0; i < s->seen.count; i++)
+    if (s->seen.data[i] == v) return;
+  vec_push(&s->ctx->arena, &s->seen, v);
+  if (v->def && v->def->opcode == OP_ALLOC) {
+    for (uint32_t i = 0; i < s->allocs->count; i++)
+      if (s->allocs->data[i] == v->def) return;
+    vec_push(&s->ctx->arena, s->allocs, v->def);
+  } else if (v->def && op_is_buffer_view(v->def)) {
+    search_allocs(op_operand(v->def, 0), s);
+  } else {
+    value_visit_ties(v, search_allocs, s);
+  }
+}
+
+void buffer_find_allocs(Context *ctx, Value *v, OpList *out) {
+  AllocSearch s = {.ctx = ctx, .allocs = out};
+  search_allocs(v, &s);
+}
+
+// ---- lifetimes ----
+
+typedef struct {
+  Context *ctx;
+  const Module *module;
+  uint32_t next;
+  VEC(Lifetime) items;
+} Numbering;
+
+static void number_block(Numbering *n, Block *b) {
+  for (Op *op = b->first; op; op = op->next) {
+    op->mark = n->next++;
+    for (uint32_t i = 0; i < op->num_blocks; i++) number_block(n, op->blocks[i]);
+    if (op->num_blocks) n->next++;
+  }
+}
+
+static uint32_t op_end(const Op *op) {
+  if (!op->num_blocks) return op->mark;
+  const Block *last = op->blocks[op->num_blocks - 1];
+  return last->last ? op_end(last->last) + 1 : op->mark + 1;
+}
+
+// The number at which a use by `op` of what was made in block `home` is over.
+static uint32_t use_end(const Op *op, const Block *home) {
+  uint32_t end = op_end(op);
+  for (const Op *p = op->parent->parent; p && op->parent != home; op = p, p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) end = op_end(p);
+  return end;
+}
+
+typedef struct { Context *ctx; const Block *home; uint32_t end; VEC(Value *) seen; } UseSearch;
+
+static void search_uses(Value *v, void *user);
+
+// The end of bulk stores that read a buffer: the first full wait after them in their block, else the end of the home block.
+static uint32_t bulk_store_end(const Op *op, const Block *home) {
+  for (const Op *o = op->next; o; o = o->next)
+    if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0) return use_end(o, home);
+  return op_end(home->last);
+}
+
+static void search_uses(Value *v, void *user) {
+  UseSearch *s = user;
+  if (!v) return;
+  for (uint32_t i = 0; i < s->seen.count; i++)
+    if (s->seen.data[i] == v) return;
+  vec_push(&s->ctx->arena, &s->seen, v);
+  if (value_block(v) != s->home && v->block && v->block->parent) {
+    uint32_t end = use_end(v->block->parent, s->home);
+    if (end > s->end) s->end = end;
+  }
+  for (Use *u = v->uses; u; u = u->next) {
+    Op *op = u->user;
+    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(op, s->home) : use_end(op, s->home);
+    if (end > s->end) s->end = end;
+    bool is_async = op->opcode == OP_ASYNC_COPY || op->opcode == OP_ASYNC_COMMIT || (op->opcode == OP_WGMMA && op_attr(op, ATTR_ASYNC));
+    if (op_is_buffer_view(op) || is_async)
+      for (uint32_t i = 0; i < op->num_results; i++) search_uses(&op->results[i], s);
+  }
+  value_visit_ties(v, search_uses, s);
+}
+
+static uint32_t alloc_align(const Op *op) {
+  const Layout *l = op->results[0].type->layout;
+  int64_t asked = op_int(op, ATTR_ALIGN, 0);
+  if (asked) return (uint32_t)asked;
+  // A swizzle is a function of address bits, so the tile must start where they are zero.
+  for (uint32_t i = 0; l && i < layout_total_bits(l); i++)
+    if (__builtin_popcount(l->basis[i]) > 1) return 1024;
+  return buffer_bytes(op->results[0].type) >= 128 ? 128 : 16;
+}
+
+static void collect(Op *op, void *user) {
+  Numbering *n = user;
+  if (op->opcode == OP_ALLOC) {
+    UseSearch s = {.ctx = n->ctx, .home = op->parent, .end = op->mark};
+    search_uses(&op->results[0], &s);
+    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, s.end, buffer_bytes(op->results[0].type), alloc_align(op)}));
+    return;
+  }
+  uint32_t align = 1, bytes = op_scratch_bytes(n->ctx, op, n->module->num_warps, &align);
+  if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, op_end(op), bytes, align}));
+}
+
+Liveness liveness_compute(Context *ctx, const Module *m, Func *f) {
+  Numbering n = {.ctx = ctx, .module = m};
+  number_block(&n, f->body);
+  block_walk(f->body, collect, &n);
+  return (Liveness){n.items.data, n.items.count};
+}
