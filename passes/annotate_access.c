@@ -1,0 +1,34 @@
+// Vector widths: how many elements each load, store or asynchronous copy moves in one machine access. The layout must give
+// a thread that many consecutive registers of consecutive elements; the addresses must be contiguous and aligned; the mask
+// must be constant over them; 16 bytes at most. Atomics go by pairs where two halves fit a word and nobody wants the result.
+// In, out: LAID_OUT; sets `vector`.
+#include "passes/axis_info.h"
+#include "passes/layout_rules.h"
+#include "passes/pass.h"
+
+typedef struct { Context *ctx; AxisAnalysis *axes; bool changed; } Annotate;
+
+static void annotate(Op *op, void *user) {
+  Annotate *a = user;
+  bool is_copy = op->opcode == OP_ASYNC_COPY;
+  AccessInfo info;
+  if ((!is_copy && !op_is_global_access(op)) || op->opcode == OP_ATOMIC_CAS || !axis_access_info(a->axes, op, &info)) return;
+  const Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u);
+  const Type *t = ptr->type->kind == TYPE_TENSOR ? ptr->type : offset->type;
+  uint32_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
+  int64_t vector = 1;
+  for (uint32_t axis = 0; axis < t->rank; axis++)
+    vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));
+  if (op->opcode == OP_ATOMIC_RMW) {
+    bool pairs = bytes == 2 && op_int(op, ATTR_ATOMIC, 0) == ATOMIC_FADD && !op->results[0].uses;
+    vector = pairs ? min_i64(vector, 2) : 1;
+  }
+  op_set_int(a->ctx, op, ATTR_VECTOR, vector);
+  a->changed = true;
+}
+
+bool pass_annotate_access(PassCtx *p) {
+  Annotate a = {p->ctx, axis_analyse(p->ctx, p->module), false};
+  module_walk(p->module, annotate, &a);
+  return a.changed;
+}

@@ -1,0 +1,175 @@
+// Folds constants (ir/fold.h), applies the algebraic rules (rewrite.h) and simplifies control flow, until nothing changes.
+//   if with a known condition        → the branch
+//   for that never runs, runs once   → what goes in, the body
+//   a carried value that never changes, a result that both branches share → that value
+//   masks, assumptions and assertions that are known → gone
+// In, out: TILE or LAID_OUT.
+#include "ir/fold.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+typedef struct {
+  Context *ctx;
+  RewriteFn by_opcode[NUM_OPS];
+  bool changed;
+} Canon;
+
+static bool canon_block(Canon *c, Block *b);
+
+static void replace(Canon *c, Op *op, Value *v) {
+  c->changed = true;
+  if (v == &op->results[0]) return;        // changed in place
+  value_replace_all_uses(&op->results[0], v);
+  op_erase(op);
+}
+
+// The block's ops but its terminator go before `at`.
+static void splice(Block *from, Op *at) {
+  while (from->first != from->last) op_move_before(from->first, at);
+}
+
+static bool inline_branch(Canon *c, Op *op) {
+  uint64_t cond;
+  if (!value_constant_bits(op_operand(op, 0), &cond)) return false;
+  Block *taken = op->blocks[cond & 1 ? 0 : 1];
+  splice(taken, op);
+  for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(taken->last, i));
+  op_erase(op);
+  c->changed = true;
+  return true;
+}
+
+static void forward_if_results(Canon *c, Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    Value *x = op_operand(op->blocks[0]->last, i), *y = op_operand(op->blocks[1]->last, i);
+    uint64_t p, q;
+    if (!op->results[i].uses) continue;
+    if (x == y) {
+      value_replace_all_uses(&op->results[i], x);
+      c->changed = true;
+    } else if (x->type == y->type && value_constant_bits(x, &p) && value_constant_bits(y, &q) && p == q) {
+      Builder b = builder_before(c->ctx, op);
+      value_replace_all_uses(&op->results[i], build_constant_bits(&b, x->type, p));
+      c->changed = true;
+    }
+  }
+}
+
+static bool shorten_for(Canon *c, Op *op) {
+  int64_t lb, ub, step;
+  Block *body = op->blocks[0];
+  if (!value_constant_int(op_operand(op, 0), &lb) || !value_constant_int(op_operand(op, 1), &ub)) return false;
+  bool never = lb >= ub, once = !never && value_constant_int(op_operand(op, 2), &step) && step > 0 && ub - lb <= step;
+  if (never) {
+    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(op, i + 3));
+  } else if (once) {
+    value_replace_all_uses(body->args[0], op_operand(op, 0));
+    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(body->args[i + 1], op_operand(op, i + 3));
+    splice(body, op);
+    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(body->last, i));
+  } else {
+    return false;
+  }
+  op_erase(op);
+  c->changed = true;
+  return true;
+}
+
+// A carried value that is yielded as it came is its initial value, in the loop and after it.
+static void forward_invariants(Canon *c, Op *op) {
+  Block *body = op->blocks[0];
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    Value *arg = body->args[i + 1], *init = op_operand(op, i + 3), *next = op_operand(body->last, i);
+    if ((next != arg && next != init) || (!arg->uses && !op->results[i].uses)) continue;
+    bool only_yield = arg->uses && !arg->uses->next && arg->uses->user == body->last;
+    if (next == arg && only_yield && !op->results[i].uses) continue;
+    value_replace_all_uses(arg, init);
+    value_replace_all_uses(&op->results[i], init);
+    c->changed = true;
+  }
+}
+
+static bool known_effect(Op *op) {
+  uint64_t bits;
+  switch (op->opcode) {
+    case OP_ASSUME: case OP_ASSERT:
+      return value_constant_bits(op_operand(op, 0), &bits) && (bits & 1);
+    case OP_STORE: case OP_ATOMIC_RMW: {
+      Value *mask = op_operand(op, 3);
+      if (!mask || !value_constant_bits(mask, &bits)) return false;
+      if (bits & 1) {
+        op_set_operand(op, 3, NULL);
+        return false;
+      }
+      return op->opcode == OP_STORE || !op->results[0].uses;
+    }
+    default: return false;
+  }
+}
+
+static void canon_op(Canon *c, Op *op) {
+  if (known_effect(op)) {
+    op_erase(op);
+    c->changed = true;
+    return;
+  }
+  switch (op->opcode) {
+    case OP_IF:
+      if (!inline_branch(c, op)) forward_if_results(c, op);
+      return;
+    case OP_FOR:
+      if (!shorten_for(c, op)) forward_invariants(c, op);
+      return;
+    case OP_SPLIT: {
+      Op *join = op_operand(op, 0)->def;
+      if (!join || join->opcode != OP_JOIN || op_operand(join, 0)->type != op->results[0].type) return;
+      for (uint32_t i = 0; i < 2; i++) value_replace_all_uses(&op->results[i], op_operand(join, i));
+      op_erase(op);
+      c->changed = true;
+      return;
+    }
+    default: break;
+  }
+  if (op->num_results != 1 || !op->results[0].uses) return;
+  Builder b = builder_before(c->ctx, op);
+  Value *v = fold_op(&b, op);
+  if (!v && c->by_opcode[op->opcode]) v = c->by_opcode[op->opcode](&b, op);
+  if (!v && (op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) v = rewrite_elementwise(&b, op);
+  if (v) replace(c, op, v);
+}
+
+static bool canon_block(Canon *c, Block *b) {
+  for (Op *op = b->first, *next; op; op = next) {
+    for (uint32_t i = 0; i < op->num_blocks; i++) canon_block(c, op->blocks[i]);
+    next = op->next;
+    canon_op(c, op);
+  }
+  return c->changed;
+}
+
+// Pure ops that the rules left without users would keep values alive that other rules ask "one use?" of.
+static void drop_unused(Block *b) {
+  for (Op *op = b->last, *prev; op; op = prev) {
+    prev = op->prev;
+    for (uint32_t i = 0; i < op->num_blocks; i++) drop_unused(op->blocks[i]);
+    bool used = !op->num_results || !(op_info[op->opcode].traits & TRAIT_PURE);
+    for (uint32_t i = 0; i < op->num_results; i++) used |= op->results[i].uses != NULL;
+    if (!used) op_erase(op);
+  }
+}
+
+bool pass_canonicalize(PassCtx *p) {
+  Canon c = {.ctx = p->ctx};
+  RewriteRules r = rewrite_rules();
+  for (uint32_t i = 0; i < r.count; i++) c.by_opcode[r.rules[i].opcode] = r.rules[i].fn;
+  bool any = false;
+  do {
+    c.changed = false;
+    for (Func *f = p->module->funcs; f; f = f->next) {
+      canon_block(&c, f->body);
+      drop_unused(f->body);
+    }
+    any |= c.changed;
+  } while (c.changed);
+  return any;
+}

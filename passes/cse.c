@@ -1,0 +1,96 @@
+// One copy of equal pure operations: equal opcode, operands (in any order where they commute), attributes and types. A copy
+// serves everything that it is visible to: its block from there on, and the blocks nested in it.
+// In, out: TILE or LAID_OUT.
+#include <string.h>
+
+#include "passes/pass.h"
+
+typedef struct Entry { Op *op; uint32_t hash; struct Entry *next, *below; } Entry;
+enum { NUM_BUCKETS = 1024 };
+typedef struct {
+  Context *ctx;
+  Entry *buckets[NUM_BUCKETS];
+  Entry *scope;              // the newest entry; `below` is the one before
+  bool changed;
+} Cse;
+
+static uint32_t mix(uint32_t h, uint64_t x) {
+  uint64_t y = (h ^ x) * 0x9E3779B97F4A7C15ull;
+  return (uint32_t)(y >> 29);
+}
+
+static bool commutes(const Op *op) { return op->num_operands >= 2 && op_info[op->opcode].traits & TRAIT_COMMUTES; }
+
+static uint32_t hash_op(const Op *op) {
+  uint32_t h = mix(op->opcode, op->num_operands);
+  uint64_t both = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    uint64_t v = (uint64_t)(uintptr_t)op_operand(op, i);
+    if (commutes(op) && i < 2) both += v * 31;
+    else h = mix(h, v);
+  }
+  h = mix(h, both);
+  for (uint32_t i = 0; i < op->num_attrs; i++) {
+    const Attr *a = &op->attrs[i];
+    h = mix(h, a->key);
+    if (a->num_ints) for (uint32_t k = 0; k < a->num_ints; k++) h = mix(h, (uint64_t)a->ints[k]);
+    else h = mix(h, a->bits);
+  }
+  for (uint32_t i = 0; i < op->num_results; i++) h = mix(h, (uint64_t)(uintptr_t)op->results[i].type);
+  return h;
+}
+
+static bool same_operands(const Op *a, const Op *b) {
+  uint32_t first = 0;
+  if (commutes(a)) {
+    Value *x = op_operand(a, 0), *y = op_operand(a, 1), *u = op_operand(b, 0), *v = op_operand(b, 1);
+    if (!((x == u && y == v) || (x == v && y == u))) return false;
+    first = 2;
+  }
+  for (uint32_t i = first; i < a->num_operands; i++)
+    if (op_operand(a, i) != op_operand(b, i)) return false;
+  return true;
+}
+
+static bool same_op(const Op *a, const Op *b) {
+  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results || a->num_attrs != b->num_attrs) return false;
+  for (uint32_t i = 0; i < a->num_results; i++)
+    if (a->results[i].type != b->results[i].type) return false;
+  for (uint32_t i = 0; i < a->num_attrs; i++) {
+    const Attr *x = &a->attrs[i], *y = &b->attrs[i];
+    if (x->key != y->key || x->num_ints != y->num_ints) return false;
+    if (x->num_ints ? memcmp(x->ints, y->ints, sizeof(int64_t) * x->num_ints) != 0 : x->bits != y->bits) return false;
+  }
+  return same_operands(a, b);
+}
+
+static void cse_block(Cse *c, Block *b) {
+  Entry *outer = c->scope;
+  for (Op *op = b->first, *next; op; op = next) {
+    next = op->next;
+    if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || !op->num_results) {
+      for (uint32_t i = 0; i < op->num_blocks; i++) cse_block(c, op->blocks[i]);
+      continue;
+    }
+    uint32_t h = hash_op(op);
+    Entry **bucket = &c->buckets[h % NUM_BUCKETS], *e = *bucket;
+    while (e && !(e->hash == h && same_op(e->op, op))) e = e->next;
+    if (e) {
+      for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], &e->op->results[i]);
+      op_erase(op);
+      c->changed = true;
+      continue;
+    }
+    e = arena_new(&c->ctx->arena, Entry);
+    *e = (Entry){op, h, *bucket, c->scope};
+    *bucket = c->scope = e;
+  }
+  for (; c->scope != outer; c->scope = c->scope->below) c->buckets[c->scope->hash % NUM_BUCKETS] = c->scope->next;
+}
+
+bool pass_cse(PassCtx *p) {
+  Cse *c = arena_new(&p->ctx->arena, Cse);
+  c->ctx = p->ctx;
+  for (Func *f = p->module->funcs; f; f = f->next) cse_block(c, f->body);
+  return c->changed;
+}

@@ -1,0 +1,185 @@
+// Removes what nothing uses: pure ops and loads without a live user, and carried variables that only feed themselves.
+// A value is live when an op with an effect needs it, directly or through live values; loops and ifs are live when
+// something in them has an effect or a result is live, and carry only what is live.
+// In, out: TILE or LAID_OUT.
+#include "passes/pass.h"
+
+typedef struct {
+  Context *ctx;
+  VEC(Value *) work;
+  bool changed;
+} Dce;
+
+static bool is_live(const Value *v) { return v->aux != NULL; }
+
+static void mark_op(Dce *d, Op *op);
+
+static void mark_value(Dce *d, Value *v) {
+  if (!v || v->aux) return;
+  v->aux = v;
+  vec_push(&d->ctx->arena, &d->work, v);
+}
+
+// The op must stay: so must what it needs in any case, and the ops around it. Carried values are marked one by one.
+static void mark_op(Dce *d, Op *op) {
+  if (op->mark) return;
+  op->mark = 1;
+  uint32_t needed = op->opcode == OP_FOR ? 3 : op->opcode == OP_WHILE ? 0 : op->num_operands;
+  bool is_back_edge = op->opcode == OP_YIELD && op->parent->parent &&
+                      (op->parent->parent->opcode == OP_FOR || op->parent->parent->opcode == OP_WHILE || op->parent->parent->opcode == OP_IF);
+  if (is_back_edge) needed = 0;
+  if (op->opcode == OP_CONDITION) needed = 1;
+  for (uint32_t i = 0; i < needed; i++) mark_value(d, op_operand(op, i));
+  for (uint32_t b = 0; b < op->num_blocks; b++) {
+    Op *t = block_terminator(op->blocks[b]);
+    if (t) mark_op(d, t);
+  }
+  if (op->parent->parent) mark_op(d, op->parent->parent);
+}
+
+// The other ops with blocks hold functions of their arguments (a combine function), which live with the op.
+static bool is_carrier(const Op *op) { return op->opcode == OP_FOR || op->opcode == OP_WHILE || op->opcode == OP_IF; }
+
+static void mark_carried(Dce *d, Value *v) {
+  Op *op = v->def ? v->def : v->block->parent;
+  uint32_t i = v->index;
+  if (!op) return;
+  switch (op->opcode) {
+    case OP_FOR: {
+      uint32_t k = v->def ? i : i - 1;
+      if (!v->def && i == 0) return;
+      mark_value(d, op_operand(op, k + 3));
+      mark_value(d, op->blocks[0]->args[k + 1]);
+      mark_value(d, op_operand(block_terminator(op->blocks[0]), k));
+      return;
+    }
+    case OP_IF:
+      for (uint32_t b = 0; b < 2; b++) mark_value(d, op_operand(block_terminator(op->blocks[b]), i));
+      return;
+    case OP_WHILE:
+      if (v->def || v->block == op->blocks[1]) {
+        mark_value(d, op_operand(block_terminator(op->blocks[0]), i + 1));
+        mark_value(d, op->blocks[1]->args[i]);
+      } else {
+        mark_value(d, op_operand(op, i));
+        mark_value(d, op_operand(block_terminator(op->blocks[1]), i));
+      }
+      return;
+    default: return;
+  }
+}
+
+static bool has_effect(const Op *op) {
+  uint32_t traits = op_info[op->opcode].traits;
+  if (op->opcode == OP_INLINE_ASM) return !op_int(op, ATTR_PURE, 0);
+  if (op->opcode == OP_ALLOC) return false;
+  if (traits & (TRAIT_WRITES | TRAIT_SYNC)) return true;
+  return op_int(op, ATTR_VOLATILE, 0) != 0;
+}
+
+static void clear(Op *op, void *user) {
+  (void)user;
+  op->mark = 0;
+  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
+  for (uint32_t b = 0; b < op->num_blocks; b++)
+    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
+}
+
+static void mark_roots(Op *op, void *user) {
+  Dce *d = user;
+  Op *parent = op->parent->parent;
+  if (has_effect(op) || (!parent && (op_info[op->opcode].traits & TRAIT_TERMINATOR))) mark_op(d, op);
+}
+
+static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
+  uint32_t n = 0;
+  const Type **types = arena_array(&d->ctx->arena, const Type *, op->num_results + 1);
+  uint32_t *kept = arena_array(&d->ctx->arena, uint32_t, op->num_results + 1);
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    bool keep = is_live(&op->results[i]);
+    if (op->opcode == OP_FOR) keep |= is_live(op->blocks[0]->args[i + 1]);
+    if (op->opcode == OP_WHILE) keep |= is_live(op->blocks[1]->args[i]);
+    if (!keep) continue;
+    types[n] = op->results[i].type;
+    kept[n++] = i;
+  }
+  if (n == op->num_results) return;
+  Value **operands = arena_array(&d->ctx->arena, Value *, op->num_operands + 1);
+  uint32_t num = 0;
+  for (uint32_t i = 0; i < first_operand; i++) operands[num++] = op_operand(op, i);
+  if (op->opcode == OP_FOR)
+    for (uint32_t k = 0; k < n; k++) operands[num++] = op_operand(op, kept[k] + 3);
+  Op *made = op_rebuild(d->ctx, op, types, n, operands, num);
+  made->mark = op->mark;
+  for (uint32_t i = op->num_results, k = n; i-- > 0;) {
+    if (k > 0 && kept[k - 1] == i) {
+      k--;
+      made->results[k].aux = op->results[i].aux;
+      made->results[k].name = op->results[i].name;
+      value_replace_all_uses(&op->results[i], &made->results[k]);
+      continue;
+    }
+    for (uint32_t b = 0; b < made->num_blocks; b++) {
+      Op *t = block_terminator(made->blocks[b]);
+      if (op->opcode == OP_WHILE && b == 1) continue;
+      op_remove_operand(t, i + (op->opcode == OP_WHILE));
+    }
+  }
+  d->changed = true;
+  op_erase(op);
+}
+
+// After the dead ops are gone: block arguments of carried variables that were dropped, which have no uses left.
+static void drop_args(Dce *d, Op *op, uint32_t block, uint32_t shift) {
+  Block *b = op->blocks[block];
+  for (uint32_t i = b->num_args; i-- > shift;) {
+    if (is_live(b->args[i])) continue;
+    block_remove_arg(b, i);
+    d->changed = true;
+    if (op->opcode == OP_WHILE && block == 0) {
+      op_remove_operand(op, i);
+      op_remove_operand(block_terminator(op->blocks[1]), i);
+    }
+  }
+}
+
+static void sweep_block(Dce *d, Block *b) {
+  for (Op *op = b->last, *prev; op; op = prev) {
+    prev = op->prev;
+    bool live = op->mark;
+    for (uint32_t i = 0; i < op->num_results; i++) live |= is_live(&op->results[i]);
+    if (!live) {
+      // Its users are dead too: what comes later in the block is gone already, what is in its own blocks goes with it.
+      op_erase(op);
+      d->changed = true;
+      continue;
+    }
+    if (!is_carrier(op)) continue;
+    drop_results(d, op, op->opcode == OP_FOR ? 3 : op->opcode == OP_IF ? 1 : op->num_operands);
+    // drop_results put the new op in the old one's place.
+    Op *now = prev ? prev->next : b->first;
+    for (uint32_t k = 0; k < now->num_blocks; k++) sweep_block(d, now->blocks[k]);
+    if (now->opcode == OP_FOR) drop_args(d, now, 0, 1);
+    if (now->opcode == OP_WHILE) {
+      drop_args(d, now, 1, 0);
+      drop_args(d, now, 0, 0);
+    }
+  }
+}
+
+bool pass_dce(PassCtx *p) {
+  Dce d = {.ctx = p->ctx};
+  for (Func *f = p->module->funcs; f; f = f->next)
+    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
+  module_walk(p->module, clear, NULL);
+  module_walk(p->module, mark_roots, &d);
+  while (d.work.count) {
+    Value *v = d.work.data[--d.work.count];
+    Op *op = v->def ? v->def : v->block->parent;
+    if (!op) continue;
+    mark_op(&d, op);
+    if (is_carrier(op)) mark_carried(&d, v);
+  }
+  for (Func *f = p->module->funcs; f; f = f->next) sweep_block(&d, f->body);
+  return d.changed;
+}

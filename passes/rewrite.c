@@ -1,0 +1,164 @@
+// The rules of canonicalize; the laws are in rewrite.h.
+#include "passes/rewrite.h"
+
+#include <string.h>
+
+static Op *def_of(const Value *v, Opcode oc) { return v && v->def && v->def->opcode == oc ? v->def : NULL; }
+static bool is_constant(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits); }
+static bool is_true(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && (bits & 1); }
+static bool is_false(const Value *v) { uint64_t bits; return v && value_constant_bits(v, &bits) && !(bits & 1); }
+
+static Op *build_like(Builder *b, const Op *like, Value *const *operands, uint32_t n) {
+  const Type *t = like->results[0].type;
+  Op *op = build_op_typed(b, like->opcode, &t, 1, operands, n);
+  op_copy_attrs(b->ctx, op, like);
+  return op;
+}
+
+// f(splat x, splat y) → splat f(x, y): uniform work is done once, on scalars.
+Value *rewrite_elementwise(Builder *b, Op *op) {
+  const Type *t = op->results[0].type;
+  if (op->num_results != 1 || t->kind != TYPE_TENSOR || op->opcode == OP_EXTERN) return NULL;
+  Value *scalars[3];
+  bool any = false;
+  if (op->num_operands > countof(scalars)) return NULL;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    Value *v = op_operand(op, i);
+    if (v->type->kind != TYPE_TENSOR) scalars[i] = v;
+    else if (def_of(v, OP_SPLAT)) { scalars[i] = op_operand(v->def, 0); any = true; }
+    else if (def_of(v, OP_CONSTANT)) scalars[i] = NULL;
+    else return NULL;
+  }
+  if (!any) return NULL;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (!scalars[i]) {
+      uint64_t bits;
+      value_constant_bits(op_operand(op, i), &bits);
+      scalars[i] = build_constant_bits(b, type_elem(op_operand(op, i)->type), bits);
+    }
+  const Type *elem = type_elem(t);
+  Op *scalar = build_op_typed(b, op->opcode, &elem, 1, scalars, op->num_operands);
+  op_copy_attrs(b->ctx, scalar, op);
+  return build_splat(b, op_result(scalar, 0), t);
+}
+
+// Constants go right in commutative ops; (x ∘ c) ∘ d → x ∘ (c ∘ d) where ∘ is associative on the wrapping integers.
+static Value *commute(Builder *b, Op *op) {
+  Value *x = op_operand(op, 0), *y = op_operand(op, 1);
+  if (is_constant(x) && !is_constant(y)) {
+    op_set_operand(op, 0, y);
+    op_set_operand(op, 1, x);
+    return op_result(op, 0);
+  }
+  Op *inner = def_of(x, op->opcode);
+  if (!inner || !is_constant(y) || !is_constant(op_operand(inner, 1)) || type_is_float(x->type)) return NULL;
+  return op_result(build_like(b, op, (Value *[]){op_operand(inner, 0), build_binary(b, op->opcode, op_operand(inner, 1), y)}, 2), 0);
+}
+
+// x − c → x + (−c)
+static Value *subtract_constant(Builder *b, Op *op) {
+  int64_t c;
+  Value *x = op_operand(op, 0), *y = op_operand(op, 1);
+  if (!value_constant_int(y, &c) || type_elem_bits(x->type) < 8) return NULL;
+  return build_binary(b, OP_ADDI, x, build_int(b, y->type, (int64_t)-(uint64_t)c));
+}
+
+// The right constant's predicate, operands swapped.
+static Value *compare_constant_right(Builder *b, Op *op) {
+  static const uint8_t swapped[] = {
+    [CMP_EQ] = CMP_EQ, [CMP_NE] = CMP_NE, [CMP_SLT] = CMP_SGT, [CMP_SLE] = CMP_SGE, [CMP_SGT] = CMP_SLT, [CMP_SGE] = CMP_SLE,
+    [CMP_ULT] = CMP_UGT, [CMP_ULE] = CMP_UGE, [CMP_UGT] = CMP_ULT, [CMP_UGE] = CMP_ULE,
+  };
+  Value *x = op_operand(op, 0), *y = op_operand(op, 1);
+  if (!is_constant(x) || is_constant(y)) return NULL;
+  op_set_operand(op, 0, y);
+  op_set_operand(op, 1, x);
+  op_set_int(b->ctx, op, ATTR_PRED, swapped[op_int(op, ATTR_PRED, 0)]);
+  return op_result(op, 0);
+}
+
+// (c ? true : false) → c; (!c ? x : y) → (c ? y : x)
+static Value *select_rules(Builder *b, Op *op) {
+  Value *c = op_operand(op, 0), *x = op_operand(op, 1), *y = op_operand(op, 2);
+  (void)b;
+  if (c->type == x->type && type_elem_bits(x->type) == 1 && is_true(x) && is_false(y)) return c;
+  Op *inverted = def_of(c, OP_XORI);
+  if (!inverted || !is_true(op_operand(inverted, 1))) return NULL;
+  op_set_operand(op, 0, op_operand(inverted, 0));
+  op_set_operand(op, 1, y);
+  op_set_operand(op, 2, x);
+  return op_result(op, 0);
+}
+
+// A cast of the same cast.
+static Value *repeat_cast(Builder *b, Op *op) {
+  Op *inner = def_of(op_operand(op, 0), op->opcode);
+  return inner ? op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0) : NULL;
+}
+
+static Value *reshape_rules(Builder *b, Op *op) {
+  Value *x = op_operand(op, 0);
+  Op *inner = def_of(x, OP_RESHAPE);
+  if (!inner || op_int(inner, ATTR_REORDER, 0) != op_int(op, ATTR_REORDER, 0)) return NULL;
+  return op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0);
+}
+
+static Value *broadcast_rules(Builder *b, Op *op) {
+  Op *inner = def_of(op_operand(op, 0), OP_BROADCAST);
+  return inner ? op_result(build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1), 0) : NULL;
+}
+
+static Value *trans_rules(Builder *b, Op *op) {
+  Op *inner = def_of(op_operand(op, 0), OP_TRANS);
+  if (!inner) return NULL;
+  const Attr *outer_order = op_attr(op, ATTR_ORDER), *inner_order = op_attr(inner, ATTR_ORDER);
+  int64_t order[MAX_RANK];
+  bool same = true;
+  for (uint32_t i = 0; i < outer_order->num_ints; i++) {
+    order[i] = inner_order->ints[outer_order->ints[i]];
+    same &= order[i] == i;
+  }
+  if (same && op_operand(inner, 0)->type == op->results[0].type) return op_operand(inner, 0);
+  Op *made = build_like(b, op, (Value *[]){op_operand(inner, 0)}, 1);
+  op_set_ints(b->ctx, made, ATTR_ORDER, order, outer_order->num_ints);
+  return op_result(made, 0);
+}
+
+// Of a conversion only the last matters; leaves are made in the layout that is wanted.
+static Value *convert_rules(Builder *b, Op *op) {
+  Value *x = op_operand(op, 0);
+  const Type *t = op->results[0].type;
+  Op *inner = def_of(x, OP_CONVERT_LAYOUT);
+  if (inner) return build_convert_layout(b, op_operand(inner, 0), t->layout);
+  if (!x->def || (x->def->opcode != OP_RANGE && x->def->opcode != OP_SPLAT && x->def->opcode != OP_CONSTANT)) return NULL;
+  Value *operand = x->def->num_operands ? op_operand(x->def, 0) : NULL;
+  Op *made = build_op_typed(b, x->def->opcode, &t, 1, &operand, x->def->num_operands);
+  op_copy_attrs(b->ctx, made, x->def);
+  return op_result(made, 0);
+}
+
+// A mask that is known: all of it or nothing.
+static Value *load_rules(Builder *b, Op *op) {
+  Value *mask = op_operand(op, 2), *other = op_operand(op, 3);
+  if (mask && is_true(mask)) {
+    op_set_operand(op, 2, NULL);
+    op_set_operand(op, 3, NULL);
+    return op_result(op, 0);
+  }
+  if (!mask || !is_false(mask) || op_int(op, ATTR_VOLATILE, 0)) return NULL;
+  return other ? other : type_elem(op->results[0].type)->kind == TYPE_SCALAR ? build_constant_bits(b, op->results[0].type, 0) : NULL;
+}
+
+static const RewriteRule rules[] = {
+  {OP_ADDI, commute}, {OP_MULI, commute}, {OP_ANDI, commute}, {OP_ORI, commute}, {OP_XORI, commute},
+  {OP_MINSI, commute}, {OP_MAXSI, commute}, {OP_MINUI, commute}, {OP_MAXUI, commute},
+  {OP_SUBI, subtract_constant},
+  {OP_CMPI, compare_constant_right},
+  {OP_SELECT, select_rules},
+  {OP_EXTSI, repeat_cast}, {OP_EXTUI, repeat_cast}, {OP_TRUNCI, repeat_cast}, {OP_FPEXT, repeat_cast}, {OP_BITCAST, repeat_cast},
+  {OP_RESHAPE, reshape_rules}, {OP_BROADCAST, broadcast_rules}, {OP_TRANS, trans_rules},
+  {OP_CONVERT_LAYOUT, convert_rules},
+  {OP_LOAD, load_rules},
+};
+
+RewriteRules rewrite_rules(void) { return (RewriteRules){rules, countof(rules)}; }

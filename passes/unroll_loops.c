@@ -1,0 +1,79 @@
+// Unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the iterations that are
+// left over in a second loop. With known bounds and no more than n iterations, no loop is left.
+//
+//   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
+//                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
+// In, out: TILE.
+#include "passes/pass.h"
+
+typedef struct { Context *ctx; bool changed; } Unroll;
+
+// Clones the body into the cursor's place with the given induction value; carried[] goes in and out.
+static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
+  ValueMap *map = value_map_new(b->ctx);
+  value_map_set(b->ctx, map, body->args[0], iv);
+  for (uint32_t i = 0; i < n; i++) value_map_set(b->ctx, map, body->args[i + 1], carried[i]);
+  for (const Op *op = body->first; op != body->last; op = op->next) {
+    Op *copy = op_clone(b->ctx, op, map);
+    if (b->before) op_insert_before(copy, b->before);
+    else op_append(copy, b->block);
+  }
+  for (uint32_t i = 0; i < n; i++) carried[i] = value_map_get(map, op_operand(body->last, i));
+}
+
+static void unroll(Op *op, int64_t factor, Unroll *u) {
+  Builder b = builder_before(u->ctx, op);
+  uint32_t n = op->num_results;
+  Value **carried = arena_array(&u->ctx->arena, Value *, n + 1), **inner = arena_array(&u->ctx->arena, Value *, n + 1);
+  for (uint32_t i = 0; i < n; i++) carried[i] = op_operand(op, i + 3);
+  Value *lb = op_operand(op, 0), *ub = op_operand(op, 1), *step = op_operand(op, 2);
+  const Block *body = op->blocks[0];
+  int64_t lo, hi, s;
+  bool known = value_constant_int(lb, &lo) && value_constant_int(ub, &hi) && value_constant_int(step, &s) && s > 0;
+  int64_t trips = known ? (hi > lo ? (hi - lo + s - 1) / s : 0) : -1;
+  if (known && trips <= factor) {
+    for (int64_t k = 0; k < trips; k++) clone_body(&b, body, build_int(&b, lb->type, lo + k * s), carried, n);
+  } else {
+    Value *count = build_int(&b, lb->type, factor);
+    Value *span = build_binary(&b, OP_SUBI, ub, lb);
+    Value *one = build_int(&b, lb->type, 1);
+    Value *all = build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
+    all = build_binary(&b, OP_MAXSI, all, build_int(&b, lb->type, 0));
+    Value *rounds = build_binary(&b, OP_DIVSI, all, count);
+    Value *wide = build_binary(&b, OP_MULI, step, count);
+    Value *middle = build_binary(&b, OP_ADDI, lb, build_binary(&b, OP_MULI, rounds, wide));
+    BuildRegion r = build_for_begin(&b, lb, middle, wide, carried, n, inner);
+    Value *iv = r.op->blocks[0]->args[0];
+    for (int64_t k = 0; k < factor; k++)
+      clone_body(&b, body, k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv, inner, n);
+    Op *main_loop = build_for_end(&b, r, inner);
+    op_copy_attrs(u->ctx, main_loop, op);
+    op_remove_attr(main_loop, ATTR_UNROLL);
+    for (uint32_t i = 0; i < n; i++) carried[i] = op_result(main_loop, i);
+    if (!known || trips % factor) {
+      r = build_for_begin(&b, middle, ub, step, carried, n, inner);
+      clone_body(&b, body, r.op->blocks[0]->args[0], inner, n);
+      Op *rest = build_for_end(&b, r, inner);
+      op_set_int(u->ctx, rest, ATTR_NUM_STAGES, 1);
+      for (uint32_t i = 0; i < n; i++) carried[i] = op_result(rest, i);
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) value_replace_all_uses(&op->results[i], carried[i]);
+  op_erase(op);
+  u->changed = true;
+}
+
+static void visit_block(Unroll *u, Block *b) {
+  for (Op *op = b->first, *next; op; op = next) {
+    next = op->next;
+    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(u, op->blocks[i]);
+    int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
+    if (factor > 1) unroll(op, factor, u);
+  }
+}
+
+bool pass_unroll_loops(PassCtx *p) {
+  Unroll u = {p->ctx, false};
+  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&u, f->body);
+  return u.changed;
+}
