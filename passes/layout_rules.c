@@ -9,7 +9,8 @@ typedef enum {
   FLOW_FREE,         // tensors of the op are unrelated
   FLOW_SAME,         // all tensors share one layout
   FLOW_SAME_BUT_FIRST,   // gather: the first operand is free
-  FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_REDUCE, FLOW_DOT
+  FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_REDUCE, FLOW_DOT,
+  FLOW_TENSOR_CORE   // nothing flows in: the op has the one layout it was made with
 } Flow;
 
 static Flow flow_of(const Op *op) {
@@ -27,6 +28,7 @@ static Flow flow_of(const Op *op) {
     case OP_SPLIT: return FLOW_SPLIT;
     case OP_REDUCE: return FLOW_REDUCE;
     case OP_DOT: return FLOW_DOT;
+    case OP_MMA: case OP_WGMMA: return FLOW_TENSOR_CORE;
     default: return FLOW_FREE;
   }
 }
@@ -60,6 +62,7 @@ const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const 
     case FLOW_JOIN: return layout_split(ctx, pivot);
     case FLOW_SPLIT: return pivot;
     case FLOW_REDUCE: return pivot;
+    case FLOW_TENSOR_CORE: return i == 2 ? pivot : NULL;
     case FLOW_DOT: {
       if (i == 2) return pivot;
       const Type *a = op_operand(op, 0)->type;
@@ -93,7 +96,7 @@ const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t 
     case FLOW_TRANS: return layout_transpose(ctx, l, op_attr(op, ATTR_ORDER)->ints);
     case FLOW_JOIN: return layout_join(ctx, l);
     case FLOW_DOT: return i == 2 ? l : NULL;
-    case FLOW_BROADCAST: case FLOW_FREE: return NULL;
+    case FLOW_BROADCAST: case FLOW_TENSOR_CORE: case FLOW_FREE: return NULL;
   }
   return NULL;
 }
@@ -101,7 +104,7 @@ const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t 
 const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
   (void)i;
   switch (flow_of(op)) {
-    case FLOW_FREE: case FLOW_REDUCE: return NULL;
+    case FLOW_FREE: case FLOW_REDUCE: case FLOW_TENSOR_CORE: return NULL;
     case FLOW_SPLIT: return layout_join(ctx, l);
     case FLOW_JOIN: return layout_split(ctx, l) ? l : NULL;
     case FLOW_RESHAPE: return is_tensor(op_operand(op, 0)) ? l : NULL;
@@ -110,6 +113,7 @@ const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i
 }
 
 const Layout *layout_rule_pivot(Context *ctx, const Op *op) {
+  if (flow_of(op) == FLOW_TENSOR_CORE) return op->results[0].type->layout;
   for (uint32_t i = 0; i < op->num_results; i++) {
     if (!is_tensor(&op->results[i])) continue;
     const Layout *p = layout_rule_pivot_of_result(ctx, op, i, op->results[i].type->layout);
@@ -154,6 +158,7 @@ void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
   if (v->def) {
     Op *op = v->def;
     if (op->opcode == OP_FOR || op->opcode == OP_IF || op->opcode == OP_WHILE) visit_carried(op, v->index, true, v, visit, user);
+    if (op->opcode == OP_WGMMA_WAIT) visit_other(op_operand(op, v->index), v, visit, user);
   } else if (v->block->parent) {
     Op *op = v->block->parent;
     if (op->opcode == OP_FOR && v->index > 0) visit_carried(op, v->index - 1, false, v, visit, user);
@@ -161,6 +166,7 @@ void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
   }
   for (Use *u = v->uses; u; u = u->next) {
     Op *op = u->user, *parent = op->parent->parent;
+    if (op->opcode == OP_WGMMA_WAIT) visit_other(op_result(op, u->index), v, visit, user);
     if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);
     if (op->opcode == OP_WHILE) visit_carried(op, u->index, false, v, visit, user);
     if (op->opcode == OP_YIELD && parent && (parent->opcode == OP_FOR || parent->opcode == OP_IF || parent->opcode == OP_WHILE))

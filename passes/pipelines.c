@@ -1,14 +1,15 @@
 // What runs, in which order.
 //
-//   TILE ────────────────────────────────────────────► LAID_OUT ────────────────► ALLOCATED
+//   TILE ───────────────────────────────► LAID_OUT ─────────────────────────────► ALLOCATED
 //
-//   simplify      unroll     fuse a·b+c    addresses      layouts         vectors     memory
-//   canonicalize─►unroll ───►fuse ────────►split ───┬───►coalesce ─┬────►annotate ──►allocate_shared
-//   cse           simplify   descriptors   simplify │    remove_   │     access      insert_barriers
-//   dce                                             │    conversions
-//   licm                                            │    simplify
-//                                                   │
-//                            from here on a kernel's layouts are in its types
+//   canonicalize, cse                     coalesce            a layout for each tensor
+//   unroll, flatten loops                 accelerate_dot      dots onto tensor cores
+//   descriptors without TMA               remove_conversions
+//   fuse a·b + c                          canonicalize, cse, licm, dce
+//   split_addresses                       annotate_access     vector widths
+//   canonicalize, cse, licm, dce          pipeline_loops, lower_tma, lower_allocs
+//                                         canonicalize, cse, licm, dce              allocate_shared
+//                                                                                   insert_barriers
 #include "passes/pipeline.h"
 
 #define STEP(name) {PASS_ID_##name, NULL}
@@ -21,6 +22,7 @@ static const PipelineStep tile_steps[] = {
   STEP(cse),
   STEP(unroll_loops),
   STEP(canonicalize),
+  STEP(flatten_loops),
   STEP(lower_descriptors),
   STEP_IF(fuse_multiply_add, wants_fusion),
   STEP(split_addresses),
@@ -32,12 +34,20 @@ static const PipelineStep tile_steps[] = {
 
 static const PipelineStep laid_out_steps[] = {
   STEP(coalesce),
+  STEP(accelerate_dot),
   STEP(remove_conversions),
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
   STEP(dce),
   STEP(annotate_access),
+  STEP(pipeline_loops),
+  STEP(lower_tma),
+  STEP(lower_allocs),
+  STEP(canonicalize),
+  STEP(cse),
+  STEP(licm),
+  STEP(dce),
 };
 
 static const PipelineStep allocated_steps[] = {

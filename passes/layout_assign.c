@@ -1,0 +1,207 @@
+// Layout assignment: see layout_assign.h. During the flow a value's layout is in Value.aux, an op's number in Op.mark.
+#include "passes/layout_assign.h"
+
+#include "passes/layout_rules.h"
+
+typedef struct {
+  Context *ctx;
+  const LayoutChoices *choices;
+  const Layout **pivots;             // by Op.mark
+  const Layout *(*fixed)[2];         // by Op.mark: operand layouts that the op's meaning fixes (mma)
+  VEC(Op *) ops;                     // by Op.mark
+  VEC(Value *) work;
+} Assign;
+
+static const Layout *layout_of(const Value *v) { return v->aux; }
+
+int64_t layout_loop_weight(const Op *op, int64_t weight) {
+  for (const Op *p = op->parent->parent; p && weight < INT64_MAX / 64; p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) weight *= 16;
+  return weight;
+}
+
+static void number(Op *op, void *user) {
+  Assign *c = user;
+  op->mark = c->ops.count;
+  vec_push(&c->ctx->arena, &c->ops, op);
+  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
+  for (uint32_t b = 0; b < op->num_blocks; b++)
+    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
+}
+
+static bool is_tensor_core(const Op *op) { return op->opcode == OP_MMA || op->opcode == OP_WGMMA; }
+
+static const Layout *operand_layout(Assign *c, const Op *op, uint32_t i, const Layout *pivot) {
+  return is_tensor_core(op) && i < 2 ? c->fixed[op->mark][i] : layout_rule_operand(c->ctx, op, i, pivot);
+}
+
+typedef struct { Op *op; const Layout *operand[2]; } FixedOperands;
+typedef VEC(FixedOperands) FixedList;
+typedef struct { Context *ctx; FixedList *list; } FixedSearch;
+
+static void remember_fixed(Op *op, void *user) {
+  FixedSearch *f = user;
+  if (!is_tensor_core(op)) return;
+  vec_push(&f->ctx->arena, f->list, ((FixedOperands){op, {op_operand(op, 0)->type->layout, op_operand(op, 1)->type->layout}}));
+}
+
+static void take_conversion_away(Op *op, void *user) {
+  (void)user;
+  if (op->opcode != OP_CONVERT_LAYOUT) return;
+  value_replace_all_uses(&op->results[0], op_operand(op, 0));
+  op_erase(op);
+}
+
+// ---- flow ----
+
+static void assign(Value *v, Assign *c, const Layout *l) {
+  if (!v || v->type->kind != TYPE_TENSOR || v->aux || !l) return;
+  v->aux = (void *)(uintptr_t)l;
+  vec_push(&c->ctx->arena, &c->work, v);
+}
+
+static void set_pivot(Assign *c, Op *op, const Layout *pivot) {
+  if (c->pivots[op->mark] || !pivot) return;
+  c->pivots[op->mark] = pivot;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i)) assign(op_operand(op, i), c, operand_layout(c, op, i, pivot));
+  for (uint32_t i = 0; i < op->num_results; i++) assign(&op->results[i], c, layout_rule_result(c->ctx, op, i, pivot));
+}
+
+typedef struct { Assign *c; const Layout *layout; } TieVisit;
+static void tie(Value *v, void *user) {
+  TieVisit *t = user;
+  assign(v, t->c, t->layout);
+}
+
+static bool may_settle(Assign *c, const Op *op, const Layout *pivot) {
+  return !op_is_global_access(op) || c->choices->accepts(c->choices->user, op, pivot);
+}
+
+static void flow(Assign *c) {
+  while (c->work.count) {
+    Value *v = c->work.data[--c->work.count];
+    const Layout *l = layout_of(v);
+    value_visit_ties(v, tie, &(TieVisit){c, l});
+    if (v->def && !c->pivots[v->def->mark]) {
+      const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
+      if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
+    }
+    if (value_is_leaf(v)) continue;        // each user can have its own copy
+    for (Use *u = v->uses; u; u = u->next) {
+      const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
+      if (!pivot || c->pivots[u->user->mark]) continue;
+      if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
+    }
+  }
+}
+
+static void assign_default(Assign *c, Value *v) {
+  if (v->type->kind != TYPE_TENSOR || v->aux) return;
+  assign(v, c, c->choices->otherwise(c->choices->user, v));
+  flow(c);
+}
+
+static void assign_all(Assign *c, const LayoutAnchors *anchors) {
+  // Heaviest first; insertion sort keeps program order among equals.
+  uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
+  for (uint32_t i = 0; i < anchors->count; i++) {
+    uint32_t k = i;
+    for (; k > 0 && anchors->data[i].weight > anchors->data[order[k - 1]].weight; k--) order[k] = order[k - 1];
+    order[k] = i;
+  }
+  for (uint32_t i = 0; i < anchors->count; i++) {
+    const LayoutAnchor *a = &anchors->data[order[i]];
+    if (c->pivots[a->op->mark]) continue;
+    set_pivot(c, a->op, a->pivot ? a->pivot : c->choices->choose(c->choices->user, a->op));
+    flow(c);
+  }
+  for (uint32_t i = 0; i < c->ops.count; i++) {
+    Op *op = c->ops.data[i];
+    for (uint32_t k = 0; k < op->num_results; k++) assign_default(c, &op->results[k]);
+    for (uint32_t b = 0; b < op->num_blocks; b++)
+      for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) assign_default(c, op->blocks[b]->args[k]);
+  }
+}
+
+// ---- rewriting ----
+
+// v as an operand of op, in the layout.
+static Value *in_layout(Assign *c, Op *op, Value *v, const Layout *l) {
+  if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
+  Builder b = builder_before(c->ctx, op);
+  if (value_is_leaf(v)) {
+    Op *copy = op_clone(c->ctx, v->def, value_map_new(c->ctx));
+    op_insert_before(copy, op);
+    copy->results[0].type = type_with_layout(c->ctx, v->type, l);
+    return op_result(copy, 0);
+  }
+  return build_convert_layout(&b, v, l);
+}
+
+static void set_type(Assign *c, Value *v) {
+  if (v->type->kind == TYPE_TENSOR) v->type = type_with_layout(c->ctx, v->type, layout_of(v));
+}
+
+// Carried values: what goes in and what is yielded agree with the block argument or result.
+static void convert_carried(Assign *c, Op *op) {
+  Op *parent = op->parent->parent;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Value *like = NULL;
+    if (op->opcode == OP_FOR && i >= 3) like = op->blocks[0]->args[i - 2];
+    else if (op->opcode == OP_WHILE) like = op->blocks[0]->args[i];
+    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_IF) like = op_result(parent, i);
+    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = parent->blocks[0]->args[i + 1];
+    else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_WHILE) like = parent->blocks[0]->args[i];
+    else if (op->opcode == OP_CONDITION && i > 0) like = parent->blocks[1]->args[i - 1];
+    if (like && like->type->kind == TYPE_TENSOR) op_set_operand(op, i, in_layout(c, op, op_operand(op, i), like->type->layout));
+  }
+}
+
+static void rewrite(Assign *c) {
+  for (uint32_t i = 0; i < c->ops.count; i++) {
+    Op *op = c->ops.data[i];
+    for (uint32_t k = 0; k < op->num_results; k++) set_type(c, &op->results[k]);
+    for (uint32_t b = 0; b < op->num_blocks; b++)
+      for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) set_type(c, op->blocks[b]->args[k]);
+  }
+  for (uint32_t i = 0; i < c->ops.count; i++) {
+    Op *op = c->ops.data[i];
+    convert_carried(c, op);
+    const Layout *pivot = c->pivots[op->mark];
+    if (!pivot) pivot = layout_rule_pivot(c->ctx, op);
+    if (!pivot) continue;
+    for (uint32_t k = 0; k < op->num_operands; k++)
+      if (op_operand(op, k)) op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
+    // A result whose layout was settled before the op's pivot: the op keeps its own, the users get what they expect.
+    for (uint32_t k = 0; k < op->num_results; k++) {
+      Value *r = &op->results[k];
+      const Layout *made = layout_rule_result(c->ctx, op, k, pivot);
+      if (!made || made == r->type->layout) continue;
+      const Layout *expected = r->type->layout;
+      r->type = type_with_layout(c->ctx, r->type, made);
+      if (!r->uses) continue;
+      Builder b = builder_before(c->ctx, op->next);
+      b.span = op->span;
+      Op *convert = build_op_typed(&b, OP_CONVERT_LAYOUT, (const Type *[]){type_with_layout(c->ctx, r->type, expected)}, 1, (Value *[]){r}, 1);
+      value_replace_all_uses(r, op_result(convert, 0));
+      op_set_operand(convert, 0, r);
+    }
+  }
+}
+
+void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const LayoutChoices *choices) {
+  Assign c = {.ctx = ctx, .choices = choices};
+  for (Func *f = m->funcs; f; f = f->next)
+    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
+  FixedList fixed = {0};
+  module_walk(m, remember_fixed, &(FixedSearch){ctx, &fixed});
+  module_walk(m, take_conversion_away, NULL);
+  module_walk(m, number, &c);
+  c.pivots = arena_array(&ctx->arena, const Layout *, c.ops.count + 1);
+  c.fixed = arena_alloc(&ctx->arena, sizeof *c.fixed * (c.ops.count + 1));
+  for (uint32_t i = 0; i < fixed.count; i++)
+    for (uint32_t k = 0; k < 2; k++) c.fixed[fixed.data[i].op->mark][k] = fixed.data[i].operand[k];
+  assign_all(&c, anchors);
+  rewrite(&c);
+}

@@ -1,0 +1,223 @@
+// Moves and removes layout conversions.
+//
+// First all conversions are taken away and the layouts flow anew from what has a reason for its layout: tensor-core ops and
+// the dots that stay (heaviest first), then memory accesses, which keep the layout they have. So a carried accumulator takes
+// the tensor cores' layout, and what is computed between two dots never leaves it.
+//
+// Then each conversion left is weighed against making its value anew in the layout that is wanted: backward from it, an op is
+// either made a second time (or, without other users, moved over) with operands that are had the same way, or its result is
+// converted where it is made, which hoists conversions to smaller tensors and out of loops. Loads are never made twice.
+// In, out: LAID_OUT.
+#include "ir/scratch.h"
+#include "passes/layout_assign.h"
+#include "passes/layout_cost.h"
+#include "passes/layout_rules.h"
+#include "passes/pass.h"
+
+// ---- flowing anew ----
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  AxisAnalysis *axes;
+  LayoutAnchors anchors;
+} Reflow;
+
+static void gather(Op *op, void *user) {
+  Reflow *r = user;
+  int64_t weight = 0;
+  if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA) {
+    const Type *a = op_operand(op, 0)->type;
+    weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
+    if (op->opcode != OP_DOT) weight *= 64;       // these cannot have another layout
+  } else if (op_is_global_access(op)) {
+    weight = type_numel(access_shape(op)) * access_bytes(op);
+  }
+  if (!weight) return;
+  vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
+}
+
+static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot(((Reflow *)user)->ctx, op); }
+
+static bool accepts(void *user, const Op *op, const Layout *l) {
+  Reflow *r = user;
+  const Layout *own = access_shape(op)->layout;
+  if (own == l) return true;
+  AccessInfo a;
+  axis_access_info(r->axes, op, &a);
+  uint32_t warps = r->module->num_warps;
+  const Type *moved = type_with_elem(r->ctx, access_shape(op), type_elem(op_operand(op, 0)->type)->elem);
+  return access_cost(op, &a, l, warps) <= access_cost(op, &a, own, warps) + conversion_cost(moved, warps);
+}
+
+static const Layout *otherwise(void *user, const Value *v) {
+  (void)user;
+  return v->type->layout;
+}
+
+// ---- making values anew ----
+
+typedef struct Plan Plan;
+struct Plan {
+  Value *value;
+  const Layout *layout;
+  int64_t cost;
+  bool convert;              // else the op is made anew
+  Value *made;               // once carried out
+  Plan *next;
+};
+
+typedef struct {
+  Context *ctx;
+  Module *module;
+  Plan *plans;
+  bool changed;
+} Remat;
+
+static int64_t depth_weight(const Op *op) { return layout_loop_weight(op, 1); }
+
+static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *place) {
+  ConvertKind kind = convert_kind(r->ctx, v->type, type_with_layout(r->ctx, v->type, l));
+  int64_t regs = layout_regs_per_thread(l), warps = r->module->num_warps, cost;
+  switch (kind) {
+    case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;
+    case CONVERT_SHUFFLE: cost = 3 * regs * warps; break;
+    default: cost = conversion_cost(v->type, r->module->num_warps) + 2 * regs * warps; break;
+  }
+  return cost * depth_weight(place);
+}
+
+static int64_t op_cost(const Op *op) {
+  switch (op->opcode) {
+    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: case OP_HINT: case OP_JOIN: case OP_SPLIT: return 0;
+    case OP_DIVSI: case OP_DIVUI: case OP_REMSI: case OP_REMUI: case OP_REMF: return 24;
+    case OP_DIVF: case OP_DIVF_RN: case OP_SQRT_RN: return 12;
+    case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_COS: case OP_TANH: case OP_SQRT: case OP_RSQRT: case OP_RCP: return 4;
+    default: return 1;
+  }
+}
+
+// Ops that a value may be made by a second time, in another layout.
+static bool can_redo(const Op *op) {
+  if (op->num_blocks || op->opcode == OP_EXTERN) return false;
+  switch (op->opcode) {
+    case OP_CONVERT_LAYOUT: case OP_DOT: case OP_MMA: case OP_GATHER: case OP_HISTOGRAM: case OP_CAT: return false;
+    default: return (op_info[op->opcode].traits & TRAIT_PURE) != 0;
+  }
+}
+
+static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
+  for (Plan *p = r->plans; p; p = p->next)
+    if (p->value == v && p->layout == l) return p;
+  return NULL;
+}
+
+enum { MAX_PLAN_DEPTH = 48 };
+
+// The cheapest way to v in the layout. What several users share is paid for once.
+static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, uint32_t depth) {
+  if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || value_is_leaf(v)) return 0;
+  if (find_plan(r, v, l)) return 0;
+  Plan *p = arena_new(&r->ctx->arena, Plan);
+  *p = (Plan){.value = v, .layout = l, .convert = true, .next = r->plans};
+  r->plans = p;
+  const Op *home = v->def ? v->def : place;
+  if (!v->def && v->block->first) home = v->block->first;
+  p->cost = convert_cost_at(r, v, l, home);
+  Op *op = v->def;
+  if (!op || depth == 0) return p->cost;
+  if (op->opcode == OP_LOCAL_LOAD) {      // can as well read in the layout that is wanted, there and then
+    p->convert = false;
+    p->cost = value_has_one_use(v) ? 0 : 2 * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+    return p->cost;
+  }
+  const Layout *pivot = can_redo(op) ? layout_rule_pivot_of_result(r->ctx, op, v->index, l) : NULL;
+  if (op->opcode == OP_CONVERT_LAYOUT) {
+    // Of two conversions only the second matters.
+    Value *x = op_operand(op, 0);
+    int64_t direct = x->type->layout == l ? 0 : convert_cost_at(r, x, l, op);
+    if (direct < p->cost) p->cost = direct;
+    return p->cost;
+  }
+  if (!pivot) return p->cost;
+  Plan *before = r->plans;
+  int64_t again = value_has_one_use(v) ? 0 : op_cost(op) * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+  for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
+    if (op_operand(op, i)) again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
+  if (again < p->cost) {
+    p->cost = again;
+    p->convert = false;
+  } else {
+    r->plans = before;         // operands planned for nothing
+  }
+  return p->cost;
+}
+
+static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
+  if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
+  const Type *t = type_with_layout(r->ctx, v->type, l);
+  if (value_is_leaf(v)) {
+    Op *copy = op_clone(r->ctx, v->def, value_map_new(r->ctx));
+    op_insert_before(copy, v->def);
+    copy->results[0].type = t;
+    return op_result(copy, 0);
+  }
+  Plan *p = find_plan(r, v, l);
+  if (!p) ice(r->ctx, "a conversion without a plan");
+  if (p->made) return p->made;
+  if (p->convert) {
+    Op *first = v->def ? v->def->next : v->block->first;
+    Builder b = builder_before(r->ctx, first);
+    if (v->def) b.span = v->def->span;
+    Value *x = v->def && v->def->opcode == OP_CONVERT_LAYOUT ? op_operand(v->def, 0) : v;
+    p->made = x->type->layout == l ? x : op_result(build_op_typed(&b, OP_CONVERT_LAYOUT, &t, 1, &x, 1), 0);
+    return p->made;
+  }
+  Op *op = v->def;
+  if (op->opcode == OP_LOCAL_LOAD) {
+    Op *copy = op_clone(r->ctx, op, value_map_new(r->ctx));
+    op_insert_before(copy, op);
+    copy->results[0].type = t;
+    return p->made = op_result(copy, 0);
+  }
+  const Layout *pivot = layout_rule_pivot_of_result(r->ctx, op, v->index, l);
+  ValueMap *map = value_map_new(r->ctx);
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    Value *x = op_operand(op, i);
+    if (x) value_map_set(r->ctx, map, x, carry_out(r, x, layout_rule_operand(r->ctx, op, i, pivot), place));
+  }
+  Op *copy = op_clone(r->ctx, op, map);
+  op_insert_before(copy, op->next);
+  for (uint32_t i = 0; i < copy->num_results; i++) {
+    const Layout *made = layout_rule_result(r->ctx, op, i, pivot);
+    if (made) copy->results[i].type = type_with_layout(r->ctx, copy->results[i].type, made);
+  }
+  return p->made = op_result(copy, v->index);
+}
+
+static void weigh(Op *op, void *user) {
+  Remat *r = user;
+  if (op->opcode != OP_CONVERT_LAYOUT) return;
+  Value *x = op_operand(op, 0);
+  const Layout *want = op->results[0].type->layout;
+  r->plans = NULL;
+  int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, MAX_PLAN_DEPTH);
+  if (x->type->layout != want && then >= now) return;
+  Value *made = carry_out(r, x, want, op);
+  value_replace_all_uses(&op->results[0], made);
+  op_erase(op);
+  r->changed = true;
+}
+
+bool pass_remove_conversions(PassCtx *p) {
+  Reflow reflow = {.ctx = p->ctx, .module = p->module, .axes = axis_analyse(p->ctx, p->module)};
+  module_walk(p->module, gather, &reflow);
+  layout_assign(p->ctx, p->module, &reflow.anchors, &(LayoutChoices){choose, accepts, otherwise, &reflow});
+  Remat r = {.ctx = p->ctx, .module = p->module};
+  for (uint32_t round = 0; round < 8; round++) {
+    r.changed = false;
+    module_walk(p->module, weigh, &r);
+    if (!r.changed) break;
+  }
+  return true;
+}
