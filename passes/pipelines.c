@@ -6,7 +6,7 @@
 //   unroll, flatten loops                 accelerate_dot      dots onto tensor cores
 //   descriptors without TMA               remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
-//   split_addresses                       annotate_access     vector widths
+//   split_addresses, auto_tma             annotate_access     vector widths
 //   canonicalize, cse, licm, dce          pipeline_loops, lower_tma, lower_allocs
 //                                         canonicalize, cse, licm, dce              allocate_shared
 //                                                                                   insert_barriers
@@ -29,6 +29,7 @@ static const PipelineStep tile_steps[] = {
   STEP(canonicalize),
   STEP(cse),
   STEP(licm),
+  STEP(auto_tma),
   STEP(dce),
 };
 
