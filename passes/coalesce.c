@@ -31,7 +31,7 @@ static void gather(Op *op, void *user) {
     const Type *a = op_operand(op, 0)->type;
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
   } else if (op_is_global_access(op)) {
-    weight = type_numel(access_shape(op)) * access_bytes(op);
+    weight = type_numel(access_type(op)) * access_elem_bytes(op);
   }
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
 }
@@ -51,9 +51,9 @@ static int64_t shared_vector(Coalesce *c, const Type *t, uint32_t axis) {
   for (uint32_t i = 0; i < c->anchors.count; i++) {
     const Op *op = c->anchors.data[i].op;
     AccessInfo a;
-    if ((op->opcode != OP_LOAD && op->opcode != OP_STORE) || !type_same_shape(access_shape(op), t)) continue;
+    if ((op->opcode != OP_LOAD && op->opcode != OP_STORE) || !type_same_shape(access_type(op), t)) continue;
     if (!axis_access_info(c->axes, op, &a) || a.fastest != axis) continue;
-    int64_t v = access_max_vector(&a, axis, access_bytes(op));
+    int64_t v = access_max_vector(&a, axis, access_elem_bytes(op));
     if (op->opcode == OP_LOAD) loads = max_i64(loads, v);
     else stores = stores ? min_i64(stores, v) : v;
   }
@@ -65,7 +65,7 @@ static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
 }
 
 static const Layout *choose_for_access(Coalesce *c, const Op *op) {
-  const Type *t = access_shape(op);
+  const Type *t = access_type(op);
   AccessInfo a;
   axis_access_info(c->axes, op, &a);
   BlockedChoice choice = {.vec = 1};
@@ -79,7 +79,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
     }
   uint32_t axis = choice.order[0];
   int64_t vec = op->opcode == OP_LOAD || op->opcode == OP_STORE ? shared_vector(c, t, axis) : 1;
-  if (op->opcode == OP_STORE) vec = min_i64(vec, access_max_vector(&a, axis, access_bytes(op)));
+  if (op->opcode == OP_STORE) vec = min_i64(vec, access_max_vector(&a, axis, access_elem_bytes(op)));
   choice.vec = (uint32_t)min_i64(vec, elements_per_thread(c, t));
   choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, t, axis);
   return layout_blocked_for(c->ctx, c->module, t, &choice);
@@ -120,7 +120,7 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   AccessInfo a;
   axis_access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
-  const Type *moved = type_with_elem(c->ctx, access_shape(op), type_elem(op_operand(op, 0)->type)->elem);
+  const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
   return own == l || access_cost(op, &a, l, warps) <= access_cost(op, &a, own, warps) + conversion_cost(moved, warps);
 }
 

@@ -1,12 +1,12 @@
 // Costs of layouts: see layout_cost.h.
 #include "passes/layout_cost.h"
 
-const Type *access_shape(const Op *op) {
+const Type *access_type(const Op *op) {
   const Type *ptr = op_operand(op, 0)->type;
   return ptr->kind == TYPE_TENSOR ? ptr : op_operand(op, 1)->type;
 }
 
-uint32_t access_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
+uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
 
 // Sectors that one instruction of a warp touches.
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec, uint32_t idle) {
@@ -29,7 +29,7 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
 }
 
 int64_t access_cost(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
-  uint32_t bytes = access_bytes(op), axis = a->fastest;
+  uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
   int64_t vec = min_i64(layout_contiguity(l, axis), access_max_vector(a, axis, bytes));
   bool is_load = op->opcode == OP_LOAD;               // duplicates load again, but only one of them stores
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE), idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);

@@ -31,7 +31,7 @@ static void gather(Op *op, void *user) {
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
     if (op->opcode != OP_DOT) weight *= 64;       // these cannot have another layout
   } else if (op_is_global_access(op)) {
-    weight = type_numel(access_shape(op)) * access_bytes(op);
+    weight = type_numel(access_type(op)) * access_elem_bytes(op);
   }
   if (!weight) return;
   vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
@@ -41,12 +41,12 @@ static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot
 
 static bool accepts(void *user, const Op *op, const Layout *l) {
   Reflow *r = user;
-  const Layout *own = access_shape(op)->layout;
+  const Layout *own = access_type(op)->layout;
   if (own == l) return true;
   AccessInfo a;
   axis_access_info(r->axes, op, &a);
   uint32_t warps = r->module->num_warps;
-  const Type *moved = type_with_elem(r->ctx, access_shape(op), type_elem(op_operand(op, 0)->type)->elem);
+  const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
   return access_cost(op, &a, l, warps) <= access_cost(op, &a, own, warps) + conversion_cost(moved, warps);
 }
 
