@@ -224,7 +224,8 @@ struct Buf;
 void ir_print_module(struct Buf *out, const Module *m);           // deterministic; parses back to the same bytes
 void ir_print_op(struct Buf *out, const Op *op);
 void ir_print_type(struct Buf *out, const Type *t);
-void ir_number_values(Module *m);
+void ir_number_values(Module *m);                                 // from 0 in each function
+uint32_t ir_count_values(const Func *f);
 Module *ir_parse(Context *ctx, const SourceFile *file);           // NULL after diagnostics
 bool ir_verify(Module *m);                                        // false after recording diagnostics that name op and rule
 

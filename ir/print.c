@@ -36,9 +36,23 @@ static void number_block(Block *b, uint32_t *n) {
   }
 }
 
+static void count_block(const Block *b, uint32_t *n) {
+  *n += b->num_args;
+  for (const Op *op = b->first; op; op = op->next) {
+    *n += op->num_results;
+    for (uint32_t i = 0; i < op->num_blocks; i++) count_block(op->blocks[i], n);
+  }
+}
+
 static uint32_t number_func(Func *f) {
   uint32_t n = 0;
   number_block(f->body, &n);
+  return n;
+}
+
+uint32_t ir_count_values(const Func *f) {
+  uint32_t n = 0;
+  count_block(f->body, &n);
   return n;
 }
 

@@ -1,0 +1,356 @@
+// The interpreter: launch, programs as coroutines, storage of values, control flow, dispatch. See interp.h.
+#include "ir/interp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp_int.h"
+
+enum { STACK_BYTES = 1 << 20, MAX_ACTIVE = 512, IDLE_ROUNDS = 2000 };
+
+bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
+  Context *ctx = p->run->ctx;
+  va_list ap;
+  va_start(ap, fmt);
+  diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
+  va_end(ap);
+  for (const CallSite *c = op->inlined_at; c; c = c->outer) diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
+  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2], p->run->launch->func->name);
+  p->failed = true;
+  return false;
+}
+
+// ---- storage ----
+
+void *temporary(size_t n) {
+  void *m = malloc(n ? n : 1);
+  if (!m) abort();   // as the arena: without memory nothing can be reported
+  return m;
+}
+
+static size_t value_bytes(const Type *t) {
+  switch (t->kind) {
+    case TYPE_BUFFER: return sizeof(BufferView);
+    case TYPE_DESC: return sizeof(InterpDesc);
+    case TYPE_TOKEN: return 1;
+    default: return (size_t)type_numel(t) * type_elem_bytes(t);
+  }
+}
+
+static void reserve(void **data, size_t *capacity, size_t n) {
+  if (*capacity >= n) return;
+  free(*data);
+  *data = temporary(n);
+  *capacity = n;
+}
+
+uint32_t value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
+
+void *value_storage(Prog *p, const Value *v) {
+  Slot *s = &p->slots[v->number];
+  reserve(&s->data, &s->capacity, value_bytes(v->type) * p->lanes);
+  s->lanes = p->lanes;
+  return s->data;
+}
+
+void *result_data(Prog *p, Op *op, uint32_t i) { return value_storage(p, &op->results[i]); }
+
+const void *value_data(Prog *p, const Value *v) {
+  Slot *s = &p->slots[v->number];
+  if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
+  // Defined outside of the region that runs: the same for every lane.
+  size_t n = value_bytes(v->type);
+  reserve(&s->wide, &s->wide_capacity, n * p->lanes);
+  for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);
+  return s->wide;
+}
+
+const void *operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? value_data(p, op->operands[i].value) : NULL; }
+
+int64_t operand_int(Prog *p, const Op *op, uint32_t i) {
+  const Type *t = operand_type(op, i);
+  return num_sext(element(operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
+}
+
+// Copies values to others at once: a source may be one of the destinations.
+static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to, uint32_t n) {
+  bool overlap = false;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < i; k++) overlap |= op_operand(from, skip + i) == to[k];
+  char *all = NULL;
+  if (overlap) {
+    size_t total = 0, at = 0;
+    for (uint32_t i = 0; i < n; i++) total += value_bytes(to[i]->type) * p->lanes;
+    all = temporary(total);
+    for (uint32_t i = 0; i < n; i++) {
+      size_t size = value_bytes(to[i]->type) * p->lanes;
+      memcpy(all + at, operand_data(p, from, skip + i), size);
+      at += size;
+    }
+  }
+  size_t at = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    size_t size = value_bytes(to[i]->type) * p->lanes;
+    const void *source = all ? all + at : operand_data(p, from, skip + i);
+    void *dest = value_storage(p, to[i]);
+    if (dest != source) memcpy(dest, source, size);
+    at += size;
+  }
+  free(all);
+}
+
+static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    move_values(p, from, skip + i, (Value *[]){op_result(op, i)}, 1);
+}
+
+// ---- control flow ----
+
+bool run_block(Prog *p, Block *b) {
+  for (Op *op = b->first; op; op = op->next) {
+    if (op_info[op->opcode].traits & TRAIT_TERMINATOR) return true;
+    if (!run_op(p, op)) return false;
+  }
+  return true;
+}
+
+bool interp_for(Prog *p, Op *op) {
+  Block *body = op->blocks[0];
+  uint32_t bytes = type_elem_bytes(operand_type(op, 0));
+  int64_t iv = operand_int(p, op, 0), ub = operand_int(p, op, 1), step = operand_int(p, op, 2);
+  if (step <= 0) return interp_fail(p, op, "the step of this loop is %lld; it must be positive", (long long)step);
+  move_values(p, op, 3, body->args + 1, op->num_results);
+  while (iv < ub) {
+    set_element(value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
+    if (!run_block(p, body)) return false;
+    move_values(p, body->last, 0, body->args + 1, op->num_results);
+    if (__builtin_add_overflow(iv, step, &iv)) break;
+    if (bytes == 4 && iv > INT32_MAX) break;
+  }
+  for (uint32_t i = 0; i < op->num_results; i++)
+    memcpy(result_data(p, op, i), value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
+  return true;
+}
+
+bool interp_while(Prog *p, Op *op) {
+  Block *before = op->blocks[0], *after = op->blocks[1];
+  move_values(p, op, 0, before->args, op->num_operands);
+  bool outer = p->synchronised;
+  for (;;) {
+    outer |= p->synchronised;
+    p->synchronised = false;
+    if (!run_block(p, before)) return false;
+    bool again = *(const uint8_t *)operand_data(p, before->last, 0);
+    if (!again) break;
+    move_values(p, before->last, 1, after->args, op->num_results);
+    if (!run_block(p, after)) return false;
+    move_values(p, after->last, 0, before->args, op->num_operands);
+    if (p->synchronised) interp_give_way(p, op);
+  }
+  p->synchronised |= outer;
+  move_to_results(p, before->last, 1, op);
+  return true;
+}
+
+bool interp_if(Prog *p, Op *op) {
+  Block *b = op->blocks[*(const uint8_t *)operand_data(p, op, 0) ? 0 : 1];
+  if (!run_block(p, b)) return false;
+  move_to_results(p, b->last, 0, op);
+  return true;
+}
+
+bool interp_yield(Prog *p, Op *op) { (void)p, (void)op; return true; }
+bool interp_condition(Prog *p, Op *op) { (void)p, (void)op; return true; }
+bool interp_return(Prog *p, Op *op) { (void)p, (void)op; return true; }
+
+typedef bool (*InterpFn)(Prog *p, Op *op);
+static const InterpFn interp_fns[NUM_OPS] = {
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = HOW_##how(name),
+#include "ir/ops.def"
+};
+
+bool run_op(Prog *p, Op *op) { return interp_fns[op->opcode](p, op); }
+
+// ---- programs ----
+
+static Prog *new_prog(Run *run) {
+  Prog *p = run->free_progs;
+  if (p) {
+    run->free_progs = p->next;
+  } else {
+    p = arena_new(&run->ctx->arena, Prog);
+    p->slots = calloc(run->num_values + 1, sizeof *p->slots);
+    if (!p->slots) abort();
+  }
+  *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .lanes = 1};
+  return p;
+}
+
+static void free_prog(Run *run, Prog *p) {
+  p->next = run->free_progs;
+  run->free_progs = p;
+}
+
+static void release_progs(Run *run) {
+  for (Prog *p = run->free_progs; p; p = p->next) {
+    for (uint32_t i = 0; i < run->num_values; i++) {
+      free(p->slots[i].data);
+      free(p->slots[i].wide);
+    }
+    free(p->slots);
+    free(p->stack);
+  }
+}
+
+static void run_program(Prog *p) {
+  const Func *f = p->run->launch->func;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    const Value *v = f->body->args[i];
+    void *to = value_storage(p, v);
+    if (v->type->kind == TYPE_DESC) memcpy(to, &p->run->descs[i], sizeof(InterpDesc));
+    else set_element(to, type_elem_bytes(v->type), 0, num_zext(p->run->args[i].bits, type_elem_bits(v->type)));
+  }
+  bool ok = run_block(p, f->body);
+  finish_copies(p, ok);
+  p->finished = true;
+}
+
+static void start(uint32_t high, uint32_t low) {
+  Prog *p = (Prog *)(uintptr_t)((uint64_t)high << 32 | low);
+  run_program(p);
+  swapcontext(&p->context, &p->run->scheduler);
+}
+
+void interp_give_way(Prog *p, const Op *op) {
+  if (!p->run->use_contexts) return;
+  p->waiting = op;
+  p->yielded = true;
+  swapcontext(&p->context, &p->run->scheduler);
+}
+
+static void resume(Prog *p) {
+  if (!p->run->use_contexts) {
+    run_program(p);
+    return;
+  }
+  if (!p->yielded) {
+    if (!p->stack) p->stack = temporary(STACK_BYTES);
+    getcontext(&p->context);
+    p->context.uc_stack.ss_sp = p->stack;
+    p->context.uc_stack.ss_size = STACK_BYTES;
+    p->context.uc_link = NULL;
+    uint64_t address = (uintptr_t)p;
+    makecontext(&p->context, (void (*)(void))start, 2, (uint32_t)(address >> 32), (uint32_t)address);
+  }
+  p->yielded = false;
+  swapcontext(&p->run->scheduler, &p->context);
+}
+
+// Runs programs in order; those that spin are taken up again in turn, beside newly started ones.
+static bool run_grid(Run *run) {
+  const InterpLaunch *l = run->launch;
+  uint32_t count[3], first[3] = {0, 0, 0};
+  bool part = l->num_programs[0] != 0, ok = true;
+  for (int i = 0; i < 3; i++) {
+    count[i] = part ? l->num_programs[i] : l->grid[i];
+    if (part) first[i] = l->first_program[i];
+  }
+  uint64_t total = (uint64_t)count[0] * count[1] * count[2], next = 0, seen = 0;
+  Prog *active[MAX_ACTIVE];
+  uint32_t num_active = 0, idle = 0;
+  while (ok && (next < total || num_active)) {
+    if (next < total && num_active < MAX_ACTIVE) {
+      Prog *p = active[num_active++] = new_prog(run);
+      p->id[0] = first[0] + (uint32_t)(next % count[0]);
+      p->id[1] = first[1] + (uint32_t)(next / count[0] % count[1]);
+      p->id[2] = first[2] + (uint32_t)(next / count[0] / count[1]);
+      next++;
+      idle = 0;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < num_active; i++) {
+      Prog *p = active[i];
+      if (ok) resume(p);
+      ok &= !p->failed;
+      if (p->finished || !ok) {
+        free_prog(run, p);
+        idle = 0;
+      } else {
+        active[kept++] = p;
+      }
+    }
+    num_active = kept;
+    if (run->writes != seen) idle = 0;
+    seen = run->writes;
+    if (num_active && ++idle > IDLE_ROUNDS && (next == total || num_active == MAX_ACTIVE)) {
+      ok = interp_fail(active[0], active[0]->waiting, "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
+      for (uint32_t i = 0; i < num_active; i++) free_prog(run, active[i]);
+    }
+  }
+  return ok;
+}
+
+static int by_address(const void *a, const void *b) {
+  uint64_t x = ((const InterpBuffer *)a)->address, y = ((const InterpBuffer *)b)->address;
+  return (x > y) - (x < y);
+}
+
+static bool synchronises(const Op *op) {
+  if (op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS) return true;
+  return op->opcode == OP_LOAD && (op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV);
+}
+
+// Whether some while loop could wait for another program: only then are programs coroutines.
+static void find_spin(Op *op, void *found) {
+  if (!synchronises(op)) return;
+  for (const Op *up = op->parent->parent; up; up = up->parent->parent)
+    if (up->opcode == OP_WHILE) *(bool *)found = true;
+}
+
+// The descriptor that a hidden parameter stands for, from the arguments that it names.
+static InterpDesc automatic_desc(const Run *run, const FuncParam *param, const Type *type) {
+  InterpDesc d = {.address = run->args[param->base_param].bits, .padding = param->padding};
+  const Func *f = run->launch->func;
+  for (uint32_t i = 0; i < type->rank; i++) {
+    int e = param->extent_params[i], s = param->stride_params[i];
+    d.extents[i] = e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
+    d.strides[i] = s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
+  }
+  return d;
+}
+
+bool interp_run(Context *ctx, const InterpLaunch *launch) {
+  Func *f = launch->func;
+  Run run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
+  ir_number_values(f->module);
+  run.num_values = 1;
+  for (const Func *g = f->module->funcs; g; g = g->next) {
+    uint32_t n = ir_count_values(g);
+    if (n > run.num_values) run.num_values = n;
+  }
+  run.buffers = arena_array(&ctx->arena, InterpBuffer, launch->num_buffers + 1);
+  if (launch->num_buffers) memcpy(run.buffers, launch->buffers, launch->num_buffers * sizeof *run.buffers);
+  run.args = arena_array(&ctx->arena, InterpArg, f->num_params);
+  run.descs = arena_array(&ctx->arena, InterpDesc, f->num_params);
+  for (uint32_t i = 0; i < f->num_params && i < launch->num_args; i++) run.args[i] = launch->args[i];
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    const FuncParam *param = &f->params[i];
+    if (param->kind == PARAM_SCRATCH) {
+      size_t n = (size_t)f->module->scratch_bytes * launch->grid[0] * launch->grid[1] * launch->grid[2];
+      run.scratch = calloc(n + 1, 1);
+      if (!run.scratch) abort();
+      run.args[i].bits = (uintptr_t)run.scratch;
+      run.buffers[run.num_buffers++] = (InterpBuffer){run.args[i].bits, n};
+    } else if (param->kind == PARAM_AUTO_TENSORMAP) {
+      run.descs[i] = automatic_desc(&run, param, f->body->args[i]->type);
+    } else if (run.args[i].desc) {
+      run.descs[i] = *run.args[i].desc;
+    }
+  }
+  qsort(run.buffers, run.num_buffers, sizeof *run.buffers, by_address);
+  block_walk(f->body, find_spin, &run.use_contexts);
+  bool ok = run_grid(&run);
+  release_progs(&run);
+  free(run.scratch);
+  return ok;
+}

@@ -1,0 +1,214 @@
+// reduce, scan and map: a region of scalars run over many elements at once. The order of combining is reduce_order.h's.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp_int.h"
+#include "ir/reduce_order.h"
+
+// Whether the region can run on arrays in place of scalars: no branches, nothing but element-wise work.
+static bool is_straight(const Block *b) {
+  for (const Op *op = b->first; op; op = op->next) {
+    uint32_t traits = op_info[op->opcode].traits;
+    bool same_for_all = op->opcode == OP_CONSTANT || op->opcode == OP_PROGRAM_ID || op->opcode == OP_NUM_PROGRAMS;
+    if (!(traits & (TRAIT_ELEMENTWISE | TRAIT_TERMINATOR)) && !same_for_all) return false;
+  }
+  return true;
+}
+
+// Runs the region for `lanes` sets of arguments: in[k] is the array for argument k, out[k] the one for what it yields.
+static bool run_region(Prog *p, const Op *op, const void *const *in, void *const *out, uint32_t lanes) {
+  Block *b = op->blocks[0];
+  uint32_t outer = p->lanes, step = is_straight(b) ? lanes : 1, num_out = b->last->num_operands;
+  p->lanes = step;
+  for (uint32_t at = 0; at < lanes; at += step) {
+    for (uint32_t k = 0; k < b->num_args; k++) {
+      size_t bytes = type_elem_bytes(b->args[k]->type);
+      memcpy(value_storage(p, b->args[k]), (const char *)in[k] + at * bytes, step * bytes);
+    }
+    if (!run_block(p, b)) return false;
+    for (uint32_t k = 0; k < num_out; k++) {
+      size_t bytes = type_elem_bytes(operand_type(b->last, k));
+      memcpy((char *)out[k] + at * bytes, operand_data(p, b->last, k), step * bytes);
+    }
+  }
+  p->lanes = outer;
+  return true;
+}
+
+// The operands of a reduce or scan, being combined. Element (o, i, n) is at (o · size + i) · inner + n, i along the axis.
+typedef struct {
+  Prog *p;
+  const Op *op;
+  uint32_t num;                 // operands
+  uint32_t bytes[16];
+  char *data[16];
+  size_t outer, size, inner;
+  bool reverse;
+  char *left[16], *right[16];   // gathered
+} Combine;
+
+static size_t place(const Combine *c, size_t o, size_t i, size_t n) {
+  return (o * c->size + (c->reverse ? c->size - 1 - i : i)) * c->inner + n;
+}
+
+static void gather(const Combine *c, char *const *to, const uint32_t *index, uint32_t count) {
+  for (uint32_t k = 0; k < c->num; k++) {
+    size_t at = 0;
+    for (size_t o = 0; o < c->outer; o++)
+      for (uint32_t i = 0; i < count; i++)
+        for (size_t n = 0; n < c->inner; n++)
+          set_element(to[k], c->bytes[k], at++, element(c->data[k], c->bytes[k], place(c, o, index[i], n)));
+  }
+}
+
+static void scatter(const Combine *c, char *const *from, const uint32_t *index, uint32_t count) {
+  for (uint32_t k = 0; k < c->num; k++) {
+    size_t at = 0;
+    for (size_t o = 0; o < c->outer; o++)
+      for (uint32_t i = 0; i < count; i++)
+        for (size_t n = 0; n < c->inner; n++)
+          set_element(c->data[k], c->bytes[k], place(c, o, index[i], n), element(from[k], c->bytes[k], at++));
+  }
+}
+
+// For all t at once: element to[t] becomes combine(element a[t], element b[t]).
+static bool combine(const Combine *c, const uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t count) {
+  if (!count) return true;
+  const void *in[32];
+  void *out[16];
+  gather(c, c->left, a, count);
+  gather(c, c->right, b, count);
+  for (uint32_t k = 0; k < c->num; k++) {
+    in[k] = c->left[k];
+    in[c->num + k] = c->right[k];
+    out[k] = c->left[k];
+  }
+  if (!run_region(c->p, c->op, in, out, (uint32_t)(count * c->outer * c->inner))) return false;
+  scatter(c, c->left, to, count);
+  return true;
+}
+
+static bool begin(Combine *c, Prog *p, Op *op) {
+  const Type *t = operand_type(op, 0);
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  *c = (Combine){.p = p, .op = op, .num = op->num_operands, .outer = 1, .inner = 1, .size = (size_t)t->shape[axis]};
+  if (c->num > countof(c->data)) return interp_fail(p, op, "more than %zu operands", countof(c->data));
+  for (uint32_t k = 0; k < t->rank; k++) *(k < axis ? &c->outer : k > axis ? &c->inner : &(size_t){0}) *= (size_t)t->shape[k];
+  for (uint32_t k = 0; k < c->num; k++) {
+    c->bytes[k] = type_elem_bytes(operand_type(op, k));
+    size_t n = (size_t)type_numel(t) * c->bytes[k];
+    c->data[k] = temporary(n);
+    memcpy(c->data[k], operand_data(p, op, k), n);
+    c->left[k] = temporary(n);
+    c->right[k] = temporary(n);
+  }
+  return true;
+}
+
+static bool end(Combine *c, bool ok) {
+  for (uint32_t k = 0; k < c->num; k++) {
+    free(c->data[k]);
+    free(c->left[k]);
+    free(c->right[k]);
+  }
+  return ok;
+}
+
+bool interp_reduce(Prog *p, Op *op) {
+  Combine c;
+  if (!begin(&c, p, op)) return false;
+  uint8_t bits[LAYOUT_MAX_BITS];
+  uint32_t n = reduce_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), bits);
+  uint32_t *low = temporary(c.size * sizeof *low), *high = temporary(c.size * sizeof *high), folded = 0;
+  bool ok = true;
+  for (uint32_t k = 0; k < n && ok; k++) {
+    uint32_t count = 0, bit = 1u << bits[k];
+    for (uint32_t i = 0; i < c.size; i++)
+      if (!(i & (folded | bit))) {
+        low[count] = i;
+        high[count++] = i | bit;
+      }
+    ok = combine(&c, low, low, high, count);
+    folded |= bit;
+  }
+  for (uint32_t k = 0; k < c.num && ok; k++) {
+    char *out = result_data(p, op, k);
+    for (size_t o = 0; o < c.outer; o++) memcpy(out + o * c.inner * c.bytes[k], c.data[k] + o * c.size * c.inner * c.bytes[k], c.inner * c.bytes[k]);
+  }
+  free(low);
+  free(high);
+  return end(&c, ok);
+}
+
+// One group of a scan: blocks of 2^lo scanned elements become blocks of 2^(lo + k).
+static bool scan_group(const Combine *c, ScanGroup g, uint32_t *to, uint32_t *a, uint32_t *b) {
+  uint32_t block = 1u << g.first, num = 1u << g.count, chunk = block * num;
+  // What a block's other elements get is the scanned total of the block before; totals are scanned in place, at the
+  // last element of each block.
+  bool ok = true;
+  if (g.dim == LAYOUT_LANE) {
+    for (uint32_t d = 1; d < num && ok; d *= 2) {
+      uint32_t n = 0;
+      for (uint32_t at = 0; at < c->size; at += chunk)
+        for (uint32_t j = d; j < num; j++, n++) {
+          to[n] = b[n] = at + j * block + block - 1;
+          a[n] = at + (j - d) * block + block - 1;
+        }
+      ok = combine(c, to, a, b, n);
+    }
+  } else {
+    for (uint32_t j = 1; j < num && ok; j++) {
+      uint32_t n = 0;
+      for (uint32_t at = 0; at < c->size; at += chunk, n++) {
+        to[n] = b[n] = at + j * block + block - 1;
+        a[n] = at + (j - 1) * block + block - 1;
+      }
+      ok = combine(c, to, a, b, n);
+    }
+  }
+  uint32_t n = 0;
+  for (uint32_t at = 0; at < c->size; at += chunk)
+    for (uint32_t j = 1; j < num; j++)
+      for (uint32_t i = 0; i + 1 < block; i++, n++) {
+        to[n] = b[n] = at + j * block + i;
+        a[n] = at + j * block - 1;
+      }
+  return ok && combine(c, to, a, b, n);
+}
+
+bool interp_scan(Prog *p, Op *op) {
+  Combine c;
+  if (!begin(&c, p, op)) return false;
+  c.reverse = op_int(op, ATTR_REVERSE, 0) != 0;
+  ScanGroup groups[LAYOUT_MAX_BITS];
+  uint32_t n = scan_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), groups);
+  uint32_t *index = temporary(3 * c.size * sizeof *index);
+  bool ok = true;
+  for (uint32_t k = 0; k < n && ok; k++) ok = scan_group(&c, groups[k], index, index + c.size, index + 2 * c.size);
+  for (uint32_t k = 0; k < c.num && ok; k++) memcpy(result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
+  free(index);
+  return end(&c, ok);
+}
+
+bool interp_map(Prog *p, Op *op) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands * pack, num_out = op->num_results * pack;
+  const Block *b = op->blocks[0];
+  size_t lanes = (size_t)value_count(p, op->results[0].type) / pack;
+  char **in = temporary((num_in + num_out) * sizeof *in), **out = in + num_in;
+  for (uint32_t k = 0; k < num_in; k++) {
+    uint32_t bytes = type_elem_bytes(b->args[k]->type);
+    in[k] = temporary(lanes * bytes);
+    const void *x = operand_data(p, op, k / pack);
+    for (size_t i = 0; i < lanes; i++) set_element(in[k], bytes, i, element(x, bytes, i * pack + k % pack));
+  }
+  for (uint32_t k = 0; k < num_out; k++) out[k] = temporary(lanes * type_elem_bytes(op->results[k / pack].type));
+  bool ok = run_region(p, op, (const void *const *)in, (void *const *)out, (uint32_t)lanes);
+  for (uint32_t k = 0; k < num_out && ok; k++) {
+    uint32_t bytes = type_elem_bytes(op->results[k / pack].type);
+    void *r = result_data(p, op, k / pack);
+    for (size_t i = 0; i < lanes; i++) set_element(r, bytes, i * pack + k % pack, element(out[k], bytes, i));
+  }
+  for (uint32_t k = 0; k < num_in + num_out; k++) free(in[k]);
+  free(in);
+  return ok;
+}

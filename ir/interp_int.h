@@ -1,0 +1,127 @@
+// Inside the interpreter: shared by interp*.c only.
+//
+// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1, pointers
+// 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop body have one
+// slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every scalar of the
+// region is then an array of `lanes`.
+#ifndef TILE_IR_INTERP_INT_H
+#define TILE_IR_INTERP_INT_H
+
+#include <ucontext.h>
+
+#include "ir/buf.h"
+#include "ir/fold.h"
+#include "ir/interp.h"
+
+typedef struct {
+  void *data, *wide;             // wide: a one-lane value repeated for the lanes of a region
+  size_t capacity, wide_capacity;
+  uint32_t lanes;
+} Slot;
+
+// A buffer in shared memory: a strided view of elements. The value of a TYPE_BUFFER.
+typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;   // strides in elements; tile: of a multi-buffer
+
+typedef struct PendingCopy PendingCopy;
+struct PendingCopy {
+  PendingCopy *next;
+  const Type *type;              // of the tile
+  BufferView view;
+  uint8_t *data;                 // what lands, row-major (loads)
+  uint64_t group;                // cp.async
+  uint8_t *barrier;              // TMA load
+  const Op *op;                  // TMA store
+  InterpDesc desc;
+  int64_t coords[MAX_RANK];
+};
+
+typedef struct Run Run;
+typedef struct Prog {
+  Run *run;
+  uint32_t id[3];
+  Slot *slots;
+  uint32_t lanes;
+  PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first
+  uint64_t group;                // cp.async group being filled
+  bool synchronised;             // an atomic or volatile load ran since the last time round a while loop
+  bool failed, finished, yielded;
+  const Op *waiting;             // the loop it spins in
+  ucontext_t context;
+  void *stack;
+  struct Prog *next;
+} Prog;
+
+struct Run {
+  Context *ctx;
+  const InterpLaunch *launch;
+  uint32_t num_values;
+  InterpBuffer *buffers;         // sorted by address
+  uint32_t num_buffers, last_buffer;
+  InterpDesc *descs;             // of the parameters
+  InterpArg *args;
+  void *scratch;
+  Prog *free_progs;
+  ucontext_t scheduler;
+  bool use_contexts;
+  uint64_t clock;
+  uint64_t writes;               // counts changes of memory: progress of spinning programs
+};
+
+// Records the error, with the program and the call chain; returns false.
+bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+// interp.c: storage
+uint32_t value_count(const Prog *p, const Type *t);          // elements × lanes
+const void *operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
+void *result_data(Prog *p, Op *op, uint32_t i);
+void *value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
+const void *value_data(Prog *p, const Value *v);
+void *temporary(size_t n);                                   // malloc that does not fail; free() it
+static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
+static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
+
+static inline uint64_t element(const void *data, uint32_t bytes, size_t i) {
+  switch (bytes) {
+    case 1: return ((const uint8_t *)data)[i];
+    case 2: return ((const uint16_t *)data)[i];
+    case 4: return ((const uint32_t *)data)[i];
+    default: return ((const uint64_t *)data)[i];
+  }
+}
+static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bits) {
+  switch (bytes) {
+    case 1: ((uint8_t *)data)[i] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)data)[i] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)data)[i] = (uint32_t)bits; break;
+    default: ((uint64_t *)data)[i] = bits; break;
+  }
+}
+int64_t operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
+
+// interp.c: running
+bool run_op(Prog *p, Op *op);
+bool run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
+void interp_give_way(Prog *p, const Op *op);
+
+// interp_memory.c
+bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
+bool desc_load(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
+bool desc_store(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
+uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_t value);
+
+// interp_shared.c
+void view_read(const BufferView *v, const Type *tile, void *out);          // row-major
+void view_write(const BufferView *v, const Type *tile, const void *in);
+bool finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
+
+// interp_dot.c: c[M,N] += a[M,K]·b[K,N], dense row-major; elements of the given types.
+void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, const void *b, const Type *c_elem, void *c,
+               int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed);
+
+#define HOW_SCALAR(name) interp_scalar
+#define HOW_WHOLE(name) interp_##name
+#define HOW_GONE(name) interp_##name
+#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
+#include "ir/ops.def"
+
+#endif

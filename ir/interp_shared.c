@@ -1,0 +1,322 @@
+// Shared memory and what moves through it on its own: buffers, cp.async, mbarriers, TMA. A copy leaves poison when it is
+// issued and lands as late as the rules allow: at the wait that it is waited for by.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp_int.h"
+
+enum { POISON = 0xA5 };
+
+// ---- buffers ----
+
+static void row_major(const Type *t, int64_t strides[MAX_RANK]) {
+  int64_t s = 1;
+  for (int k = t->rank - 1; k >= 0; k--) {
+    strides[k] = s;
+    s *= t->shape[k];
+  }
+}
+
+// Visits the tile's elements in row-major order: their offsets in the view.
+static void each_element(const BufferView *v, const Type *tile, char *dense, bool to_view) {
+  uint32_t bytes = type_elem_bytes(tile), last = tile->rank - 1u;
+  int64_t index[MAX_RANK] = {0}, width = tile->shape[last], step = v->strides[last];
+  for (int64_t at = 0, n = type_numel(tile); at < n; at += width) {
+    int64_t base = 0;
+    for (uint32_t k = 0; k < last; k++) base += index[k] * v->strides[k];
+    for (int64_t i = 0; i < width; i++) {
+      uint8_t *in_view = v->data + (base + i * step) * bytes;
+      char *in_dense = dense + (at + i) * bytes;
+      if (to_view) memcpy(in_view, in_dense, bytes); else memcpy(in_dense, in_view, bytes);
+    }
+    for (int k = (int)last - 1; k >= 0 && ++index[k] == tile->shape[k]; k--) index[k] = 0;
+  }
+}
+
+void view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
+void view_write(const BufferView *v, const Type *tile, const void *in) { each_element(v, tile, (char *)(uintptr_t)in, true); }
+
+static void poison(const BufferView *v, const Type *tile) {
+  size_t n = (size_t)type_numel(tile) * type_elem_bytes(tile);
+  void *bytes = temporary(n);
+  memset(bytes, POISON, n);
+  view_write(v, tile, bytes);
+  free(bytes);
+}
+
+static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return operand_data(p, op, i); }
+
+bool interp_alloc(Prog *p, Op *op) {
+  const Type *t = op->results[0].type;
+  size_t tiles = t->count ? t->count : 1, n = tiles * (size_t)type_numel(t) * type_elem_bytes(t);
+  BufferView *v = result_data(p, op, 0);
+  // The memory belongs to the op: it lives in its slot's second half and is the same for each time round a loop.
+  Slot *s = &p->slots[op->results[0].number];
+  if (s->wide_capacity < n) {
+    free(s->wide);
+    s->wide = temporary(n);
+    s->wide_capacity = n;
+  }
+  memset(s->wide, POISON, n);
+  *v = (BufferView){.data = s->wide, .tile = type_numel(t)};
+  row_major(t, v->strides);
+  if (has_operand(op, 0)) view_write(v, t, operand_data(p, op, 0));
+  return true;
+}
+
+bool interp_buffer_index(Prog *p, Op *op) {
+  const Type *t = operand_type(op, 0);
+  BufferView v = *view_of(p, op, 0);
+  int64_t i = operand_int(p, op, 1);
+  if (i < 0 || i >= (t->count ? t->count : 1)) return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
+  v.data += i * v.tile * type_elem_bytes(t);
+  memcpy(result_data(p, op, 0), &v, sizeof v);
+  return true;
+}
+
+bool interp_buffer_trans(Prog *p, Op *op) {
+  BufferView v = *view_of(p, op, 0), r = v;
+  const Attr *order = op_attr(op, ATTR_ORDER);
+  for (uint32_t k = 0; k < order->num_ints; k++) r.strides[k] = v.strides[order->ints[k]];
+  memcpy(result_data(p, op, 0), &r, sizeof r);
+  return true;
+}
+
+bool interp_buffer_slice(Prog *p, Op *op) {
+  BufferView v = *view_of(p, op, 0);
+  v.data += op_int(op, ATTR_START, 0) * v.strides[op_int(op, ATTR_AXIS, 0)] * type_elem_bytes(operand_type(op, 0));
+  memcpy(result_data(p, op, 0), &v, sizeof v);
+  return true;
+}
+
+bool interp_local_load(Prog *p, Op *op) {
+  view_read(view_of(p, op, 0), op->results[0].type, result_data(p, op, 0));
+  return true;
+}
+
+bool interp_local_store(Prog *p, Op *op) {
+  view_write(view_of(p, op, 1), operand_type(op, 1), operand_data(p, op, 0));
+  return true;
+}
+
+bool interp_barrier(Prog *p, Op *op) { (void)p, (void)op; return true; }
+bool interp_fence_async(Prog *p, Op *op) { (void)p, (void)op; return true; }
+
+// ---- pending copies ----
+
+static PendingCopy *append(PendingCopy **list) {
+  while (*list) list = &(*list)->next;
+  PendingCopy *c = calloc(1, sizeof *c);
+  if (!c) abort();
+  return *list = c;
+}
+
+static void drop_first(PendingCopy **list) {
+  PendingCopy *c = *list;
+  *list = c->next;
+  free(c->data);
+  free(c);
+}
+
+static uint32_t length(const PendingCopy *list) {
+  uint32_t n = 0;
+  for (; list; list = list->next) n++;
+  return n;
+}
+
+static void give_token(Prog *p, Op *op) { *(uint8_t *)result_data(p, op, 0) = 0; }
+
+// ---- cp.async ----
+
+bool interp_async_copy(Prog *p, Op *op) {
+  // As a load whose operands come one later; what it gives lands at the wait.
+  const Type *tile = operand_type(op, 0);
+  size_t n = (size_t)type_numel(tile);
+  uint32_t bytes = type_elem_bytes(tile);
+  const uint64_t *ptr = operand_data(p, op, 1);
+  const void *offset = operand_data(p, op, 2);
+  const uint8_t *mask = operand_data(p, op, 3);
+  const char *other = operand_data(p, op, 4);
+  uint8_t *data = temporary(n * bytes);
+  for (size_t i = 0; i < n; i++) {
+    if (mask && !mask[i]) {
+      if (other) memcpy(data + i * bytes, other + i * bytes, bytes); else memset(data + i * bytes, 0, bytes);
+      continue;
+    }
+    uint64_t from = offset ? *ptr + (uint64_t)num_sext(element(offset, type_elem_bytes(operand_type(op, 2)), i), type_elem_bits(operand_type(op, 2))) * bytes : ptr[i];
+    if (!check_access(p, op, from, bytes, "asynchronous load")) {
+      free(data);
+      return false;
+    }
+    memcpy(data + i * bytes, (const void *)(uintptr_t)from, bytes);
+  }
+  PendingCopy *c = append(&p->copies);
+  c->type = tile;
+  c->view = *view_of(p, op, 0);
+  c->data = data;
+  c->group = p->group;
+  poison(&c->view, tile);
+  give_token(p, op);
+  return true;
+}
+
+bool interp_async_commit(Prog *p, Op *op) {
+  p->group++;
+  give_token(p, op);
+  return true;
+}
+
+bool interp_async_wait(Prog *p, Op *op) {
+  uint64_t left = (uint64_t)op_int(op, ATTR_COUNT, 0);
+  while (p->copies && p->copies->group + left < p->group) {
+    view_write(&p->copies->view, p->copies->type, p->copies->data);
+    drop_first(&p->copies);
+  }
+  give_token(p, op);
+  return true;
+}
+
+// ---- mbarriers: 64 bits in the buffer ----
+
+typedef struct { uint32_t phase : 1, expected : 15, pending : 16; int32_t bytes; } Barrier;
+_Static_assert(sizeof(Barrier) == 8, "an mbarrier is one i64");
+
+static Barrier get_barrier(const uint8_t *at) {
+  Barrier b;
+  memcpy(&b, at, sizeof b);
+  return b;
+}
+
+// Completes the phase when nothing is missing any more.
+static void put_barrier(uint8_t *at, Barrier b) {
+  if (b.pending == 0 && b.bytes == 0) {
+    b.phase ^= 1;
+    b.pending = b.expected;
+  }
+  memcpy(at, &b, sizeof b);
+}
+
+static bool disabled(Prog *p, const Op *op, uint32_t pred) { return has_operand(op, pred) && !*(const uint8_t *)operand_data(p, op, pred); }
+
+bool interp_mbar_init(Prog *p, Op *op) {
+  uint32_t n = (uint32_t)op_int(op, ATTR_COUNT, 1);
+  Barrier b = {.expected = n & 0x7fff, .pending = n & 0xffff};
+  memcpy(view_of(p, op, 0)->data, &b, sizeof b);
+  return true;
+}
+
+bool interp_mbar_inval(Prog *p, Op *op) {
+  memset(view_of(p, op, 0)->data, POISON, sizeof(Barrier));
+  return true;
+}
+
+static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
+  if (disabled(p, op, 1)) return true;
+  uint8_t *at = view_of(p, op, 0)->data;
+  Barrier b = get_barrier(at);
+  if (b.pending < arrivals) return interp_fail(p, op, "%lld arrivals at an mbarrier that waits for %u", (long long)arrivals, b.pending);
+  b.pending = (b.pending - (uint32_t)arrivals) & 0xffff;
+  b.bytes += (int32_t)bytes;
+  put_barrier(at, b);
+  return true;
+}
+
+bool interp_mbar_expect(Prog *p, Op *op) { return arrive(p, op, 1, op_int(op, ATTR_BYTES, 0)); }
+bool interp_mbar_arrive(Prog *p, Op *op) { return arrive(p, op, op_int(op, ATTR_COUNT, 1), 0); }
+
+static void land(PendingCopy *c) {
+  view_write(&c->view, c->type, c->data);
+  Barrier b = get_barrier(c->barrier);
+  b.bytes -= (int32_t)(type_numel(c->type) * type_elem_bytes(c->type));
+  put_barrier(c->barrier, b);
+}
+
+bool interp_mbar_wait(Prog *p, Op *op) {
+  if (disabled(p, op, 2)) return true;
+  uint8_t *at = view_of(p, op, 0)->data;
+  uint32_t parity = (uint32_t)operand_int(p, op, 1) & 1;
+  for (PendingCopy **c = &p->tma_loads; *c && get_barrier(at).phase == parity;) {
+    if ((*c)->barrier != at) {
+      c = &(*c)->next;
+      continue;
+    }
+    land(*c);
+    drop_first(c);
+  }
+  Barrier b = get_barrier(at);
+  if (b.phase == parity)
+    return interp_fail(p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way", b.pending, b.bytes);
+  return true;
+}
+
+// ---- TMA ----
+
+static void coords_of(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]) {
+  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = operand_int(p, op, i);
+}
+
+// The tile in the descriptor's rank: leading axes of 1 that the buffer leaves out are put back.
+static const Type *tile_of(Prog *p, const Type *buffer, uint32_t rank) {
+  int64_t shape[MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) shape[i] = i + buffer->rank < rank ? 1 : buffer->shape[i + buffer->rank - rank];
+  return type_tensor(p->run->ctx, buffer->elem, (int)rank, shape, NULL);
+}
+
+bool interp_tma_load(Prog *p, Op *op) {
+  if (disabled(p, op, 3)) return true;
+  const Type *buffer = operand_type(op, 1);
+  uint32_t rank = op->num_operands - 4;
+  int64_t coords[MAX_RANK];
+  coords_of(p, op, 4, coords);
+  uint8_t *data = temporary((size_t)type_numel(buffer) * type_elem_bytes(buffer));
+  if (!desc_load(p, op, operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
+    free(data);
+    return false;
+  }
+  PendingCopy *c = append(&p->tma_loads);
+  c->type = buffer;
+  c->view = *view_of(p, op, 1);
+  c->data = data;
+  c->barrier = view_of(p, op, 2)->data;
+  poison(&c->view, buffer);
+  return true;
+}
+
+static bool start_store(Prog *p, Op *op) {
+  PendingCopy *c = append(&p->tma_stores);
+  c->op = op;
+  c->type = operand_type(op, 1);
+  c->view = *view_of(p, op, 1);
+  c->desc = *(const InterpDesc *)operand_data(p, op, 0);
+  coords_of(p, op, 2, c->coords);
+  return true;
+}
+bool interp_tma_store(Prog *p, Op *op) { return start_store(p, op); }
+bool interp_tma_reduce(Prog *p, Op *op) { return start_store(p, op); }
+
+// Shared memory is read here and not before: a buffer changed too early gives wrong results.
+static bool finish_store(Prog *p) {
+  PendingCopy *c = p->tma_stores;
+  void *data = temporary((size_t)type_numel(c->type) * type_elem_bytes(c->type));
+  view_read(&c->view, c->type, data);
+  int64_t atomic = c->op->opcode == OP_TMA_REDUCE ? op_int(c->op, ATTR_ATOMIC, ATOMIC_ADD) : -1;
+  bool ok = desc_store(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
+  free(data);
+  drop_first(&p->tma_stores);
+  return ok;
+}
+
+bool interp_tma_wait(Prog *p, Op *op) {
+  uint32_t left = (uint32_t)op_int(op, ATTR_COUNT, 0);
+  while (length(p->tma_stores) > left)
+    if (!finish_store(p)) return false;
+  return true;
+}
+
+bool finish_copies(Prog *p, bool ok) {
+  while (p->copies) drop_first(&p->copies);
+  while (p->tma_loads) drop_first(&p->tma_loads);
+  while (p->tma_stores)
+    if (ok) ok = finish_store(p); else drop_first(&p->tma_stores);
+  return ok;
+}
