@@ -20,5 +20,6 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TILE_PTXAS", "TILE_DEVICE"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%tilec", os.path.join(build, "tilec")))
 config.substitutions.append(("%source", source))
+config.substitutions.append(("%status", os.path.join(source, "tests", "runtime", "inputs", "status.sh")))
 if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
     config.available_features.add("ptxas")
