@@ -141,6 +141,14 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
 
+// `.target sm_90a, debug`: with line tables LLVM asks for a debug build, for which ptxas does not optimise. The lines stay.
+static const char *drop_debug_flag(Cg *c, const char *ptx) {
+  static const char flag[] = ", debug";
+  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL, *at = target ? strstr(target, flag) : NULL;
+  if (!at || !end || at > end) return ptx;
+  return arena_printf(c->arena, "%.*s%s", (int)(at - ptx), ptx, at + sizeof flag - 1);
+}
+
 static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, CodegenResult *result) {
   if (c->options->line_info) c->debug = debug_lines_new(c);
   for (Func *f = c->module->funcs; f; f = f->next) cg_lower_func(c, f);
@@ -167,7 +175,7 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &message, &buffer)) ice(c->ctx, "codegen: LLVM: %s", message);
     check(c, errors, "emitting PTX");
-    result->ptx = keep_text(c, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)));
     LLVMDisposeMemoryBuffer(buffer);
   }
   LLVMDisposeTargetMachine(tm);

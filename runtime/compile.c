@@ -164,6 +164,17 @@ static bool lower(const CompileJob *job, tile_program *p, uint32_t config) {
 
 // ---- middle and back ----
 
+// The last IR that was LAID_OUT, when later outputs are made too: the passes go on from there and do not stop.
+typedef struct { Buf text; } LaidOut;
+static bool keep_laid_out(void *user, const char *pass, Module *m) {
+  (void)pass;
+  LaidOut *l = user;
+  if (m->stage != STAGE_LAID_OUT) return true;
+  l->text.size = 0;
+  ir_print_module(&l->text, m);
+  return true;
+}
+
 static PassOptions pass_options(const CompileJob *job) {
   const Options *o = job->options;
   return (PassOptions){.print_after = job->printed ? o->print_after : NULL, .verify_each = o->verify_each, .torture = o->torture,
@@ -199,12 +210,12 @@ static bool back_end(const CompileJob *job, tile_program *p) {
       if (job->emit & e) emit_module(p, e);
   } else {
     if (!(job->emit & EMIT_PASSES)) return true;
-    if (job->emit & TILE_EMIT_LAID_OUT) {
-      if (!passes_run(p->module, STAGE_LAID_OUT, &po)) return false;
-      emit_module(p, TILE_EMIT_LAID_OUT);
-    }
-    if (!(job->emit & (TILE_EMIT_ALLOCATED | EMIT_BACK_END))) return true;
-    if (!passes_run(p->module, STAGE_ALLOCATED, &po)) return false;
+    LaidOut laid_out = {buf_make(&ctx->arena)};
+    if (job->emit & TILE_EMIT_LAID_OUT) po.after_pass = keep_laid_out, po.user = &laid_out;
+    bool stop_there = !(job->emit & (TILE_EMIT_ALLOCATED | EMIT_BACK_END));
+    if (!passes_run(p->module, stop_there ? STAGE_LAID_OUT : STAGE_ALLOCATED, &po)) return false;
+    if (job->emit & TILE_EMIT_LAID_OUT) set_output(p, TILE_EMIT_LAID_OUT, buf_str(&laid_out.text), laid_out.text.size);
+    if (stop_there) return true;
     if (job->emit & TILE_EMIT_ALLOCATED) emit_module(p, TILE_EMIT_ALLOCATED);
   }
   if (!(job->emit & EMIT_BACK_END)) return true;

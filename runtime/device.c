@@ -47,9 +47,12 @@ tile_status tile_memory_download(tile_device *d, void *to, uint64_t from, size_t
 }
 tile_status tile_device_synchronize(tile_device *d, tile_error **error) { return d->ops->synchronize(d, error); }
 
-static void copy_param(tile_kernel *k, KernelParam *to, const FuncParam *from, const Type *type) {
-  const char *spelling = from->spelling ? from->spelling : "";
-  *to = (KernelParam){.name = arena_printf(&k->arena, "%s", from->name), .spelling = arena_printf(&k->arena, "%s", spelling), .kind = from->kind,
+static void copy_param(tile_kernel *k, const Func *f, uint32_t i) {
+  KernelParam *to = &k->params[i];
+  const FuncParam *from = &f->params[i];
+  const Type *type = f->body->args[i]->type;
+  const char *spelling = arena_printf(&k->arena, "%s", param_spelling(&k->arena, f, i));
+  *to = (KernelParam){.name = arena_printf(&k->arena, "%s", from->name), .spelling = spelling, .kind = from->kind,
                       .is_pointer = type->kind == TYPE_PTR, .is_unsigned = spelling[0] == 'u', .divisible = from->divisible > 1 ? from->divisible : 1,
                       .swizzle_bytes = from->swizzle_bytes, .padding = from->padding, .base_param = from->base_param, .bytes = 8};
   if (type->kind == TYPE_SCALAR) {
@@ -98,7 +101,7 @@ tile_status tile_kernel_load(tile_device *d, const tile_program *program, const 
   k->num_params = f->num_params;
   k->params = arena_array(&k->arena, KernelParam, f->num_params ? f->num_params : 1);
   for (uint32_t i = 0; i < f->num_params; i++) {
-    copy_param(k, &k->params[i], &f->params[i], f->body->args[i]->type);
+    copy_param(k, f, i);
     if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC) k->num_args = i + 1;
   }
   k->ir = program->module;

@@ -14,6 +14,30 @@ static void put_ints(JsonWriter *w, const char *key, const int64_t *v, uint32_t 
 
 static const Type *param_type(const Func *f, uint32_t i) { return f->body->args[i]->type; }
 
+static const char *scalar_spelling(ScalarKind k) {
+  switch (k) {
+  case SC_F8E4M3: return "fp8e4nv";
+  case SC_F8E5M2: return "fp8e5";
+  case SC_F8E4B15: return "fp8e4b15";
+  case SC_F16: return "fp16";
+  case SC_F32: return "fp32";
+  case SC_F64: return "fp64";
+  default: return scalar_name(k);
+  }
+}
+
+const char *param_spelling(Arena *a, const Func *f, uint32_t i) {
+  if (f->params[i].spelling) return f->params[i].spelling;
+  const Type *t = param_type(f, i);
+  if (t->kind == TYPE_SCALAR) return scalar_spelling(t->scalar);
+  if (t->kind == TYPE_PTR) return arena_printf(a, "*%s%s", t->is_const ? "k" : "", scalar_spelling(t->elem->scalar));
+  Buf b = buf_make(a);
+  buf_printf(&b, "tensordesc<%s[", scalar_spelling(type_elem(t)->scalar));
+  for (uint32_t k = 0; k < t->rank; k++) buf_printf(&b, "%s%lld", k ? ", " : "", (long long)t->shape[k]);
+  buf_puts(&b, "]>");
+  return buf_str(&b);
+}
+
 static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
   static const char *const kinds[] = {[PARAM_PLAIN] = "plain", [PARAM_DESC] = "descriptor", [PARAM_AUTO_TENSORMAP] = "tensor_map", [PARAM_SCRATCH] = "scratch"};
   const FuncParam *p = &f->params[i];
@@ -21,7 +45,7 @@ static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
   json_key(w, "name");
   json_string(w, p->name);
   json_key(w, "type");
-  json_string(w, p->spelling);
+  json_string(w, param_spelling(w->out->arena, f, i));
   json_key(w, "kind");
   json_string(w, kinds[p->kind]);
   json_key(w, "divisible");
