@@ -55,6 +55,8 @@ CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span s
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
 // format(value, spec) and the !r !s conversions, as f-strings need them.
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
+// What a triton.Config object says now (hooks and prune functions may have changed it). False if it is none.
+bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.
 bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span);
 

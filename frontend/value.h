@@ -119,8 +119,9 @@ struct CtEnv {
   CtBinding *bindings;         // in the order of first binding
   uint32_t count, capacity;
   uint32_t *slots, num_slots;  // built once a scope has many names
-  const NameList *globals;     // names declared `global` here (or NULL)
+  NameList globals, nonlocals; // names declared so here
   bool is_class;               // class bodies are skipped by lookups from the functions in them
+  bool is_comprehension;       // `:=` binds outside
 };
 CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
 CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
@@ -151,8 +152,8 @@ typedef struct {
 
 typedef struct {
   CtDict *kwargs;              // name -> value
-  int num_warps, num_stages, num_ctas;   // 0 when the Config does not say
-  int maxnreg;                           // 0 when it does not say
+  int num_warps, num_stages, num_ctas;   // Config's own defaults (4, 3, 1) where it does not say
+  int maxnreg;                           // 0: none
   CtValue *pre_hook;           // NULL or a function of the dict of arguments
   CtValue *object;             // the Config itself, for prune functions
 } CtConfig;
@@ -164,7 +165,6 @@ typedef struct {
   CtValue *prune_configs_by;   // dict, or NULL
   CtValue *reset_to_zero, *restore_value;   // lists of parameter names, or NULL
   CtValue *pre_hook, *post_hook;            // or NULL
-  Span span;
 } CtAutotune;
 
 typedef struct { const char *name; CtValue *fn; } CtHeuristic;
@@ -175,13 +175,17 @@ typedef enum {
   FN_CONSTEXPR,                // @triton.constexpr_function
 } FnRole;
 
+// How an attribute lookup on an instance treats a function found in its class.
+typedef enum { BIND_SELF, BIND_NOTHING, BIND_CLASS, BIND_PROPERTY } FnBinding;
+
 struct CtFunction {
   const char *name;            // "<lambda>" for a lambda
   const char *qualified_name;
   const Node *def;             // FUNCTION_DEF or LAMBDA
   CtEnv *env;                  // the scope it was defined in
   FnRole role;
-  bool is_kernel;              // @kernel, or @triton.jit at module level: may be launched
+  FnBinding binding;           // @staticmethod, @classmethod, @property
+  bool is_kernel;              // declared with @kernel
   bool is_gluon;
   bool is_generator;           // has a yield of its own
   bool noinline, must_use_result, debug;
@@ -190,7 +194,6 @@ struct CtFunction {
   CtAutotune *autotune;        // NULL unless autotuned
   CtHeuristic *heuristics;     // in the order in which they run
   uint32_t num_heuristics;
-  CtClass *owner;              // the class of a method, or NULL
 };
 
 typedef enum { CLASS_PLAIN, CLASS_NAMEDTUPLE, CLASS_AGGREGATE, CLASS_DATACLASS, CLASS_ENUM, CLASS_EXCEPTION } ClassForm;

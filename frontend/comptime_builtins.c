@@ -1,0 +1,618 @@
+// Python's built-in functions and types, and exceptions. Functions of modules are in comptime_modules.c.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/comptime_impl.h"
+
+typedef CtValue *BuiltinFn(Comptime *ct, const CallArgs *a);
+typedef struct { const char *name; BuiltinFn *fn; } Builtin;
+
+// ---- arguments ----
+
+bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *const *names, CtValue **out) {
+  uint32_t n = 0;
+  for (; names[n]; n++) out[n] = n < a->num_args ? a->args[n] : NULL;
+  if (a->num_args > n) return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
+  for (uint32_t i = 0; i < a->num_kwargs; i++) {
+    uint32_t k = 0;
+    while (k < n && strcmp(names[k] + (names[k][0] == '?'), a->kwargs[i].name)) k++;
+    if (k == n) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", what, a->kwargs[i].name) != NULL;
+    if (out[k]) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
+    out[k] = a->kwargs[i].value;
+  }
+  for (uint32_t k = 0; k < n; k++)
+    if (!out[k] && names[k][0] != '?') return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", what, names[k]) != NULL;
+  return true;
+}
+
+static CtValue *arg(const CallArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
+
+static CtValue *kwarg(const CallArgs *a, const char *name) {
+  for (uint32_t i = 0; i < a->num_kwargs; i++)
+    if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
+  return NULL;
+}
+
+static CtValue *wrong_count(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
+static CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
+
+static CtValue *one(Comptime *ct, const CallArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : wrong_count(ct, a); }
+
+static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
+static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+
+// The elements of the first argument, or of all of them when there are several (min, max).
+static bool elements(Comptime *ct, const CallArgs *a, CtList *out) {
+  if (a->num_args == 1) return op_iterate(ct, a->args[0], a->span, out);
+  *out = ct_list(ct->ctx, a->args, a->num_args)->list;
+  return true;
+}
+
+// ---- numbers ----
+
+static CtValue *py_abs(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v) return NULL;
+  if (v->kind == CT_FLOAT) return ct_float(ct->ctx, fabs(v->f));
+  if (!is_int(v)) return wrong_type(ct, a, v);
+  return int_of(v) < 0 ? op_unary(ct, PYOP_NEG, v, a->span) : op_unary(ct, PYOP_POS, v, a->span);
+}
+
+static CtValue *py_int(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_int(ct->ctx, 0);
+  CtValue *v = ct_unwrap(a->args[0]), *base = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "base");
+  if (is_int(v)) return ct_int(ct->ctx, int_of(v));
+  if (v->kind == CT_FLOAT) {
+    if (!isfinite(v->f)) return ct_fail(ct, a->span, "ValueError", "%s has no integer value", ct_repr(ct->ctx, v));
+    if (fabs(v->f) >= 0x1p127) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+    return ct_int(ct->ctx, (Int128)v->f);
+  }
+  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  Int128 i;
+  bool too_large;
+  if (!read_int(v->str.data, v->str.size, base && base->kind == CT_INT ? (uint32_t)base->i : 10, &i, &too_large))
+    return ct_fail(ct, a->span, "ValueError", "%s is not an integer", ct_repr(ct->ctx, v));
+  return too_large ? ct_fail(ct, a->span, "OverflowError", "integer does not fit in 128 bits") : ct_int(ct->ctx, i);
+}
+
+static CtValue *py_float(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_float(ct->ctx, 0);
+  CtValue *v = one(ct, a);
+  double d;
+  if (!v) return NULL;
+  if (v->kind == CT_FLOAT) return v;
+  if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
+  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  return read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
+}
+
+static CtValue *py_bool(Comptime *ct, const CallArgs *a) {
+  bool b = false;
+  if (a->num_args && !truth(ct, a->args[0], a->span, &b)) return NULL;
+  return ct_bool(ct->ctx, b);
+}
+
+static CtValue *py_round(Comptime *ct, const CallArgs *a) {
+  CtValue *v = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL, *digits = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "ndigits");
+  if (!v) return wrong_count(ct, a);
+  if (is_int(v)) return ct_int(ct->ctx, int_of(v));
+  if (v->kind != CT_FLOAT) return wrong_type(ct, a, v);
+  if (!digits || digits->kind == CT_NONE) {
+    CtValue *whole = ct_float(ct->ctx, nearbyint(v->f));
+    return py_int(ct, &(CallArgs){&whole, 1, NULL, 0, a->span});
+  }
+  if (!is_int(digits)) return wrong_type(ct, a, digits);
+  Int128 n = int_of(digits);
+  if (n > 300) return v;
+  if (n < -300) return ct_float(ct->ctx, 0);
+  // Through decimal text, as the correctly rounded result is defined on it.
+  double out = v->f;
+  if (n >= 0) read_float(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f), strlen(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f)), &out);
+  else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
+  return ct_float(ct->ctx, out);
+}
+
+static CtValue *py_pow(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  return op_binary(ct, PYOP_POW, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+}
+
+static CtValue *py_divmod(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  CtValue *q = op_binary(ct, PYOP_FLOORDIV, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+  CtValue *r = q ? op_binary(ct, PYOP_MOD, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span) : NULL;
+  return r ? ct_tuple(ct->ctx, (CtValue *[]){q, r}, 2) : NULL;
+}
+
+static CtValue *in_base(Comptime *ct, const CallArgs *a, uint32_t base, const char *mark) {
+  CtValue *v = one(ct, a);
+  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
+  Buf b = buf_make(&ct->ctx->arena);
+  put_int_base(&b, int_of(v), base, false);
+  const char *digits = buf_str(&b);
+  bool negative = *digits == '-';
+  return ct_str(ct->ctx, arena_printf(&ct->ctx->arena, "%s%s%s", negative ? "-" : "", mark, digits + negative));
+}
+static CtValue *py_hex(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 16, "0x"); }
+static CtValue *py_oct(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 8, "0o"); }
+static CtValue *py_bin(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 2, "0b"); }
+
+static CtValue *py_ord(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v || v->kind != CT_STR || !v->str.size) return v ? wrong_type(ct, a, v) : NULL;
+  const unsigned char *s = (const unsigned char *)v->str.data;
+  size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
+  for (size_t i = 1; i < len && i < v->str.size; i++) c = c << 6 | (s[i] & 0x3f);
+  return ct_int(ct->ctx, c);
+}
+
+static CtValue *py_chr(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
+  if (int_of(v) < 0 || int_of(v) > 127) return ct_unsupported(ct, a->span, "chr() beyond ASCII");
+  char c = (char)int_of(v);
+  return ct_str_n(ct->ctx, &c, 1);
+}
+
+// ---- sequences ----
+
+static CtValue *py_len(Comptime *ct, const CallArgs *a) {
+  Int128 n;
+  if (a->num_args != 1) return wrong_count(ct, a);
+  return op_length(ct, a->args[0], a->span, &n) ? ct_int(ct->ctx, n) : NULL;
+}
+
+static CtValue *py_range(Comptime *ct, const CallArgs *a) {
+  if (a->num_args < 1 || a->num_args > 3) return wrong_count(ct, a);
+  Int128 parts[3] = {0, 0, 1};
+  for (uint32_t i = 0; i < a->num_args; i++) {
+    CtValue *v = ct_unwrap(a->args[i]);
+    if (!is_int(v)) return wrong_type(ct, a, v);
+    parts[a->num_args == 1 ? 1 : i] = int_of(v);
+  }
+  if (!parts[2]) return ct_fail(ct, a->span, "ValueError", "range() step cannot be zero");
+  CtValue *r = arena_new(&ct->ctx->arena, CtValue);
+  r->kind = CT_RANGE;
+  r->range.start = parts[0];
+  r->range.stop = parts[1];
+  r->range.step = parts[2];
+  return r;
+}
+
+static CtValue *collect(Comptime *ct, const CallArgs *a, CtKind kind) {
+  CtList items = {0};
+  if (a->num_args > 1) return wrong_count(ct, a);
+  if (a->num_args && !op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  if (kind == CT_LIST) return ct_list(ct->ctx, items.data, items.count);
+  if (kind == CT_TUPLE) return ct_tuple(ct->ctx, items.data, items.count);
+  CtValue *s = ct_dict(ct->ctx);
+  s->kind = CT_SET;
+  for (uint32_t i = 0; i < items.count; i++) {
+    CtValue *key = ct_unwrap(items.data[i]);
+    if (key->kind == CT_MISSING) return ct_fail_missing(ct, a->span, key);
+    if (!ct_is_hashable(key)) return ct_fail(ct, a->span, "TypeError", "'%s' cannot be in a set", ct_kind_name(key));
+    dict_set(ct->ctx, s->dict, key, ct_none(ct->ctx));
+  }
+  return s;
+}
+static CtValue *py_list(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_LIST); }
+static CtValue *py_tuple(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_TUPLE); }
+static CtValue *py_set(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_SET); }
+
+static CtValue *py_dict(Comptime *ct, const CallArgs *a) {
+  CtValue *d = ct_dict(ct->ctx);
+  CtList items = {0};
+  CtValue *from = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL;
+  if (from && from->kind == CT_DICT) {
+    for (uint32_t i = 0; i < from->dict->count; i++) dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
+  } else if (from) {
+    if (!op_iterate(ct, from, a->span, &items)) return NULL;
+    for (uint32_t i = 0; i < items.count; i++) {
+      CtList pair;
+      if (!op_iterate(ct, items.data[i], a->span, &pair)) return NULL;
+      if (pair.count != 2 || !ct_is_hashable(pair.data[0])) return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
+      dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
+    }
+  }
+  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
+  return d;
+}
+
+static CtValue *py_sum(Comptime *ct, const CallArgs *a) {
+  CtList items;
+  if (a->num_args < 1 || a->num_args > 2) return wrong_count(ct, a);
+  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  CtValue *total = arg(a, 1) ? arg(a, 1) : kwarg(a, "start") ? kwarg(a, "start") : ct_int(ct->ctx, 0);
+  for (uint32_t i = 0; total && i < items.count; i++) total = op_binary(ct, PYOP_ADD, total, items.data[i], a->span);
+  return total;
+}
+
+static CtValue *extreme(Comptime *ct, const CallArgs *a, bool want_max) {
+  CtList items;
+  if (!a->num_args) return wrong_count(ct, a);
+  if (!elements(ct, a, &items)) return NULL;
+  if (!items.count) return kwarg(a, "default") ? kwarg(a, "default") : ct_fail(ct, a->span, "ValueError", "no elements to choose from");
+  CtValue *key = kwarg(a, "key"), *best = items.data[0], *best_key = NULL;
+  bool any_constexpr = false;
+  for (uint32_t i = 0; i < items.count; i++) {
+    CtValue *k = key && key->kind != CT_NONE ? call1(ct, key, items.data[i], a->span) : items.data[i];
+    if (!k) return NULL;
+    any_constexpr |= items.data[i]->kind == CT_CONSTEXPR;
+    bool better = i == 0;
+    if (i && !op_less(ct, want_max ? best_key : k, want_max ? k : best_key, a->span, &better)) return NULL;
+    if (better) best = items.data[i], best_key = k;
+  }
+  return any_constexpr ? ct_constexpr(ct->ctx, best) : best;
+}
+static CtValue *py_max(Comptime *ct, const CallArgs *a) { return extreme(ct, a, true); }
+static CtValue *py_min(Comptime *ct, const CallArgs *a) { return extreme(ct, a, false); }
+
+// Stable merge sort; items move with their keys.
+static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **spare, uint32_t n, bool reverse, Span span) {
+  if (n < 2) return true;
+  uint32_t half = n / 2, i = 0, k = half, out = 0;
+  if (!merge_sort(ct, items, keys, spare, half, reverse, span) || !merge_sort(ct, items + half, keys + half, spare, n - half, reverse, span)) return false;
+  while (out < n) {
+    bool right = i == half;
+    if (i < half && k < n && !op_less(ct, reverse ? keys[i] : keys[k], reverse ? keys[k] : keys[i], span, &right)) return false;
+    uint32_t from = right && k < n ? k++ : i++;
+    spare[2 * out] = items[from];
+    spare[2 * out++ + 1] = keys[from];
+  }
+  for (uint32_t j = 0; j < n; j++) items[j] = spare[2 * j], keys[j] = spare[2 * j + 1];
+  return true;
+}
+
+static CtValue *py_sorted(Comptime *ct, const CallArgs *a) {
+  CtValue *v = a->num_args ? collect(ct, &(CallArgs){a->args, 1, NULL, 0, a->span}, CT_LIST) : wrong_count(ct, a);
+  CtValue *key = kwarg(a, "key"), *reverse = kwarg(a, "reverse");
+  if (!v) return NULL;
+  uint32_t n = v->list.count;
+  CtValue **keys = arena_array(&ct->ctx->arena, CtValue *, n + 1), **spare = arena_array(&ct->ctx->arena, CtValue *, 2 * (size_t)n + 2);
+  for (uint32_t i = 0; i < n; i++)
+    if (!(keys[i] = key && key->kind != CT_NONE ? call1(ct, key, v->list.data[i], a->span) : v->list.data[i])) return NULL;
+  bool descending = false;
+  if (reverse && !truth(ct, reverse, a->span, &descending)) return NULL;
+  return merge_sort(ct, v->list.data, keys, spare, n, descending, a->span) ? v : NULL;
+}
+
+static CtValue *py_reversed(Comptime *ct, const CallArgs *a) {
+  CtValue *v = collect(ct, a, CT_LIST);
+  return v && call_method(ct, v, "reverse", &(CallArgs){.span = a->span}) ? v : NULL;
+}
+
+static CtValue *py_enumerate(Comptime *ct, const CallArgs *a) {
+  CtList items;
+  CtValue *start = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "start");
+  if (!a->num_args) return wrong_count(ct, a);
+  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  Int128 at = start && is_int(start) ? int_of(start) : 0;
+  CtValue *out = ct_list(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
+  return out;
+}
+
+// One list per argument, and the length of the shortest.
+static CtList *columns(Comptime *ct, const CallArgs *a, uint32_t first, uint32_t *shortest) {
+  CtList *lists = arena_array(&ct->ctx->arena, CtList, a->num_args + 1);
+  *shortest = a->num_args > first ? UINT32_MAX : 0;
+  for (uint32_t i = first; i < a->num_args; i++) {
+    if (!op_iterate(ct, a->args[i], a->span, &lists[i])) return NULL;
+    if (lists[i].count < *shortest) *shortest = lists[i].count;
+  }
+  return lists;
+}
+
+static CtValue *py_zip(Comptime *ct, const CallArgs *a) {
+  uint32_t n;
+  CtList *lists = columns(ct, a, 0, &n);
+  CtValue *out = ct_list(ct->ctx, NULL, 0);
+  if (!lists) return NULL;
+  for (uint32_t k = 0; k < n; k++) {
+    CtValue *row = ct_tuple(ct->ctx, NULL, 0);
+    for (uint32_t i = 0; i < a->num_args; i++) vec_push(&ct->ctx->arena, &row->list, lists[i].data[k]);
+    vec_push(&ct->ctx->arena, &out->list, row);
+  }
+  return out;
+}
+
+static CtValue *py_map(Comptime *ct, const CallArgs *a) {
+  uint32_t n;
+  CtList *lists = a->num_args > 1 ? columns(ct, a, 1, &n) : NULL;
+  if (!lists) return a->num_args > 1 ? NULL : wrong_count(ct, a);
+  CtValue *out = ct_list(ct->ctx, NULL, 0);
+  for (uint32_t k = 0; k < n; k++) {
+    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args);
+    for (uint32_t i = 1; i < a->num_args; i++) args[i - 1] = lists[i].data[k];
+    CtValue *v = call(ct, a->args[0], &(CallArgs){args, a->num_args - 1, NULL, 0, a->span});
+    if (!v) return NULL;
+    vec_push(&ct->ctx->arena, &out->list, v);
+  }
+  return out;
+}
+
+static CtValue *py_filter(Comptime *ct, const CallArgs *a) {
+  CtList items;
+  if (a->num_args != 2) return wrong_count(ct, a);
+  if (!op_iterate(ct, a->args[1], a->span, &items)) return NULL;
+  CtValue *out = ct_list(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; i < items.count; i++) {
+    CtValue *v = a->args[0]->kind == CT_NONE ? items.data[i] : call1(ct, a->args[0], items.data[i], a->span);
+    bool keep;
+    if (!v || !truth(ct, v, a->span, &keep)) return NULL;
+    if (keep) vec_push(&ct->ctx->arena, &out->list, items.data[i]);
+  }
+  return out;
+}
+
+static CtValue *any_all(Comptime *ct, const CallArgs *a, bool stop_at) {
+  CtList items;
+  if (a->num_args != 1) return wrong_count(ct, a);
+  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  for (uint32_t i = 0; i < items.count; i++) {
+    bool b;
+    if (!truth(ct, items.data[i], a->span, &b)) return NULL;
+    if (b == stop_at) return ct_bool(ct->ctx, stop_at);
+  }
+  return ct_bool(ct->ctx, !stop_at);
+}
+static CtValue *py_any(Comptime *ct, const CallArgs *a) { return any_all(ct, a, true); }
+static CtValue *py_all(Comptime *ct, const CallArgs *a) { return any_all(ct, a, false); }
+
+// Iterators are lists that next() takes from.
+static CtValue *py_next(Comptime *ct, const CallArgs *a) {
+  if (a->num_args < 1 || a->num_args > 2) return wrong_count(ct, a);
+  CtValue *v = a->args[0];
+  if (v->kind != CT_LIST) return wrong_type(ct, a, v);
+  if (!v->list.count) return arg(a, 1) ? arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
+  CtValue *first = v->list.data[0];
+  v->list.data++;
+  v->list.count--;
+  v->list.capacity--;
+  return first;
+}
+
+// ---- objects ----
+
+static CtValue *py_str(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_str(ct->ctx, "");
+  return format_value(ct, a->args[0], 0, "", a->span);
+}
+
+static CtValue *py_repr(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  return v ? format_value(ct, v, 'r', "", a->span) : NULL;
+}
+
+static CtValue *py_format(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return wrong_count(ct, a);
+  CtValue *spec = arg(a, 1);
+  return format_value(ct, a->args[0], 0, spec && spec->kind == CT_STR ? spec->str.data : "", a->span);
+}
+
+static CtValue *py_print(Comptime *ct, const CallArgs *a) {
+  (void)a;   // a compilation's output is its result: host prints say nothing
+  return ct_none(ct->ctx);
+}
+
+static CtValue *py_type(Comptime *ct, const CallArgs *a) {
+  CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
+  if (!v) return ct_unsupported(ct, a->span, "type() with three arguments");
+  if (v->kind == CT_CONSTEXPR) return ct_builtin(ct->ctx, "tl.constexpr");
+  if (v->kind == CT_DTYPE) return ct_builtin(ct->ctx, "tl.dtype");
+  return v->kind == CT_INSTANCE ? find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
+}
+
+static bool is_builtin_instance(const CtValue *v, const char *type) {
+  const char *dot = strrchr(type, '.'), *last = dot ? dot + 1 : type;
+  if (!strcmp(type, "object")) return true;
+  if (!strcmp(last, "constexpr")) return v->kind == CT_CONSTEXPR;
+  v = v->kind == CT_CONSTEXPR ? v->inner : v;
+  if (!strcmp(type, "int")) return is_int(v);
+  if (!strcmp(type, "tl.dtype")) return v->kind == CT_DTYPE;
+  if (!strcmp(type, "tl.pointer_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_POINTER;
+  if (!strcmp(type, "tl.block_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_BLOCK;
+  if (!strcmp(type, "tl.tuple") || !strcmp(type, "tuple")) return v->kind == CT_TUPLE || (v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE);
+  if (!strcmp(last, "Sequence") || !strcmp(last, "List")) return v->kind == CT_LIST || v->kind == CT_TUPLE || (v->kind == CT_STR && last[0] == 'S');
+  if (!strcmp(last, "Iterable")) return v->kind == CT_LIST || v->kind == CT_TUPLE || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
+  if (!strcmp(last, "Mapping") || !strcmp(last, "Dict")) return v->kind == CT_DICT;
+  if (!strcmp(last, "Callable")) return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
+  if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;
+  if (v->kind == CT_INSTANCE) {
+    for (const CtClass *c = v->instance->cls; c; c = c->base)
+      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && exception_matches(c->name, type))) return true;
+    return false;
+  }
+  return !strcmp(ct_kind_name(v), type);
+}
+
+static CtValue *py_isinstance(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  CtValue *v = a->args[0];
+  CtList types = {0};
+  if (a->args[1]->kind == CT_TUPLE) types = a->args[1]->list; else vec_push(&ct->ctx->arena, &types, a->args[1]);
+  const CtValue *missing = NULL;
+  for (uint32_t i = 0; i < types.count; i++) {
+    const CtValue *t = types.data[i];
+    if (t->kind == CT_MISSING) missing = t;
+    else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_BUILTIN) { if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true); }
+    else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
+  }
+  // A plain value is no instance of torch.Tensor, whatever that is.
+  if (missing && v->kind == CT_MISSING) return ct_missing_from(ct, missing, "isinstance(...)");
+  return ct_bool(ct->ctx, false);
+}
+
+static CtValue *py_issubclass(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS) return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
+  return ct_bool(ct->ctx, class_is_subclass(a->args[0]->cls, a->args[1]->cls));
+}
+
+static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  const CtValue *name = ct_unwrap(a->args[1]);
+  const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
+  CtValue *v = find_attr(ct, a->args[0], id, a->span);
+  if (v || ct->error) return v;
+  return a->num_args == 3 ? a->args[2] : get_attr(ct, a->args[0], id, a->span);
+}
+
+static CtValue *py_hasattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
+  const CtValue *name = ct_unwrap(a->args[1]);
+  CtValue *v = find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
+  return ct->error ? NULL : ct_bool(ct->ctx, v != NULL);
+}
+
+static CtValue *py_setattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  const CtValue *name = ct_unwrap(a->args[1]);
+  return set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span) ? ct_none(ct->ctx) : NULL;
+}
+
+static CtValue *py_callable(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  return v ? ct_bool(ct->ctx, v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS) : NULL;
+}
+
+static CtValue *py_slice(Comptime *ct, const CallArgs *a) {
+  if (a->num_args < 1 || a->num_args > 3) return wrong_count(ct, a);
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue), *none = ct_none(ct->ctx);
+  v->kind = CT_SLICE;
+  v->slice.lower = a->num_args > 1 ? a->args[0] : none;
+  v->slice.upper = a->num_args > 1 ? a->args[1] : a->args[0];
+  v->slice.step = a->num_args > 2 ? a->args[2] : none;
+  return v;
+}
+
+static CtValue *rebind(Comptime *ct, const CallArgs *a, FnBinding binding) {
+  CtValue *v = one(ct, a);
+  if (!v || v->kind != CT_FUNCTION) return v && v->kind != CT_MISSING ? v : v;
+  CtFunction *fn = arena_new(&ct->ctx->arena, CtFunction);
+  *fn = *v->fn;
+  fn->binding = binding;
+  return function_value(ct, fn);
+}
+static CtValue *py_staticmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_NOTHING); }
+static CtValue *py_classmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_CLASS); }
+static CtValue *py_property(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_PROPERTY); }
+
+static CtValue *py_bytes(Comptime *ct, const CallArgs *a) {
+  if (a->num_args) return ct_unsupported(ct, a->span, "bytes()");
+  CtValue *v = ct_str(ct->ctx, "");
+  v->kind = CT_BYTES;
+  return v;
+}
+
+static CtValue *py_object(Comptime *ct, const CallArgs *a) {
+  (void)a;
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "object";
+  return instance_new(ct, cls);
+}
+
+static const Builtin builtins[] = {
+    {"abs", py_abs}, {"all", py_all}, {"any", py_any}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable}, {"chr", py_chr},
+    {"classmethod", py_classmethod}, {"dict", py_dict}, {"divmod", py_divmod}, {"enumerate", py_enumerate}, {"filter", py_filter}, {"float", py_float},
+    {"format", py_format}, {"frozenset", py_set}, {"getattr", py_getattr}, {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int},
+    {"isinstance", py_isinstance}, {"issubclass", py_issubclass}, {"iter", py_list}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max},
+    {"min", py_min}, {"next", py_next}, {"object", py_object}, {"oct", py_oct}, {"ord", py_ord}, {"pow", py_pow}, {"print", py_print},
+    {"property", py_property}, {"range", py_range}, {"repr", py_repr}, {"reversed", py_reversed}, {"round", py_round}, {"set", py_set},
+    {"setattr", py_setattr}, {"slice", py_slice}, {"sorted", py_sorted}, {"staticmethod", py_staticmethod}, {"str", py_str}, {"sum", py_sum},
+    {"tuple", py_tuple}, {"type", py_type}, {"zip", py_zip}};
+
+// Names that exist but belong to the host.
+static const char *const host_names[] = {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "dir", "id", "hash", "super", "help",
+                                         "complex", "bytearray", "memoryview", "delattr", "breakpoint", "__import__", "ascii", "NotImplemented", "exit", "quit",
+                                         "__build_class__", "__debug__", "display"};
+
+static BuiltinFn *find_builtin(const char *name) {
+  for (size_t i = 0; i < countof(builtins); i++)
+    if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
+  return NULL;
+}
+
+bool is_python_builtin(const char *name) {
+  for (size_t i = 0; i < countof(host_names); i++)
+    if (!strcmp(host_names[i], name)) return true;
+  return find_builtin(name) != NULL;
+}
+
+// ---- exceptions ----
+
+static const struct { const char *name, *base; } exceptions[] = {
+    {"BaseException", NULL}, {"Exception", "BaseException"}, {"ArithmeticError", "Exception"}, {"ZeroDivisionError", "ArithmeticError"},
+    {"OverflowError", "ArithmeticError"}, {"AssertionError", "Exception"}, {"AttributeError", "Exception"}, {"ImportError", "Exception"},
+    {"ModuleNotFoundError", "ImportError"}, {"LookupError", "Exception"}, {"IndexError", "LookupError"}, {"KeyError", "LookupError"},
+    {"MemoryError", "Exception"}, {"NameError", "Exception"}, {"UnboundLocalError", "NameError"}, {"RuntimeError", "Exception"},
+    {"NotImplementedError", "RuntimeError"}, {"RecursionError", "RuntimeError"}, {"StopIteration", "Exception"}, {"TypeError", "Exception"},
+    {"ValueError", "Exception"}, {"UnicodeError", "ValueError"}, {"OSError", "Exception"}, {"FileNotFoundError", "OSError"}, {"IOError", "OSError"},
+    {"KeyboardInterrupt", "BaseException"}, {"SystemExit", "BaseException"}, {"Warning", "Exception"}, {"UserWarning", "Warning"},
+    {"DeprecationWarning", "Warning"}, {"FutureWarning", "Warning"}, {"RuntimeWarning", "Warning"}, {"EnvironmentError", "OSError"}};
+
+bool is_exception_name(const char *name) {
+  for (size_t i = 0; i < countof(exceptions); i++)
+    if (!strcmp(exceptions[i].name, name)) return true;
+  return false;
+}
+
+bool exception_matches(const char *type, const char *handler) {
+  while (type) {
+    if (!strcmp(type, handler)) return true;
+    const char *base = NULL;
+    for (size_t i = 0; i < countof(exceptions) && !base; i++)
+      if (!strcmp(exceptions[i].name, type)) base = exceptions[i].base;
+    type = base;
+  }
+  return false;
+}
+
+static CtValue *make_exception(Comptime *ct, const char *name, const CallArgs *a) {
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = name;
+  cls->form = CLASS_EXCEPTION;
+  CtValue *v = instance_new(ct, cls);
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
+  return v;
+}
+
+// ---- dispatch ----
+
+// Functions that look at a value without needing to know it.
+static bool accepts_missing(const char *name) {
+  static const char *const names[] = {"print", "isinstance", "hasattr", "getattr", "type", "repr", "callable", "dict", "list", "tuple", "set", "setattr", "staticmethod",
+                                      "classmethod", "property", "object", "next"};
+  for (size_t i = 0; i < countof(names); i++)
+    if (!strcmp(names[i], name)) return true;
+  return false;
+}
+
+CtValue *call_builtin(Comptime *ct, CtValue *self, const char *name, const CallArgs *a) {
+  if (!ct_step(ct, a->span)) return NULL;
+  bool known;
+  CtValue *v = call_triton(ct, name, self, a, &known);
+  if (known) return v;
+  v = call_module_function(ct, name, self, a, &known);
+  if (known) return v;
+  const char *dot = strrchr(name, '.');
+  if (self) return call_method(ct, self, dot ? dot + 1 : name, a);
+  BuiltinFn *fn = find_builtin(name);
+  if (fn) {
+    for (uint32_t i = 0; i < a->num_args && !accepts_missing(name); i++)
+      if (a->args[i]->kind == CT_MISSING) return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
+    return fn(ct, a);
+  }
+  if (is_exception_name(name)) return make_exception(ct, name, a);
+  if (dot && a->num_args && find_builtin(arena_strndup(&ct->ctx->arena, name, (size_t)(dot - name))) && has_method(a->args[0], dot + 1)) {   // str.lower(x)
+    CallArgs rest = *a;
+    rest.args++;
+    rest.num_args--;
+    return call_method(ct, a->args[0], dot + 1, &rest);
+  }
+  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s(...)", name), arena_printf(&ct->ctx->arena, "'%s' cannot be called at compile time", name), a->span);
+}

@@ -1,0 +1,817 @@
+// Statements, functions and classes.
+//
+// At module level a statement that fails on a missing value does not end the module: whatever it would have bound becomes
+// missing. Inside a called function it ends the call, so that the caller's statement decides.
+#include <string.h>
+
+#include "frontend/comptime_impl.h"
+
+typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } Flow;
+
+static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env);
+static Flow exec(Comptime *ct, const Node *n, CtEnv *env);
+
+// ---- statements that could not be run ----
+
+static void bind_missing(Comptime *ct, const char *name, const CtValue *cause, CtEnv *env) {
+  env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
+}
+
+static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtEnv *env) {
+  switch (t->kind) {
+    case NODE_NAME: bind_missing(ct, t->name.id, cause, env); break;
+    case NODE_TUPLE: case NODE_LIST:
+      for (uint32_t i = 0; i < t->list.count; i++) forget_target(ct, t->list.data[i], cause, env);
+      break;
+    case NODE_STARRED: forget_target(ct, t->unary.value, cause, env); break;
+    // What is stored into an object leaves the object half done: it is not known any more.
+    case NODE_ATTRIBUTE: forget_target(ct, t->attr.first, cause, env); break;
+    case NODE_SUBSCRIPT: forget_target(ct, t->pair.first, cause, env); break;
+    default: break;
+  }
+}
+
+static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env);
+
+// Binds all that a statement would have bound to missing values.
+static void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+  switch ((NodeKind)n->kind) {
+    case NODE_ASSIGN:
+      for (uint32_t i = 0; i < n->assign.targets.count; i++) forget_target(ct, n->assign.targets.data[i], cause, env);
+      break;
+    case NODE_AUG_ASSIGN: forget_target(ct, n->binary.left, cause, env); break;
+    case NODE_ANN_ASSIGN: if (n->ann.value) forget_target(ct, n->ann.target, cause, env); break;
+    case NODE_EXPR_STMT: {
+      // configs.append(…): the list is not what it should be.
+      const Node *v = n->unary.value;
+      if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME) break;
+      const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
+      if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET)) forget_target(ct, v->call.func->attr.first, cause, env);
+      break;
+    }
+    case NODE_FUNCTION_DEF: bind_missing(ct, n->func.name, cause, env); break;
+    case NODE_CLASS_DEF: bind_missing(ct, n->cls.name, cause, env); break;
+    case NODE_IMPORT: case NODE_IMPORT_FROM:
+      for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+        const Node *a = n->import.aliases.data[i];
+        const char *dot = a->alias.asname ? NULL : strchr(a->alias.name, '.');
+        bind_missing(ct, a->alias.asname ? a->alias.asname : dot ? intern_n(ct->ctx, a->alias.name, (size_t)(dot - a->alias.name)) : a->alias.name, cause, env);
+      }
+      break;
+    case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
+    case NODE_FOR:
+      forget_target(ct, n->loop.target, cause, env);   // fallthrough
+    case NODE_WHILE: forget_block(ct, &n->loop.body, cause, env); forget_block(ct, &n->loop.orelse, cause, env); break;
+    case NODE_WITH:
+      for (uint32_t i = 0; i < n->with.items.count; i++)
+        if (n->with.items.data[i]->pair.second) forget_target(ct, n->with.items.data[i]->pair.second, cause, env);
+      forget_block(ct, &n->with.body, cause, env);
+      break;
+    case NODE_TRY:
+      forget_block(ct, &n->try_.body, cause, env);
+      for (uint32_t i = 0; i < n->try_.handlers.count; i++) forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
+      forget_block(ct, &n->try_.orelse, cause, env);
+      forget_block(ct, &n->try_.finalbody, cause, env);
+      break;
+    case NODE_MATCH:
+      for (uint32_t i = 0; i < n->match.cases.count; i++) forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
+      break;
+    default: break;
+  }
+}
+
+static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
+  for (uint32_t i = 0; i < body->count; i++) forget(ct, body->data[i], cause, env);
+}
+
+static bool only_declares(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *n = body->data[i];
+    switch (n->kind) {
+      case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
+      case NODE_TRY:
+        if (!only_declares(&n->try_.body) || !only_declares(&n->try_.orelse) || !only_declares(&n->try_.finalbody)) return false;
+        for (uint32_t k = 0; k < n->try_.handlers.count; k++)
+          if (!only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
+        break;
+      case NODE_IF: if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) return false; break;
+      default: return false;
+    }
+  }
+  return true;
+}
+
+// An `if` whose condition is not known (a version, a device property). Branches that only import or define are both tried,
+// the first one's bindings winning where they are usable; anything else is forgotten.
+static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+  if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) {
+    forget(ct, n, cause, env);
+    return FLOW_NEXT;
+  }
+  if (exec_block(ct, &n->cond.orelse, env) == FLOW_ERROR) return FLOW_ERROR;
+  uint32_t count = env->count;
+  CtBinding *before = arena_array(&ct->ctx->arena, CtBinding, count + 1);
+  if (count) memcpy(before, env->bindings, count * sizeof *before);
+  if (exec_block(ct, &n->cond.body, env) == FLOW_ERROR) return FLOW_ERROR;
+  for (uint32_t i = 0; i < count; i++)
+    if (env->bindings[i].value->kind == CT_MISSING && before[i].value->kind != CT_MISSING) env->bindings[i].value = before[i].value;
+  return FLOW_NEXT;
+}
+
+// ---- imports ----
+
+static bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    const char *name = a->alias.name, *dot = strchr(name, '.');
+    CtValue *m = import_module(ct, name, 0, env->module, a->span);
+    if (!m) return false;
+    if (dot && !a->alias.asname) {
+      // import a.b binds a; its attributes lead to b.
+      const char *top = intern_n(ct->ctx, name, (size_t)(dot - name));
+      CtValue *first = import_module(ct, top, 0, env->module, a->span);
+      if (!first) return false;
+      if (first->kind == CT_MISSING && m->kind == CT_MODULE) first = m;
+      env_set(ct->ctx, env, top, first);
+    } else {
+      env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
+    }
+  }
+  return true;
+}
+
+static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
+  if (module->kind != CT_MODULE || !module->module->env) return true;   // built-in names are found without it
+  const CtEnv *from = module->module->env;
+  CtValue *all = env_get_local(from, intern(ct->ctx, "__all__"));
+  for (uint32_t i = 0; i < from->count; i++) {
+    const char *name = from->bindings[i].name;
+    bool public = name[0] != '_';
+    if (all && (all->kind == CT_LIST || all->kind == CT_TUPLE)) {
+      public = false;
+      for (uint32_t k = 0; k < all->list.count; k++) public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
+    }
+    if (public) env_set(ct->ctx, env, name, from->bindings[i].value);
+  }
+  return true;
+}
+
+static bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *m = import_module(ct, n->import.module ? n->import.module : "", n->import.level, env->module, n->span);
+  if (!m) return false;
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    if (!strcmp(a->alias.name, "*")) {
+      if (!import_star(ct, m, env)) return false;
+      continue;
+    }
+    // from . import x, in a folder that has no __init__.py
+    bool is_sibling = !n->import.module && m->kind == CT_MISSING;
+    CtValue *v = is_sibling ? import_module(ct, a->alias.name, n->import.level, env->module, a->span) : import_from(ct, m, a->alias.name, a->span);
+    if (!v) return false;
+    env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
+  }
+  return true;
+}
+
+// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing values.
+static bool import_must_raise(const Node *try_node) {
+  for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
+    const Node *type = try_node->try_.handlers.data[i]->handler.type;
+    const NodeList *types = type && type->kind == NODE_TUPLE ? &type->list : NULL;
+    for (uint32_t k = 0; k < (types ? types->count : 1); k++) {
+      const Node *t = types ? types->data[k] : type;
+      if (!t) return true;
+      if (t->kind == NODE_NAME && exception_matches("ModuleNotFoundError", t->name.id)) return true;
+    }
+  }
+  return false;
+}
+
+static bool check_import(Comptime *ct, const Node *n, const CtEnv *env) {
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    const char *dot = a->alias.asname ? NULL : strchr(a->alias.name, '.');
+    const char *bound = a->alias.asname ? a->alias.asname : dot ? intern_n(ct->ctx, a->alias.name, (size_t)(dot - a->alias.name)) : a->alias.name;
+    const CtValue *v = env_get_local(env, bound);
+    if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
+  }
+  return true;
+}
+
+// ---- exceptions ----
+
+static const char *class_exception_base(const CtClass *cls) {
+  while (cls->base) cls = cls->base;
+  return cls->form == CLASS_EXCEPTION && !cls->def ? cls->name : "Exception";
+}
+
+static bool handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env) {
+  if (!type) return true;
+  CtValue *v = eval_quietly(ct, type, env);
+  if (!v) return false;
+  CtList types = {0};
+  if (v->kind == CT_TUPLE) types = v->list; else vec_push(&ct->ctx->arena, &types, v);
+  for (uint32_t i = 0; i < types.count; i++) {
+    const CtValue *t = types.data[i];
+    if (t->kind == CT_BUILTIN) {
+      const char *raised = e->exception && e->exception->kind == CT_INSTANCE ? class_exception_base(e->exception->instance->cls) : e->type;
+      if (exception_matches(raised, t->builtin.name)) return true;
+    }
+    if (t->kind == CT_CLASS && e->exception && e->exception->kind == CT_INSTANCE && class_is_subclass(e->exception->instance->cls, t->cls)) return true;
+  }
+  return false;
+}
+
+static CtValue *exception_value(Comptime *ct, const CtError *e) {
+  if (e->exception) return e->exception;
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = e->type;
+  cls->form = CLASS_EXCEPTION;
+  CtValue *v = instance_new(ct, cls), *message = ct_str(ct->ctx, e->message);
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, &message, 1));
+  return v;
+}
+
+static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
+  bool must_raise = import_must_raise(n);
+  Flow flow = FLOW_NEXT;
+  for (uint32_t i = 0; i < n->try_.body.count && flow == FLOW_NEXT; i++) {
+    const Node *s = n->try_.body.data[i];
+    flow = exec(ct, s, env);
+    if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) && !check_import(ct, s, env)) flow = FLOW_ERROR;
+  }
+  if (flow == FLOW_NEXT) flow = exec_block(ct, &n->try_.orelse, env);
+  else if (flow == FLOW_ERROR && !ct->error->is_fatal && !ct->error->missing) {
+    const CtError *e = ct->error;
+    for (uint32_t i = 0; i < n->try_.handlers.count; i++) {
+      const Node *h = n->try_.handlers.data[i];
+      if (!handler_matches(ct, e, h->handler.type, env)) continue;
+      ct->error = NULL;
+      if (h->handler.name) env_set(ct->ctx, env, h->handler.name, exception_value(ct, e));
+      flow = exec_block(ct, &h->handler.body, env);
+      break;
+    }
+  }
+  if (!n->try_.finalbody.count || (ct->error && ct->error->is_fatal)) return flow;
+  CtError *pending = ct->error;
+  ct->error = NULL;
+  Flow last = exec_block(ct, &n->try_.finalbody, env);
+  if (last != FLOW_NEXT) return last;
+  ct->error = pending;
+  return flow;
+}
+
+static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
+  if (!n->pair.first) {
+    ct_fail(ct, n->span, "RuntimeError", "an exception is raised again");
+    return FLOW_ERROR;
+  }
+  CtValue *v = eval(ct, n->pair.first, env);
+  if (!v) return FLOW_ERROR;
+  if (v->kind == CT_BUILTIN || v->kind == CT_CLASS) v = call(ct, v, &(CallArgs){.span = n->span});
+  if (!v) return FLOW_ERROR;
+  if (v->kind != CT_INSTANCE) {
+    if (v->kind == CT_MISSING) ct_fail_missing(ct, n->span, v);
+    else ct_fail(ct, n->span, "TypeError", "'%s' cannot be raised", ct_kind_name(v));
+    return FLOW_ERROR;
+  }
+  CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
+  const char *message = args && args->kind == CT_TUPLE && args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0]) : args ? ct_repr(ct->ctx, args) : "";
+  ct_fail(ct, n->span, v->instance->cls->name, "%s", message);
+  ct->error->exception = v;
+  return FLOW_ERROR;
+}
+
+// ---- classes ----
+
+CtValue *class_lookup(const CtClass *cls, const char *name) {
+  for (const CtClass *c = cls; c; c = c->base) {
+    CtValue *v = c->env ? env_get_local(c->env, name) : NULL;
+    if (v) return v;
+  }
+  return NULL;
+}
+
+bool class_is_subclass(const CtClass *cls, const CtClass *base) {
+  for (; cls; cls = cls->base)
+    if (cls == base) return true;
+  return false;
+}
+
+CtValue *instance_new(Comptime *ct, CtClass *cls) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_INSTANCE;
+  v->instance = arena_new(&ct->ctx->arena, CtInstance);
+  v->instance->cls = cls;
+  v->instance->attrs = env_new(ct, NULL, NULL);
+  return v;
+}
+
+static void inherit_fields(Context *ctx, CtClass *cls) {
+  if (!cls->base || !cls->base->num_fields) return;
+  CtField *fields = arena_array(&ctx->arena, CtField, cls->base->num_fields + cls->num_fields);
+  memcpy(fields, cls->base->fields, cls->base->num_fields * sizeof *fields);
+  if (cls->num_fields) memcpy(fields + cls->base->num_fields, cls->fields, cls->num_fields * sizeof *fields);
+  cls->fields = fields;
+  cls->num_fields += cls->base->num_fields;
+}
+
+static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
+  struct { CtField *data; uint32_t count, capacity; } fields = {0};
+  for (uint32_t i = 0; i < n->cls.body.count; i++) {
+    const Node *s = n->cls.body.data[i];
+    if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
+    const char *name = s->ann.target->name.id;
+    CtValue *default_value = s->ann.value ? env_get_local(cls->env, name) : NULL;
+    vec_push(&ct->ctx->arena, &fields, ((CtField){name, eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
+  }
+  cls->fields = fields.data;
+  cls->num_fields = fields.count;
+}
+
+// Plain attributes of an Enum class become its members.
+static void make_members(Comptime *ct, CtValue *cls) {
+  Int128 next = 1;
+  for (uint32_t i = 0; i < cls->cls->env->count; i++) {
+    CtBinding *b = &cls->cls->env->bindings[i];
+    if (b->value->kind == CT_FUNCTION || b->name[0] == '_') continue;
+    if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
+    if (b->value->kind == CT_INT) next = b->value->i + 1;
+    CtValue *member = instance_new(ct, cls->cls);
+    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
+    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
+    b->value = member;
+  }
+}
+
+static CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_CLASS;
+  CtClass *cls = v->cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = n->cls.name;
+  cls->def = n;
+  for (uint32_t i = 0; i < n->cls.bases.count; i++) {
+    CtValue *base = eval(ct, n->cls.bases.data[i], env);
+    if (!base) return NULL;
+    if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
+    if (base->kind == CT_CLASS) {
+      if (!cls->base) cls->base = base->cls;
+      if (cls->form == CLASS_PLAIN) cls->form = base->cls->form;
+    } else if (base->kind == CT_BUILTIN) {
+      const char *b = base->builtin.name;
+      if (!strcmp(b, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
+      else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM;
+      else if (is_exception_name(b)) {
+        cls->form = CLASS_EXCEPTION;
+        cls->base = arena_new(&ct->ctx->arena, CtClass);
+        cls->base->name = b;
+        cls->base->form = CLASS_EXCEPTION;
+      }
+    }
+  }
+  cls->env = env_new(ct, env, env->module);
+  cls->env->is_class = true;
+  if (exec_block(ct, &n->cls.body, cls->env) == FLOW_ERROR) return NULL;
+  if (cls->form == CLASS_ENUM) make_members(ct, v);
+  collect_fields(ct, n, cls);
+  inherit_fields(ct->ctx, cls);
+  return v;
+}
+
+// The arguments of a class that lists its fields, bound to them.
+static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CallArgs *a) {
+  if (a->num_args > cls->num_fields) {
+    ct_fail(ct, a->span, "TypeError", "%s takes %u values, not %u", cls->name, cls->num_fields, a->num_args);
+    return false;
+  }
+  for (uint32_t i = 0; i < a->num_kwargs; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < cls->num_fields; k++) known |= cls->fields[k].name == a->kwargs[i].name;
+    if (!known) return ct_fail(ct, a->span, "TypeError", "%s has no field '%s'", cls->name, a->kwargs[i].name) != NULL;
+  }
+  for (uint32_t k = 0; k < cls->num_fields; k++) {
+    const CtField *f = &cls->fields[k];
+    CtValue *v = k < a->num_args ? a->args[k] : NULL;
+    for (uint32_t i = 0; i < a->num_kwargs && !v; i++)
+      if (a->kwargs[i].name == f->name) v = a->kwargs[i].value;
+    if (!v) v = f->default_value;
+    if (!v) return ct_fail(ct, a->span, "TypeError", "%s needs a value for '%s'", cls->name, f->name) != NULL;
+    env_set(ct->ctx, in->attrs, f->name, v);
+  }
+  return true;
+}
+
+CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a) {
+  CtClass *c = cls->cls;
+  if (c->form == CLASS_ENUM) {
+    CtList members;
+    if (!op_iterate(ct, cls, a->span, &members)) return NULL;
+    for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
+      if (members.data[i] == a->args[0] || ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0])) return members.data[i];
+    return ct_fail(ct, a->span, "ValueError", "no such member of %s", c->name);
+  }
+  CtValue *v = instance_new(ct, c);
+  CtValue *init = class_lookup(c, intern(ct->ctx, "__init__"));
+  if (init) {
+    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
+    args[0] = v;
+    if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
+    CallArgs with_self = *a;
+    with_self.args = args;
+    with_self.num_args++;
+    return call(ct, init, &with_self) ? v : NULL;
+  }
+  if (c->form == CLASS_EXCEPTION) {
+    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
+    return v;
+  }
+  if (c->form == CLASS_NAMEDTUPLE || c->form == CLASS_DATACLASS || c->form == CLASS_AGGREGATE) {
+    if (!bind_fields(ct, c, v->instance, a)) return NULL;
+    CtValue *post = class_lookup(c, intern(ct->ctx, "__post_init__"));
+    return !post || call1(ct, post, v, a->span) ? v : NULL;
+  }
+  if (a->num_args || a->num_kwargs) return ct_fail(ct, a->span, "TypeError", "%s takes no arguments", c->name);
+  return v;
+}
+
+// ---- functions ----
+
+static bool has_yield_list(const NodeList *list);
+
+// Whether an expression or statement yields, nested functions aside.
+static bool has_yield(const Node *n) {
+  if (!n) return false;
+  switch ((NodeKind)n->kind) {
+    case NODE_YIELD: case NODE_YIELD_FROM: return true;
+    case NODE_EXPR_STMT: case NODE_RETURN: return has_yield(n->unary.value);
+    case NODE_ASSIGN: return has_yield(n->assign.value);
+    case NODE_AUG_ASSIGN: return has_yield(n->binary.right);
+    case NODE_ANN_ASSIGN: return has_yield(n->ann.value);
+    case NODE_IF: return has_yield_list(&n->cond.body) || has_yield_list(&n->cond.orelse);
+    case NODE_FOR: case NODE_WHILE: return has_yield_list(&n->loop.body) || has_yield_list(&n->loop.orelse);
+    case NODE_WITH: return has_yield_list(&n->with.body);
+    case NODE_TRY: {
+      if (has_yield_list(&n->try_.body) || has_yield_list(&n->try_.orelse) || has_yield_list(&n->try_.finalbody)) return true;
+      for (uint32_t i = 0; i < n->try_.handlers.count; i++)
+        if (has_yield_list(&n->try_.handlers.data[i]->handler.body)) return true;
+      return false;
+    }
+    default: return false;
+  }
+}
+
+static bool has_yield_list(const NodeList *list) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (has_yield(list->data[i])) return true;
+  return false;
+}
+
+CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env) {
+  CtFunction *fn = arena_new(&ct->ctx->arena, CtFunction);
+  fn->name = fn->qualified_name = def->kind == NODE_LAMBDA ? "<lambda>" : def->func.name;
+  fn->def = def;
+  fn->env = env;
+  fn->is_generator = def->kind == NODE_FUNCTION_DEF && has_yield_list(&def->func.body);
+  fn->num_params = def->func.params.count;
+  fn->params = arena_array(&ct->ctx->arena, CtParam, fn->num_params + 1);
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    const Node *p = def->func.params.data[i];
+    if (p->kind != NODE_PARAM) return NULL;
+    fn->params[i] = (CtParam){.name = p->param.name, .kind = p->param.kind, .node = p};
+    if (!p->param.default_value) continue;
+    CtValue *v = eval(ct, p->param.default_value, env);
+    if (!v) {
+      // vLLM's `x=torch.finfo(…).max`: the default is what is missing, not the function.
+      if (!ct->error || !ct->error->missing) return NULL;
+      v = ct_missing_from(ct, ct->error->missing, "%s", p->param.name);
+      ct->error = NULL;
+    }
+    fn->params[i].default_value = v;
+  }
+  return fn;
+}
+
+CtValue *function_value(Comptime *ct, CtFunction *fn) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_FUNCTION;
+  v->fn = fn;
+  return v;
+}
+
+static bool bind_call(Comptime *ct, const CtFunction *fn, const CallArgs *a, CtEnv *env) {
+  uint32_t used = 0;
+  bool *taken = arena_array(&ct->ctx->arena, bool, a->num_kwargs + 1);
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    const CtParam *p = &fn->params[i];
+    CtValue *v = NULL;
+    if (p->kind == PARAM_VARARGS) {
+      v = ct_tuple(ct->ctx, a->args + used, a->num_args - used);
+      used = a->num_args;
+    } else if (p->kind == PARAM_KWARGS) {
+      v = ct_dict(ct->ctx);
+      for (uint32_t k = 0; k < a->num_kwargs; k++) {
+        bool named = false;
+        for (uint32_t j = 0; j < fn->num_params; j++) named |= fn->params[j].name == a->kwargs[k].name && fn->params[j].kind <= PARAM_KEYWORD_ONLY && fn->params[j].kind != PARAM_VARARGS;
+        if (named) continue;
+        dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
+        taken[k] = true;
+      }
+    } else {
+      if (p->kind != PARAM_KEYWORD_ONLY && used < a->num_args) v = a->args[used++];
+      for (uint32_t k = 0; k < a->num_kwargs && p->kind != PARAM_POSITIONAL_ONLY; k++) {
+        if (a->kwargs[k].name != p->name) continue;
+        if (v) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", fn->name, p->name) != NULL;
+        v = a->kwargs[k].value;
+        taken[k] = true;
+      }
+      if (!v) v = p->default_value;
+      if (!v) return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", fn->name, p->name) != NULL;
+    }
+    env_set(ct->ctx, env, p->name, v);
+  }
+  if (used < a->num_args) return ct_fail(ct, a->span, "TypeError", "%s() takes %u positional arguments, not %u", fn->name, used, a->num_args) != NULL;
+  for (uint32_t k = 0; k < a->num_kwargs; k++)
+    if (!taken[k]) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", fn->name, a->kwargs[k].name) != NULL;
+  return true;
+}
+
+static CtValue *unwrap_deep(Comptime *ct, CtValue *v, int depth) {
+  v = ct_unwrap(v);
+  if (v->kind != CT_TUPLE || depth > 8) return v;
+  CtValue *copy = ct_tuple(ct->ctx, v->list.data, v->list.count);
+  for (uint32_t i = 0; i < copy->list.count; i++) copy->list.data[i] = unwrap_deep(ct, copy->list.data[i], depth + 1);
+  return copy;
+}
+
+static void note_call(Comptime *ct, const CtFunction *fn, Span span) {
+  CtError *e = ct->error;
+  if (e && e->num_notes < MAX_ERROR_NOTES) {
+    e->notes[e->num_notes].span = span;
+    e->notes[e->num_notes++].name = fn->name;
+  }
+}
+
+static CtValue *call_function(Comptime *ct, CtFunction *fn, const CallArgs *a) {
+  if (!ct_step(ct, a->span)) return NULL;
+  if (fn->role == FN_JIT)
+    return ct_missing(ct, fn->name, "a @triton.jit function runs in a kernel, not at compile time", a->span);
+  if (fn->def->is_async) return ct_unsupported(ct, a->span, "an async function");
+  if (ct->depth >= MAX_CALLS) {
+    ct_fail(ct, a->span, "RecursionError", "more than %d nested calls of '%s' at compile time", MAX_CALLS, fn->name);
+    ct->error->is_fatal = true;
+    return NULL;
+  }
+  CtEnv *env = env_new(ct, fn->env, fn->env->module);
+  CallArgs unwrapped = *a;
+  if (fn->role == FN_CONSTEXPR) {   // works on plain values, whatever it is given
+    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
+    CtBinding *kwargs = arena_array(&ct->ctx->arena, CtBinding, a->num_kwargs + 1);
+    for (uint32_t i = 0; i < a->num_args; i++) args[i] = unwrap_deep(ct, a->args[i], 0);
+    for (uint32_t i = 0; i < a->num_kwargs; i++) kwargs[i] = (CtBinding){a->kwargs[i].name, unwrap_deep(ct, a->kwargs[i].value, 0)};
+    unwrapped.args = args;
+    unwrapped.kwargs = kwargs;
+  }
+  if (!bind_call(ct, fn, &unwrapped, env)) return NULL;
+  Frame frame = {.env = env, .fn = fn, .caller = ct->frame};
+  ct->frame = &frame;
+  ct->depth++;
+  CtValue *result = NULL;
+  if (fn->def->kind == NODE_LAMBDA) {
+    result = eval(ct, fn->def->func.body.data[0], env);
+  } else if (exec_block(ct, &fn->def->func.body, env) != FLOW_ERROR) {
+    result = fn->is_generator ? ct_list(ct->ctx, frame.yields.data, frame.yields.count) : frame.result ? frame.result : ct_none(ct->ctx);
+  }
+  ct->depth--;
+  ct->frame = frame.caller;
+  if (!result) note_call(ct, fn, a->span);
+  return result;
+}
+
+CtValue *call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) { return call(ct, callee, &(CallArgs){&arg, 1, NULL, 0, span}); }
+
+CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a) {
+  callee = ct_unwrap(callee);
+  switch (callee->kind) {
+    case CT_FUNCTION: return call_function(ct, callee->fn, a);
+    case CT_BUILTIN: return call_builtin(ct, NULL, callee->builtin.name, a);
+    case CT_METHOD: {
+      if (callee->method.fn->kind == CT_BUILTIN) return call_builtin(ct, callee->method.self, callee->method.fn->builtin.name, a);
+      CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
+      args[0] = callee->method.self;
+      if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
+      CallArgs with_self = *a;
+      with_self.args = args;
+      with_self.num_args++;
+      return call(ct, callee->method.fn, &with_self);
+    }
+    case CT_CLASS: return instantiate(ct, callee, a);
+    case CT_INSTANCE: {
+      CtValue *method = class_lookup(callee->instance->cls, intern(ct->ctx, "__call__"));
+      CtValue bound = {.kind = CT_METHOD, .method = {callee, method}};
+      if (method) return call(ct, &bound, a);
+      break;
+    }
+    case CT_MISSING: return ct_missing_from(ct, callee, "%s(...)", callee->missing.name);
+    default: break;
+  }
+  return ct_fail(ct, a->span, "TypeError", "'%s' cannot be called", ct_kind_name(callee));
+}
+
+// A decorator that is not known (@libentry(), @torch.compile) leaves a jit function what it is: it is the host's affair.
+static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, CtEnv *env) {
+  for (uint32_t i = decorators->count; v && i-- > 0;) {
+    const Node *d = decorators->data[i];
+    bool is_jit = v->kind == CT_FUNCTION && v->fn->role != FN_PLAIN;
+    CtValue *decorator = eval(ct, d, env);
+    CtValue *decorated = decorator ? call1(ct, decorator, v, d->span) : NULL;
+    if (is_jit && !decorated && ct->error->missing && !ct->error->is_fatal) {
+      ct->error = NULL;
+      continue;
+    }
+    if (is_jit && decorated && decorated->kind == CT_MISSING) continue;
+    v = decorated;
+  }
+  return v;
+}
+
+static Flow exec_def(Comptime *ct, const Node *n, CtEnv *env) {
+  CtFunction *fn = function_new(ct, n, env);
+  CtValue *v = fn ? decorate(ct, &n->func.decorators, function_value(ct, fn), env) : NULL;
+  if (!v) return FLOW_ERROR;
+  env_set(ct->ctx, env, n->func.name, v);
+  return FLOW_NEXT;
+}
+
+static Flow exec_class(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *v = class_new(ct, n, env);
+  if (v) v = decorate(ct, &n->cls.decorators, v, env);
+  if (!v) return FLOW_ERROR;
+  env_set(ct->ctx, env, n->cls.name, v);
+  return FLOW_NEXT;
+}
+
+// ---- loops ----
+
+// Loops at module level go on past a statement that could not be run, so a loop's own failures only end it.
+static Flow loop_flow(Flow body, bool *leave) {
+  *leave = body == FLOW_BREAK || body == FLOW_RETURN || body == FLOW_ERROR;
+  return body == FLOW_RETURN || body == FLOW_ERROR ? body : FLOW_NEXT;
+}
+
+static Flow exec_for(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *iter = eval(ct, n->loop.iter, env);
+  CtList items;
+  if (!iter || !op_iterate(ct, iter, n->loop.iter->span, &items)) return FLOW_ERROR;
+  for (uint32_t i = 0; i < items.count; i++) {
+    bool leave;
+    if (!ct_step(ct, n->span) || !assign_target(ct, n->loop.target, items.data[i], env)) return FLOW_ERROR;
+    Flow flow = loop_flow(exec_block(ct, &n->loop.body, env), &leave);
+    if (leave) return flow;
+  }
+  return exec_block(ct, &n->loop.orelse, env);
+}
+
+static Flow exec_while(Comptime *ct, const Node *n, CtEnv *env) {
+  for (;;) {
+    bool go, leave;
+    CtValue *test = ct_step(ct, n->span) ? eval(ct, n->loop.iter, env) : NULL;
+    if (!test || !truth(ct, test, n->loop.iter->span, &go)) return FLOW_ERROR;
+    if (!go) return exec_block(ct, &n->loop.orelse, env);
+    Flow flow = loop_flow(exec_block(ct, &n->loop.body, env), &leave);
+    if (leave) return flow;
+  }
+}
+
+// ---- the rest ----
+
+static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *test = eval(ct, n->cond.test, env);
+  bool b;
+  if (test && truth(ct, test, n->cond.test->span, &b)) return exec_block(ct, b ? &n->cond.body : &n->cond.orelse, env);
+  if (!ct->frame && ct->error->missing && !ct->error->is_fatal) {
+    const CtValue *cause = ct->error->missing;
+    ct->error = NULL;
+    return exec_unknown_if(ct, n, cause, env);
+  }
+  return FLOW_ERROR;
+}
+
+static Flow exec_aug(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *left = eval(ct, n->binary.left, env), *right = left ? eval(ct, n->binary.right, env) : NULL;
+  if (!right) return FLOW_ERROR;
+  if (left->kind == CT_LIST && n->op == PYOP_ADD) {   // in place
+    CtList items;
+    if (!op_iterate(ct, right, n->span, &items) || !ct_grow(ct, (size_t)left->list.count + items.count, n->span)) return FLOW_ERROR;
+    for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &left->list, items.data[i]);
+    return FLOW_NEXT;
+  }
+  CtValue *v = op_binary(ct, (PyOp)n->op, left, right, n->span);
+  return v && assign_target(ct, n->binary.left, v, env) ? FLOW_NEXT : FLOW_ERROR;
+}
+
+static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *test = eval(ct, n->pair.first, env);
+  bool ok;
+  if (!test || !truth(ct, test, n->pair.first->span, &ok)) return FLOW_ERROR;
+  if (ok) return FLOW_NEXT;
+  CtValue *message = n->pair.second ? eval(ct, n->pair.second, env) : NULL;
+  if (n->pair.second && !message) return FLOW_ERROR;
+  ct_fail(ct, n->span, "AssertionError", "assertion failed%s%s", message ? ": " : "", message ? ct_to_str(ct->ctx, message) : "");
+  return FLOW_ERROR;
+}
+
+static bool exec_delete(Comptime *ct, const Node *target, CtEnv *env) {
+  switch (target->kind) {
+    case NODE_SUBSCRIPT: {
+      CtValue *v = eval(ct, target->pair.first, env), *index = v ? eval(ct, target->pair.second, env) : NULL;
+      return index && op_delete_subscript(ct, v, index, target->span);
+    }
+    case NODE_TUPLE: case NODE_LIST:
+      for (uint32_t i = 0; i < target->list.count; i++)
+        if (!exec_delete(ct, target->list.data[i], env)) return false;
+      return true;
+    case NODE_NAME: {
+      CtValue *gone = ct_missing(ct, target->name.id, "it was deleted", target->span);
+      env_set(ct->ctx, env, target->name.id, gone);
+      return true;
+    }
+    default: return ct_unsupported(ct, target->span, "this del") != NULL;
+  }
+}
+
+static Flow ok_or_error(bool ok) { return ok ? FLOW_NEXT : FLOW_ERROR; }
+
+static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
+  if (!ct_step(ct, n->span)) return FLOW_ERROR;
+  switch ((NodeKind)n->kind) {
+    case NODE_EXPR_STMT: return ok_or_error(eval(ct, n->unary.value, env) != NULL);
+    case NODE_ASSIGN: {
+      CtValue *v = eval(ct, n->assign.value, env);
+      for (uint32_t i = 0; v && i < n->assign.targets.count; i++)
+        if (!assign_target(ct, n->assign.targets.data[i], v, env)) return FLOW_ERROR;
+      return ok_or_error(v != NULL);
+    }
+    case NODE_ANN_ASSIGN: {
+      CtValue *v = n->ann.value ? eval(ct, n->ann.value, env) : NULL;
+      return ok_or_error(!n->ann.value || (v && assign_target(ct, n->ann.target, v, env)));
+    }
+    case NODE_AUG_ASSIGN: return exec_aug(ct, n, env);
+    case NODE_RETURN: {
+      CtValue *v = n->unary.value ? eval(ct, n->unary.value, env) : ct_none(ct->ctx);
+      if (v && ct->frame) ct->frame->result = v;
+      return v ? FLOW_RETURN : FLOW_ERROR;
+    }
+    case NODE_FUNCTION_DEF: return exec_def(ct, n, env);
+    case NODE_CLASS_DEF: return exec_class(ct, n, env);
+    case NODE_IF: return exec_if(ct, n, env);
+    case NODE_FOR: return exec_for(ct, n, env);
+    case NODE_WHILE: return exec_while(ct, n, env);
+    case NODE_TRY: return exec_try(ct, n, env);
+    case NODE_RAISE: return exec_raise(ct, n, env);
+    case NODE_ASSERT: return exec_assert(ct, n, env);
+    case NODE_IMPORT: return ok_or_error(exec_import(ct, n, env));
+    case NODE_IMPORT_FROM: return ok_or_error(exec_import_from(ct, n, env));
+    case NODE_GLOBAL: case NODE_NONLOCAL:
+      for (uint32_t i = 0; i < n->names.count; i++) vec_push(&ct->ctx->arena, n->kind == NODE_GLOBAL ? &env->globals : &env->nonlocals, n->names.data[i]);
+      return FLOW_NEXT;
+    case NODE_DELETE:
+      for (uint32_t i = 0; i < n->list.count; i++)
+        if (!exec_delete(ct, n->list.data[i], env)) return FLOW_ERROR;
+      return FLOW_NEXT;
+    case NODE_PASS: return FLOW_NEXT;
+    case NODE_BREAK: return FLOW_BREAK;
+    case NODE_CONTINUE: return FLOW_CONTINUE;
+    default:
+      ct_unsupported(ct, n->span, node_kind_name((NodeKind)n->kind));
+      return FLOW_ERROR;
+  }
+}
+
+// Module level goes on past a statement that needs what is not there.
+static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
+  if (ct->frame || ct->error->is_fatal || !ct->error->missing) return false;
+  const CtValue *cause = ct->error->missing;
+  ct->error = NULL;
+  forget(ct, n, cause, env);
+  return true;
+}
+
+static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    Flow flow = exec(ct, body->data[i], env);
+    if (flow == FLOW_ERROR && recover(ct, body->data[i], env)) continue;
+    if (flow != FLOW_NEXT) return flow;
+  }
+  return FLOW_NEXT;
+}
+
+bool exec_module(Comptime *ct, CtModule *module) {
+  env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
+  env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
+  Frame *caller = ct->frame;
+  ct->frame = NULL;
+  bool ok = exec_block(ct, &module->tree->block, module->env) != FLOW_ERROR;
+  ct->frame = caller;
+  return ok;
+}

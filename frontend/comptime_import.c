@@ -1,0 +1,189 @@
+// Imports: the built-in modules, and files beside the importing one or on -I.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "frontend/comptime_impl.h"
+
+typedef struct { const char *name, *prefix; } BuiltinModule;
+
+// Dotted name as imported, and the prefix its attributes' canonical names get.
+static const BuiltinModule builtin_modules[] = {
+    {"triton", "triton"},
+    {"triton.language", "tl"},
+    {"triton.language.core", "tl"},
+    {"triton.language.standard", "tl"},
+    {"triton.language.random", "tl"},
+    {"triton.language.math", "tl.math"},
+    {"triton.language.target_info", "tl.target_info"},
+    {"triton.language.libdevice", "libdevice"},
+    {"triton.language.extra", "tl.extra"},
+    {"triton.language.extra.libdevice", "libdevice"},
+    {"triton.language.extra.cuda", "tl.extra.cuda"},
+    {"triton.language.extra.cuda.libdevice", "libdevice"},
+    {"triton.language.extra.cuda.utils", "tl.extra.cuda"},
+    {"triton.tools", "triton.tools"},
+    {"triton.tools.tensor_descriptor", "triton.tools.tensor_descriptor"},
+    {"triton.runtime", "triton.runtime"},
+    {"triton.testing", "triton.testing"},
+    {"triton.experimental", "triton.experimental"},
+    {"triton.experimental.gluon", "gluon"},
+    {"triton.experimental.gluon.language", "gl"},
+    {"triton.experimental.gluon.language.nvidia", "gl.nvidia"},
+    {"triton.experimental.gluon.language.nvidia.ampere", "gl.nvidia.ampere"},
+    {"triton.experimental.gluon.language.nvidia.ampere.async_copy", "gl.nvidia.ampere.async_copy"},
+    {"triton.experimental.gluon.language.nvidia.ampere.mbarrier", "gl.nvidia.ampere.mbarrier"},
+    {"triton.experimental.gluon.language.nvidia.hopper", "gl.nvidia.hopper"},
+    {"triton.experimental.gluon.language.nvidia.hopper.tma", "gl.nvidia.hopper.tma"},
+    {"triton.experimental.gluon.language.nvidia.hopper.mbarrier", "gl.nvidia.hopper.mbarrier"},
+    {"triton.experimental.gluon.nvidia", "gluon.nvidia"},
+    {"triton.experimental.gluon.nvidia.hopper", "gluon.nvidia.hopper"},
+    {"math", "math"},
+    {"itertools", "itertools"},
+    {"functools", "functools"},
+    {"collections", "collections"},
+    {"collections.abc", "typing"},
+    {"typing", "typing"},
+    {"typing_extensions", "typing"},
+    {"operator", "operator"},
+    {"copy", "copy"},
+    {"dataclasses", "dataclasses"},
+    {"enum", "enum"},
+    {"os", "os"},
+    {"sys", "sys"},
+    {"warnings", "warnings"},
+    {"__future__", "__future__"},
+};
+
+CtModule *builtin_module(Comptime *ct, const char *dotted) {
+  for (size_t i = 0; i < countof(builtin_modules); i++) {
+    if (strcmp(builtin_modules[i].name, dotted)) continue;
+    CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+    m->name = builtin_modules[i].name;
+    m->prefix = builtin_modules[i].prefix;
+    return m;
+  }
+  return NULL;
+}
+
+static CtValue *module_value(Comptime *ct, CtModule *m) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_MODULE;
+  v->module = m;
+  return v;
+}
+
+// ---- attributes of built-in modules ----
+
+static bool is_language(const CtModule *m) { return !strcmp(m->prefix, "tl") || !strcmp(m->prefix, "gl"); }
+
+static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
+  Context *ctx = ct->ctx;
+  DtypeKind dtype;
+  if (is_language(m) && dtype_find(name, &dtype) && strlen(name) > 1 && !strcmp(dtype_info[dtype].name, name)) return ct_dtype(ctx, ct_type_scalar(ctx, dtype));
+  if (is_language(m) && !strcmp(name, "pi32_t")) return ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, DT_INT32), false));
+  if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
+  if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
+  if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) {
+    CtValue *version[3] = {ct_int(ctx, 3), ct_int(ctx, 11), ct_int(ctx, 0)};
+    return ct_tuple(ctx, version, 3);
+  }
+  if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);   // a compilation does not depend on it
+  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
+  if (!strcmp(m->prefix, "math")) {
+    static const struct { const char *name; double value; } constants[] = {
+        {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692}, {"inf", INFINITY}, {"nan", NAN}};
+    for (size_t i = 0; i < countof(constants); i++)
+      if (!strcmp(constants[i].name, name)) return ct_float(ctx, constants[i].value);
+  }
+  return NULL;
+}
+
+CtValue *module_attr(Comptime *ct, CtModule *module, const char *name) {
+  if (module->env) {
+    CtValue *v = env_get_local(module->env, name);
+    if (v) return v;
+    return !strcmp(name, "__name__") ? ct_str(ct->ctx, module->name) : NULL;
+  }
+  CtModule *sub = builtin_module(ct, arena_printf(&ct->ctx->arena, "%s.%s", module->name, name));
+  if (sub) return module_value(ct, sub);
+  CtValue *v = constant(ct, module, name);
+  if (v) return v;
+  return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", module->prefix, name));
+}
+
+// ---- files ----
+
+static bool file_exists(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (f) fclose(f);
+  return f != NULL;
+}
+
+// dir/a/b.tile, dir/a/b.py, dir/a/b/__init__.py; NULL if there is none.
+static const char *find_in(Comptime *ct, const char *dir, const char *dotted) {
+  static const char *const suffixes[] = {".tile", ".py", "/__init__.py"};
+  char *relative = arena_strndup(&ct->ctx->arena, dotted, strlen(dotted));
+  for (char *c = relative; *c; c++)
+    if (*c == '.') *c = '/';
+  for (size_t i = *relative ? 0 : 2; i < countof(suffixes); i++) {
+    const char *path = arena_printf(&ct->ctx->arena, "%s%s%s", dir, relative, *relative ? suffixes[i] : suffixes[i] + 1);
+    if (file_exists(path)) return path;
+  }
+  return NULL;
+}
+
+// The folder of a path with its slash, `up` levels higher; "" for the current one.
+static const char *folder_of(Comptime *ct, const char *path, uint32_t up) {
+  const char *slash = strrchr(path, '/');
+  const char *dir = slash ? arena_strndup(&ct->ctx->arena, path, (size_t)(slash - path) + 1) : "";
+  while (up-- > 0) dir = arena_printf(&ct->ctx->arena, "%s../", dir);
+  return dir;
+}
+
+static const char *find_file(Comptime *ct, const char *dotted, uint32_t level, const CtModule *from) {
+  const char *path = find_in(ct, folder_of(ct, from->file ? from->file->path : "", level ? level - 1 : 0), dotted);
+  for (uint32_t i = 0; !path && !level && i < ct->options.num_include_paths; i++) {
+    const char *dir = ct->options.include_paths[i];
+    size_t n = strlen(dir);
+    path = find_in(ct, n && dir[n - 1] != '/' ? arena_printf(&ct->ctx->arena, "%s/", dir) : dir, dotted);
+  }
+  return path;
+}
+
+static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Span span) {
+  bool found;
+  CtModule *m = load_module_file(ct, path, intern(ct->ctx, dotted), span, &found);
+  if (m && !m->failed) return module_value(ct, m);
+  if (ct->error) return NULL;
+  if (found) {   // its own errors have been reported
+    ct_fail(ct, span, "ImportError", "module '%s' has errors", dotted);
+    ct->error->is_fatal = true;
+    return NULL;
+  }
+  return ct_missing(ct, dotted, arena_printf(&ct->ctx->arena, "%s cannot be read", path), span);
+}
+
+static bool is_triton(const char *dotted) { return !strncmp(dotted, "triton.", 7); }
+
+CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span) {
+  CtModule *m = level ? NULL : builtin_module(ct, dotted);
+  if (m) return module_value(ct, m);
+  const char *path = is_triton(dotted) ? NULL : find_file(ct, dotted, level, from);
+  if (path) return load_from(ct, path, *dotted ? dotted : "__init__", span);
+  const char *why = arena_printf(&ct->ctx->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
+  return ct_missing(ct, intern(ct->ctx, dotted), why, span);
+}
+
+CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span) {
+  if (module->kind == CT_MISSING) return ct_missing_from(ct, module, "%s", name);
+  CtValue *v = module_attr(ct, module->module, name);
+  if (v) return v;
+  // from package import submodule
+  const CtModule *package = module->module;
+  if (package->file) {
+    const char *path = find_in(ct, folder_of(ct, package->file->path, 0), name);
+    if (path && strcmp(path, package->file->path)) return load_from(ct, path, name, span);
+  }
+  return ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' has no '%s'", package->name, name), span);
+}

@@ -1,0 +1,632 @@
+// Python's operators on compile-time values.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/comptime_impl.h"
+
+typedef unsigned __int128 Uint128;
+
+static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
+static bool is_number(const CtValue *v) { return is_int(v) || v->kind == CT_FLOAT; }
+static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+static double float_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : (double)int_of(v); }
+
+static CtValue *too_big(Comptime *ct, Span span) { return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits"); }
+
+static CtValue *bad_operands(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b, Span span) {
+  return ct_fail(ct, span, "TypeError", "unsupported operand types for %s: '%s' and '%s'", pyop_text(op), ct_kind_name(a), ct_kind_name(b));
+}
+
+static CtValue *divided_by_zero(Comptime *ct, Span span) { return ct_fail(ct, span, "ZeroDivisionError", "division by zero"); }
+
+// ---- integers ----
+
+static Int128 floor_div(Int128 a, Int128 b) {
+  Int128 q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+static CtValue *int_pow(Comptime *ct, Int128 base, Int128 exponent, Span span) {
+  if (exponent < 0) {
+    if (!base) return divided_by_zero(ct, span);
+    return ct_float(ct->ctx, pow((double)base, (double)exponent));
+  }
+  Int128 result = 1;
+  bool overflow = false;
+  if (base == 0 || base == 1) return ct_int(ct->ctx, exponent ? base : 1);
+  if (base == -1) return ct_int(ct->ctx, exponent & 1 ? -1 : 1);
+  if (exponent > 128) return too_big(ct, span);
+  for (; exponent; exponent >>= 1) {
+    if (exponent & 1) overflow |= __builtin_mul_overflow(result, base, &result);
+    if (exponent > 1) overflow |= __builtin_mul_overflow(base, base, &base);
+  }
+  return overflow ? too_big(ct, span) : ct_int(ct->ctx, result);
+}
+
+static CtValue *int_shift(Comptime *ct, PyOp op, Int128 a, Int128 n, Span span) {
+  if (n < 0) return ct_fail(ct, span, "ValueError", "negative shift count");
+  if (op == PYOP_RSHIFT) return ct_int(ct->ctx, n > 127 ? (a < 0 ? -1 : 0) : a >> (int)n);
+  if (!a) return ct_int(ct->ctx, 0);
+  if (n > 126) return too_big(ct, span);
+  Int128 shifted = (Int128)((Uint128)a << (int)n);
+  return shifted >> (int)n == a ? ct_int(ct->ctx, shifted) : too_big(ct, span);
+}
+
+static CtValue *int_binary(Comptime *ct, PyOp op, const CtValue *left, const CtValue *right, Span span) {
+  Int128 a = int_of(left), b = int_of(right), r = 0;
+  bool both_bool = left->kind == CT_BOOL && right->kind == CT_BOOL;
+  switch (op) {
+    case PYOP_ADD: return __builtin_add_overflow(a, b, &r) ? too_big(ct, span) : ct_int(ct->ctx, r);
+    case PYOP_SUB: return __builtin_sub_overflow(a, b, &r) ? too_big(ct, span) : ct_int(ct->ctx, r);
+    case PYOP_MUL: return __builtin_mul_overflow(a, b, &r) ? too_big(ct, span) : ct_int(ct->ctx, r);
+    case PYOP_DIV: return b ? ct_float(ct->ctx, (double)a / (double)b) : divided_by_zero(ct, span);
+    case PYOP_FLOORDIV: case PYOP_MOD:
+      if (!b) return divided_by_zero(ct, span);
+      if (b == -1) return op == PYOP_MOD ? ct_int(ct->ctx, 0) : __builtin_sub_overflow((Int128)0, a, &r) ? too_big(ct, span) : ct_int(ct->ctx, r);
+      return ct_int(ct->ctx, op == PYOP_FLOORDIV ? floor_div(a, b) : a - floor_div(a, b) * b);
+    case PYOP_POW: return int_pow(ct, a, b, span);
+    case PYOP_LSHIFT: case PYOP_RSHIFT: return int_shift(ct, op, a, b, span);
+    case PYOP_AND: return both_bool ? ct_bool(ct->ctx, a & b) : ct_int(ct->ctx, a & b);
+    case PYOP_OR: return both_bool ? ct_bool(ct->ctx, a | b) : ct_int(ct->ctx, a | b);
+    case PYOP_XOR: return both_bool ? ct_bool(ct->ctx, a ^ b) : ct_int(ct->ctx, a ^ b);
+    default: return bad_operands(ct, op, left, right, span);
+  }
+}
+
+static double float_mod(double a, double b) {
+  double m = fmod(a, b);
+  if (m != 0) return (m < 0) != (b < 0) ? m + b : m;
+  return copysign(0.0, b);
+}
+
+static CtValue *float_binary(Comptime *ct, PyOp op, const CtValue *left, const CtValue *right, Span span) {
+  double a = float_of(left), b = float_of(right);
+  switch (op) {
+    case PYOP_ADD: return ct_float(ct->ctx, a + b);
+    case PYOP_SUB: return ct_float(ct->ctx, a - b);
+    case PYOP_MUL: return ct_float(ct->ctx, a * b);
+    case PYOP_DIV: return b != 0 ? ct_float(ct->ctx, a / b) : divided_by_zero(ct, span);
+    case PYOP_MOD: return b != 0 ? ct_float(ct->ctx, float_mod(a, b)) : divided_by_zero(ct, span);
+    case PYOP_FLOORDIV: {
+      if (b == 0) return divided_by_zero(ct, span);
+      double q = (a - float_mod(a, b)) / b;
+      return ct_float(ct->ctx, q ? floor(q + 0.5) : copysign(0.0, a / b));
+    }
+    case PYOP_POW:
+      if (a == 0 && b < 0) return divided_by_zero(ct, span);
+      if (a < 0 && b != floor(b)) return ct_unsupported(ct, span, "a complex power");
+      return ct_float(ct->ctx, pow(a, b));
+    default: return bad_operands(ct, op, left, right, span);
+  }
+}
+
+// ---- sequences and sets ----
+
+static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
+  if (times < 0) times = 0;
+  size_t unit = seq->kind == CT_STR || seq->kind == CT_BYTES ? seq->str.size : seq->list.count;
+  if (unit && times > MAX_ELEMENTS) times = (Int128)MAX_ELEMENTS + 1;
+  if (!ct_grow(ct, unit * (size_t)times, span)) return NULL;
+  size_t n = unit ? (size_t)times : 0;
+  if (seq->kind == CT_STR || seq->kind == CT_BYTES) {
+    Buf b = buf_make(&ct->ctx->arena);
+    for (size_t i = 0; i < n; i++) buf_write(&b, seq->str.data, unit);
+    CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+    v->kind = seq->kind;
+    return v;
+  }
+  CtValue *v = seq->kind == CT_TUPLE ? ct_tuple(ct->ctx, NULL, 0) : ct_list(ct->ctx, NULL, 0);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < unit; k++) vec_push(&ct->ctx->arena, &v->list, seq->list.data[k]);
+  return v;
+}
+
+static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span span) {
+  if (a->kind == CT_STR || a->kind == CT_BYTES) {
+    if (!ct_grow(ct, a->str.size + b->str.size, span)) return NULL;
+    CtValue *v = ct_str_n(ct->ctx, "", 0);
+    char *s = arena_alloc(&ct->ctx->arena, a->str.size + b->str.size + 1);
+    memcpy(s, a->str.data, a->str.size);
+    memcpy(s + a->str.size, b->str.data, b->str.size);
+    v->kind = a->kind;
+    v->str.data = s;
+    v->str.size = a->str.size + b->str.size;
+    return v;
+  }
+  if (!ct_grow(ct, (size_t)a->list.count + b->list.count, span)) return NULL;
+  CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_list(ct->ctx, a->list.data, a->list.count);
+  for (uint32_t i = 0; i < b->list.count; i++) vec_push(&ct->ctx->arena, &v->list, b->list.data[i]);
+  return v;
+}
+
+static void add_matching(Context *ctx, CtDict *out, const CtDict *from, const CtDict *other, bool wanted) {
+  for (uint32_t i = 0; i < from->count; i++) {
+    CtEntry *e = &from->entries[i];
+    bool in_other = false;
+    for (uint32_t k = 0; k < other->count && !in_other; k++) in_other = other->entries[k].hash == e->hash && ct_equal(other->entries[k].key, e->key);
+    if (in_other == wanted) dict_set(ctx, out, e->key, e->value);
+  }
+}
+
+static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b) {
+  CtValue *v = ct_dict(ct->ctx);
+  v->kind = a->kind;
+  const CtDict empty = {0};
+  switch (op) {
+    case PYOP_OR:
+      add_matching(ct->ctx, v->dict, a->dict, &empty, false);
+      add_matching(ct->ctx, v->dict, b->dict, &empty, false);
+      return v;
+    case PYOP_AND: add_matching(ct->ctx, v->dict, a->dict, b->dict, true); return v;
+    case PYOP_SUB: add_matching(ct->ctx, v->dict, a->dict, b->dict, false); return v;
+    default:
+      add_matching(ct->ctx, v->dict, a->dict, b->dict, false);
+      add_matching(ct->ctx, v->dict, b->dict, a->dict, false);
+      return v;
+  }
+}
+
+// ---- comparisons ----
+
+bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
+  CtValue *with = a->kind == CT_INSTANCE ? a : b;
+  if (with->kind == CT_INSTANCE) {
+    CtValue *method = class_lookup(with->instance->cls, intern(ct->ctx, "__eq__"));
+    if (method) {
+      CtValue *args[2] = {with, with == a ? b : a};
+      CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+      return r && truth(ct, r, span, out);
+    }
+  }
+  *out = ct_equal(a, b);
+  return true;
+}
+
+bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
+  a = ct_unwrap(a);
+  b = ct_unwrap(b);
+  if (!ct_step(ct, span)) return false;
+  if (is_number(a) && is_number(b)) {
+    *out = is_int(a) && is_int(b) ? int_of(a) < int_of(b) : float_of(a) < float_of(b);
+    return true;
+  }
+  if (a->kind == b->kind && (a->kind == CT_STR || a->kind == CT_BYTES)) {
+    size_t n = a->str.size < b->str.size ? a->str.size : b->str.size;
+    int order = memcmp(a->str.data, b->str.data, n);
+    *out = order ? order < 0 : a->str.size < b->str.size;
+    return true;
+  }
+  if (a->kind == b->kind && (a->kind == CT_TUPLE || a->kind == CT_LIST)) {
+    for (uint32_t i = 0; i < a->list.count && i < b->list.count; i++) {
+      if (ct_equal(a->list.data[i], b->list.data[i])) continue;
+      return op_less(ct, a->list.data[i], b->list.data[i], span, out);
+    }
+    *out = a->list.count < b->list.count;
+    return true;
+  }
+  if (a->kind == CT_SET && b->kind == CT_SET) {
+    CtValue *rest = set_binary(ct, PYOP_SUB, a, b);
+    *out = !rest->dict->count && a->dict->count < b->dict->count;
+    return true;
+  }
+  if (a->kind == CT_INSTANCE) {
+    CtValue *method = class_lookup(a->instance->cls, intern(ct->ctx, "__lt__"));
+    CtValue *args[2] = {a, b};
+    if (method) {
+      CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+      return r && truth(ct, r, span, out);
+    }
+  }
+  if (a->kind == CT_MISSING || b->kind == CT_MISSING) return ct_fail_missing(ct, span, a->kind == CT_MISSING ? a : b) != NULL;
+  bad_operands(ct, PYOP_LT, a, b, span);
+  return false;
+}
+
+static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *out) {
+  *out = false;
+  if (v->kind == CT_STR && item->kind == CT_STR) {
+    *out = find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
+    return true;
+  }
+  if (v->kind == CT_DICT || v->kind == CT_SET) {
+    for (uint32_t i = 0, n = v->dict->count; i < n && !*out; i++) *out = ct_equal(v->dict->entries[i].key, item);
+    return true;
+  }
+  if (v->kind == CT_RANGE && is_int(item)) {
+    Int128 i = int_of(item), d = i - v->range.start;
+    *out = (v->range.step > 0 ? i >= v->range.start && i < v->range.stop : i <= v->range.start && i > v->range.stop) && d % v->range.step == 0;
+    return true;
+  }
+  CtList items;
+  if (!op_iterate(ct, v, span, &items)) return false;
+  for (uint32_t i = 0; i < items.count && !*out; i++)
+    if (items.data[i] == item) *out = true;
+    else if (!op_equal(ct, items.data[i], item, span, out)) return false;
+  return true;
+}
+
+static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
+  bool r = false, equal = false;
+  switch (op) {
+    case PYOP_IS: case PYOP_IS_NOT:
+      // Small numbers and texts are shared in Python; kernels compare None, booleans and dtypes so.
+      r = a == b || (a->kind == b->kind && a->kind != CT_LIST && a->kind != CT_DICT && a->kind != CT_SET && a->kind != CT_INSTANCE &&
+                     a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
+      return ct_bool(ct->ctx, r == (op == PYOP_IS));
+    case PYOP_EQ: case PYOP_NE:
+      if (!op_equal(ct, a, b, span, &r)) return NULL;
+      return ct_bool(ct->ctx, r == (op == PYOP_EQ));
+    case PYOP_IN: case PYOP_NOT_IN:
+      if (!contains(ct, b, a, span, &r)) return NULL;
+      return ct_bool(ct->ctx, r == (op == PYOP_IN));
+    case PYOP_LT: return op_less(ct, a, b, span, &r) ? ct_bool(ct->ctx, r) : NULL;
+    case PYOP_GT: return op_less(ct, b, a, span, &r) ? ct_bool(ct->ctx, r) : NULL;
+    default: {
+      CtValue *low = op == PYOP_LE ? a : b, *high = op == PYOP_LE ? b : a;
+      if (!op_less(ct, low, high, span, &r)) return NULL;
+      if (!r && !op_equal(ct, a, b, span, &equal)) return NULL;
+      return ct_bool(ct->ctx, r || equal);
+    }
+  }
+}
+
+// ---- the operators ----
+
+static const char *dunder(PyOp op, bool reflected) {
+  switch (op) {
+    case PYOP_ADD: return reflected ? "__radd__" : "__add__";
+    case PYOP_SUB: return reflected ? "__rsub__" : "__sub__";
+    case PYOP_MUL: return reflected ? "__rmul__" : "__mul__";
+    case PYOP_MATMUL: return reflected ? "__rmatmul__" : "__matmul__";
+    case PYOP_DIV: return reflected ? "__rtruediv__" : "__truediv__";
+    case PYOP_FLOORDIV: return reflected ? "__rfloordiv__" : "__floordiv__";
+    case PYOP_MOD: return reflected ? "__rmod__" : "__mod__";
+    case PYOP_POW: return reflected ? "__rpow__" : "__pow__";
+    case PYOP_LSHIFT: return reflected ? "__rlshift__" : "__lshift__";
+    case PYOP_RSHIFT: return reflected ? "__rrshift__" : "__rshift__";
+    case PYOP_AND: return reflected ? "__rand__" : "__and__";
+    case PYOP_OR: return reflected ? "__ror__" : "__or__";
+    case PYOP_XOR: return reflected ? "__rxor__" : "__xor__";
+    default: return NULL;
+  }
+}
+
+// *out is NULL when neither operand's class defines the operator.
+static bool try_dunder(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, CtValue **out) {
+  *out = NULL;
+  for (int reflected = 0; reflected < 2; reflected++) {
+    CtValue *self = reflected ? b : a;
+    const char *name = dunder(op, reflected);
+    CtValue *method = self->kind == CT_INSTANCE && name ? class_lookup(self->instance->cls, intern(ct->ctx, name)) : NULL;
+    if (!method) continue;
+    CtValue *args[2] = {self, reflected ? a : b};
+    *out = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+    return *out != NULL;
+  }
+  return true;
+}
+
+static bool is_type_like(const CtValue *v) { return v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_DTYPE || v->kind == CT_NONE; }
+
+static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
+  if (op == PYOP_IS || op == PYOP_IS_NOT) return compare(ct, op, a, b, span);
+  if (a->kind == CT_MISSING || b->kind == CT_MISSING) {
+    if (op == PYOP_IN || op == PYOP_NOT_IN) {
+      if (b->kind == CT_MISSING) return ct_missing_from(ct, b, "... %s %s", pyop_text(op), b->missing.name);
+    } else {
+      const CtValue *m = a->kind == CT_MISSING ? a : b;
+      return ct_missing_from(ct, m, "%s", m->missing.name);
+    }
+  }
+  if (op >= PYOP_EQ) return compare(ct, op, a, b, span);
+  if (is_int(a) && is_int(b)) return int_binary(ct, op, a, b, span);
+  if (is_number(a) && is_number(b)) return float_binary(ct, op, a, b, span);
+  bool a_seq = a->kind == CT_LIST || a->kind == CT_TUPLE || a->kind == CT_STR || a->kind == CT_BYTES;
+  bool b_seq = b->kind == CT_LIST || b->kind == CT_TUPLE || b->kind == CT_STR || b->kind == CT_BYTES;
+  if (op == PYOP_ADD && a_seq && a->kind == b->kind) return concat(ct, a, b, span);
+  if (op == PYOP_MUL && a_seq && is_int(b)) return repeat(ct, a, int_of(b), span);
+  if (op == PYOP_MUL && b_seq && is_int(a)) return repeat(ct, b, int_of(a), span);
+  if (op == PYOP_MOD && a->kind == CT_STR) return format_percent(ct, a, b, span);
+  if (a->kind == CT_SET && b->kind == CT_SET && (op == PYOP_OR || op == PYOP_AND || op == PYOP_SUB || op == PYOP_XOR)) return set_binary(ct, op, a, b);
+  if (a->kind == CT_DICT && b->kind == CT_DICT && op == PYOP_OR) return set_binary(ct, op, a, b);
+  CtValue *r;
+  if (!try_dunder(ct, op, a, b, span, &r)) return NULL;
+  if (r) return r;
+  if (op == PYOP_OR && is_type_like(a) && is_type_like(b)) return a;   // int | None in an annotation
+  return bad_operands(ct, op, a, b, span);
+}
+
+CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
+  if (!ct_step(ct, span)) return NULL;
+  if (a->kind != CT_CONSTEXPR && b->kind != CT_CONSTEXPR) return binary(ct, op, a, b, span);
+  CtValue *r = binary(ct, op, ct_unwrap(a), ct_unwrap(b), span);
+  bool is_identity = op == PYOP_IS || op == PYOP_IS_NOT;   // Python cannot overload these
+  return r && r->kind != CT_MISSING && !is_identity ? ct_constexpr(ct->ctx, r) : r;
+}
+
+CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
+  if (!ct_step(ct, span)) return NULL;
+  if (v->kind == CT_CONSTEXPR) {
+    CtValue *r = op_unary(ct, op, v->inner, span);
+    return r ? ct_constexpr(ct->ctx, r) : NULL;
+  }
+  if (op == PYOP_NOT) {
+    bool b;
+    return truth(ct, v, span, &b) ? ct_bool(ct->ctx, !b) : NULL;
+  }
+  if (v->kind == CT_MISSING) return ct_missing_from(ct, v, "%s%s", pyop_text(op), v->missing.name);
+  if (is_int(v)) {
+    Int128 i = int_of(v);
+    if (op == PYOP_INVERT) return ct_int(ct->ctx, ~i);
+    if (op == PYOP_POS) return ct_int(ct->ctx, i);
+    return __builtin_sub_overflow((Int128)0, i, &i) ? too_big(ct, span) : ct_int(ct->ctx, i);
+  }
+  if (v->kind == CT_FLOAT && op != PYOP_INVERT) return op == PYOP_NEG ? ct_float(ct->ctx, -v->f) : v;
+  if (v->kind == CT_INSTANCE) {
+    CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, op == PYOP_NEG ? "__neg__" : op == PYOP_POS ? "__pos__" : "__invert__"));
+    if (method) return call1(ct, method, v, span);
+  }
+  return ct_fail(ct, span, "TypeError", "bad operand type for unary %s: '%s'", pyop_text(op), ct_kind_name(v));
+}
+
+// ---- subscripts ----
+
+static size_t utf8_width(unsigned char c) { return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4; }
+
+// The characters of a text, or the bytes of bytes, as values.
+static bool split_text(Comptime *ct, const CtValue *v, Span span, CtList *out) {
+  *out = (CtList){0};
+  if (!ct_grow(ct, v->str.size, span)) return false;
+  for (size_t i = 0; i < v->str.size;) {
+    size_t w = v->kind == CT_STR ? utf8_width((unsigned char)v->str.data[i]) : 1;
+    if (w > v->str.size - i) w = v->str.size - i;
+    CtValue *c = v->kind == CT_STR ? ct_str_n(ct->ctx, v->str.data + i, w) : ct_int(ct->ctx, (unsigned char)v->str.data[i]);
+    vec_push(&ct->ctx->arena, out, c);
+    i += w;
+  }
+  return true;
+}
+
+static Int128 range_length(const CtValue *v) {
+  Int128 span = v->range.step > 0 ? v->range.stop - v->range.start : v->range.start - v->range.stop;
+  Int128 step = v->range.step > 0 ? v->range.step : -v->range.step;
+  return span <= 0 ? 0 : (span - 1) / step + 1;
+}
+
+bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
+  v = ct_unwrap(v);
+  switch (v->kind) {
+    case CT_STR:
+      *out = 0;
+      for (size_t i = 0; i < v->str.size; i++) *out += ((unsigned char)v->str.data[i] & 0xc0) != 0x80;
+      return true;
+    case CT_BYTES: *out = (Int128)v->str.size; return true;
+    case CT_TUPLE: case CT_LIST: *out = v->list.count; return true;
+    case CT_DICT: case CT_SET: *out = v->dict->count; return true;
+    case CT_RANGE: *out = range_length(v); return true;
+    case CT_INSTANCE: {
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) return *out = v->instance->attrs->count, true;
+      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__len__"));
+      CtValue *r = method ? call1(ct, method, v, span) : NULL;
+      if (r && ct_unwrap(r)->kind == CT_INT) return *out = ct_unwrap(r)->i, true;
+      if (ct->error) return false;
+      break;
+    }
+    case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
+    default: break;
+  }
+  ct_fail(ct, span, "TypeError", "'%s' has no length", ct_kind_name(v));
+  return false;
+}
+
+bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
+  v = ct_unwrap(v);
+  *out = (CtList){0};
+  switch (v->kind) {
+    case CT_TUPLE: case CT_LIST: {
+      CtValue *copy = ct_list(ct->ctx, v->list.data, v->list.count);   // a loop may change the list
+      *out = copy->list;
+      return true;
+    }
+    case CT_STR: case CT_BYTES: return split_text(ct, v, span, out);
+    case CT_DICT: case CT_SET:
+      for (uint32_t i = 0; i < v->dict->count; i++) vec_push(&ct->ctx->arena, out, v->dict->entries[i].key);
+      return true;
+    case CT_RANGE: {
+      Int128 n = range_length(v);
+      if (!ct_grow(ct, n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, span)) return false;
+      for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, out, ct_int(ct->ctx, v->range.start + i * v->range.step));
+      return true;
+    }
+    case CT_CLASS:
+      if (v->cls->form != CLASS_ENUM) break;
+      for (uint32_t i = 0; i < v->cls->env->count; i++) {
+        CtValue *member = v->cls->env->bindings[i].value;
+        if (member->kind == CT_INSTANCE && member->instance->cls == v->cls) vec_push(&ct->ctx->arena, out, member);
+      }
+      return true;
+    case CT_INSTANCE: {
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) {
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, out, v->instance->attrs->bindings[i].value);
+        return true;
+      }
+      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__iter__"));
+      CtValue *r = method ? call1(ct, method, v, span) : NULL;
+      if (r && r != v) return op_iterate(ct, r, span, out);
+      if (ct->error) return false;
+      break;
+    }
+    case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
+    default: break;
+  }
+  ct_fail(ct, span, "TypeError", "'%s' cannot be iterated over", ct_kind_name(v));
+  return false;
+}
+
+// Python's clamping of slice bounds to a sequence of n elements.
+static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, Int128 *start, Int128 *stop, Int128 *step) {
+  const CtValue *parts[3] = {ct_unwrap(s->slice.lower), ct_unwrap(s->slice.upper), ct_unwrap(s->slice.step)};
+  for (int i = 0; i < 3; i++)
+    if (parts[i]->kind == CT_MISSING) return ct_fail_missing(ct, span, parts[i]) != NULL;
+    else if (parts[i]->kind != CT_NONE && !is_int(parts[i])) return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
+  *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
+  if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
+  Int128 low = *step > 0 ? 0 : -1, high = *step > 0 ? n : n - 1;
+  Int128 bounds[2] = {*step > 0 ? low : high, *step > 0 ? high : low};
+  for (int i = 0; i < 2; i++) {
+    if (parts[i]->kind == CT_NONE) continue;
+    Int128 b = int_of(parts[i]);
+    if (b < 0) b += n;
+    bounds[i] = b < low ? low : b > high ? high : b;
+  }
+  *start = bounds[0];
+  *stop = bounds[1];
+  return true;
+}
+
+static CtValue *from_list(Comptime *ct, const CtValue *like, const CtList *items) {
+  if (like->kind == CT_TUPLE || like->kind == CT_INSTANCE) return ct_tuple(ct->ctx, items->data, items->count);
+  if (like->kind != CT_STR && like->kind != CT_BYTES) return ct_list(ct->ctx, items->data, items->count);
+  Buf b = buf_make(&ct->ctx->arena);
+  for (uint32_t i = 0; i < items->count; i++)
+    if (like->kind == CT_STR) buf_write(&b, items->data[i]->str.data, items->data[i]->str.size);
+    else buf_putc(&b, (char)items->data[i]->i);
+  CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  v->kind = like->kind;
+  return v;
+}
+
+static CtValue *key_error(Comptime *ct, const CtValue *key, Span span) {
+  return ct_fail(ct, span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
+}
+
+static bool check_key(Comptime *ct, CtValue *key, Span span) {
+  if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
+  if (ct_is_hashable(key)) return true;
+  ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
+  return false;
+}
+
+// The position an integer index means, or a failure.
+static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, Span span, Int128 *out) {
+  index = ct_unwrap(index);
+  if (index->kind == CT_MISSING) return ct_fail_missing(ct, span, index) != NULL;
+  if (!is_int(index)) return ct_fail(ct, span, "TypeError", "'%s' index must be an integer, not '%s'", ct_kind_name(v), ct_kind_name(index)) != NULL;
+  *out = int_of(index) < 0 ? int_of(index) + n : int_of(index);
+  if (*out >= 0 && *out < n) return true;
+  Buf b = buf_make(&ct->ctx->arena);
+  put_int(&b, int_of(index));
+  ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v), (long long)n);
+  return false;
+}
+
+CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+  if (!ct_step(ct, span)) return NULL;
+  v = ct_unwrap(v);
+  CtValue *key = ct_unwrap(index);
+  Int128 i, start, stop, step;
+  switch (v->kind) {
+    case CT_DICT: {
+      if (!check_key(ct, key, span)) return NULL;
+      CtValue *item = dict_get(v->dict, key);
+      return item ? item : key_error(ct, key, span);
+    }
+    case CT_RANGE:
+      if (key->kind == CT_SLICE) {
+        if (!slice_bounds(ct, key, range_length(v), span, &start, &stop, &step)) return NULL;
+        CtValue *r = arena_new(&ct->ctx->arena, CtValue);
+        r->kind = CT_RANGE;
+        r->range.start = v->range.start + start * v->range.step;
+        r->range.stop = v->range.start + stop * v->range.step;
+        r->range.step = v->range.step * step;
+        return r;
+      }
+      return index_of(ct, v, key, range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
+    case CT_INSTANCE: {
+      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__getitem__"));
+      CtValue *args[2] = {v, index};
+      if (method) return call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+      if (v->instance->cls->form != CLASS_NAMEDTUPLE) break;
+    } // fallthrough
+    case CT_TUPLE: case CT_LIST: case CT_STR: case CT_BYTES: {
+      CtList items;
+      if (v->kind == CT_TUPLE || v->kind == CT_LIST) items = v->list;
+      else if (!op_iterate(ct, v, span, &items)) return NULL;
+      if (key->kind != CT_SLICE) return index_of(ct, v, key, items.count, span, &i) ? items.data[i] : NULL;
+      if (!slice_bounds(ct, key, items.count, span, &start, &stop, &step)) return NULL;
+      CtList picked = {0};
+      for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) vec_push(&ct->ctx->arena, &picked, items.data[k]);
+      return from_list(ct, v, &picked);
+    }
+    case CT_CLASS:
+      if (v->cls->form == CLASS_ENUM && key->kind == CT_STR) {
+        CtValue *member = env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
+        return member ? member : key_error(ct, key, span);
+      }
+      return v;   // Generic[T]
+    case CT_BUILTIN: return v;   // list[int], Optional[X]: a type with parameters is the type
+    case CT_MISSING: return ct_missing_from(ct, v, "%s[...]", v->missing.name);
+    case CT_FUNCTION:
+      if (v->fn->role == FN_JIT) return ct_missing(ct, v->fn->name, "launching a kernel is host code, which the compiler does not run", span);
+      break;
+    default: break;
+  }
+  return ct_fail(ct, span, "TypeError", "'%s' cannot be subscripted", ct_kind_name(v));
+}
+
+bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span) {
+  v = ct_unwrap(v);
+  index = ct_unwrap(index);
+  Int128 i, start, stop, step;
+  if (v->kind == CT_DICT) {
+    if (!check_key(ct, index, span)) return false;
+    dict_set(ct->ctx, v->dict, index, item);
+    return true;
+  }
+  if (v->kind == CT_LIST && index->kind == CT_SLICE) {
+    CtList items;
+    if (!op_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    if (step != 1) return ct_unsupported(ct, span, "a store to an extended slice") != NULL;
+    if (stop < start) stop = start;
+    CtList out = {0};
+    for (Int128 k = 0; k < start; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
+    for (uint32_t k = 0; k < items.count; k++) vec_push(&ct->ctx->arena, &out, items.data[k]);
+    for (Int128 k = stop; k < v->list.count; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
+    v->list = out;
+    return true;
+  }
+  if (v->kind == CT_LIST) {
+    if (!index_of(ct, v, index, v->list.count, span, &i)) return false;
+    v->list.data[i] = item;
+    return true;
+  }
+  if (v->kind == CT_INSTANCE) {
+    CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__setitem__"));
+    CtValue *args[3] = {v, index, item};
+    if (method) return call(ct, method, &(CallArgs){args, 3, NULL, 0, span}) != NULL;
+  }
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
+  ct_fail(ct, span, "TypeError", "'%s' does not support item assignment", ct_kind_name(v));
+  return false;
+}
+
+bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+  v = ct_unwrap(v);
+  index = ct_unwrap(index);
+  Int128 i;
+  if (v->kind == CT_DICT) {
+    if (!check_key(ct, index, span)) return false;
+    if (dict_remove(ct->ctx, v->dict, index)) return true;
+    key_error(ct, index, span);
+    return false;
+  }
+  if (v->kind == CT_LIST) {
+    if (!index_of(ct, v, index, v->list.count, span, &i)) return false;
+    memmove(&v->list.data[i], &v->list.data[i + 1], (v->list.count - (uint32_t)i - 1) * sizeof *v->list.data);
+    v->list.count--;
+    return true;
+  }
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
+  ct_fail(ct, span, "TypeError", "'%s' does not support item deletion", ct_kind_name(v));
+  return false;
+}

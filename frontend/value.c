@@ -1,0 +1,551 @@
+// Construction of compile-time values, types as values, scopes, dictionaries.
+#include "frontend/value.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "frontend/pynum.h"
+
+// ---- dtypes ----
+
+const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
+#define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
+    TILE_DTYPES(DTYPE)
+#undef DTYPE
+};
+
+bool dtype_find(const char *name, DtypeKind *out) {
+  static const struct { const char *name; DtypeKind kind; } aliases[] = {
+      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64}, {"float8e4m3fn", DT_FP8E4NV}};
+  for (int i = 0; i < NUM_DTYPE_KINDS; i++)
+    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
+  for (size_t i = 0; i < countof(aliases); i++)
+    if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
+  return false;
+}
+
+const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  t->kind = CT_TYPE_SCALAR;
+  t->scalar = kind;
+  return t;
+}
+
+const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  *t = (CtType){.kind = CT_TYPE_POINTER, .scalar = elem->scalar, .elem = elem, .is_const = is_const, .address_space = 1};
+  return t;
+}
+
+const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  *t = (CtType){.kind = CT_TYPE_BLOCK, .scalar = elem->scalar, .elem = elem, .rank = rank};
+  memcpy(t->shape, shape, rank * sizeof *shape);
+  return t;
+}
+
+bool ct_type_equal(const CtType *a, const CtType *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->scalar != b->scalar) return false;
+  if (a->kind == CT_TYPE_SCALAR) return true;
+  if (a->kind == CT_TYPE_POINTER && (a->is_const != b->is_const || a->address_space != b->address_space)) return false;
+  if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape)) return false;
+  return ct_type_equal(a->elem, b->elem);
+}
+
+const char *ct_type_text(Context *ctx, const CtType *type) {
+  if (type->kind == CT_TYPE_SCALAR) return dtype_info[type->scalar].short_name;
+  const char *elem = ct_type_text(ctx, type->elem);
+  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "*%s%s", type->is_const ? "k" : "", elem);
+  Buf b = buf_make(&ctx->arena);
+  buf_putc(&b, '<');
+  for (uint32_t i = 0; i < type->rank; i++) buf_printf(&b, "%s%lld", i ? ", " : "[", (long long)type->shape[i]);
+  buf_printf(&b, "], %s>", elem);
+  return buf_str(&b);
+}
+
+// ---- construction ----
+
+static CtValue *make(Context *ctx, CtKind kind) {
+  CtValue *v = arena_new(&ctx->arena, CtValue);
+  v->kind = kind;
+  return v;
+}
+
+// None, True and False are compared by address and never written to, so every Context may share them.
+CtValue *ct_none(Context *ctx) {
+  static const CtValue none = {.kind = CT_NONE};
+  (void)ctx;
+  return (CtValue *)&none;
+}
+
+CtValue *ct_bool(Context *ctx, bool b) {
+  static const CtValue values[2] = {{.kind = CT_BOOL, .b = false}, {.kind = CT_BOOL, .b = true}};
+  (void)ctx;
+  return (CtValue *)&values[b];
+}
+
+CtValue *ct_int(Context *ctx, Int128 i) {
+  CtValue *v = make(ctx, CT_INT);
+  v->i = i;
+  return v;
+}
+
+CtValue *ct_float(Context *ctx, double f) {
+  CtValue *v = make(ctx, CT_FLOAT);
+  v->f = f;
+  return v;
+}
+
+CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
+  CtValue *v = make(ctx, CT_STR);
+  v->str.data = arena_strndup(&ctx->arena, s, n);
+  v->str.size = n;
+  return v;
+}
+
+CtValue *ct_str(Context *ctx, const char *s) { return ct_str_n(ctx, s, strlen(s)); }
+
+static CtValue *sequence(Context *ctx, CtKind kind, CtValue *const *items, uint32_t count) {
+  CtValue *v = make(ctx, kind);
+  if (!count) return v;
+  v->list.data = arena_array(&ctx->arena, CtValue *, count);
+  memcpy(v->list.data, items, count * sizeof *items);
+  v->list.count = v->list.capacity = count;
+  return v;
+}
+
+CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_TUPLE, items, count); }
+CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_LIST, items, count); }
+
+CtValue *ct_dict(Context *ctx) {
+  CtValue *v = make(ctx, CT_DICT);
+  v->dict = arena_new(&ctx->arena, CtDict);
+  return v;
+}
+
+CtValue *ct_dtype(Context *ctx, const CtType *type) {
+  CtValue *v = make(ctx, CT_DTYPE);
+  v->type = type;
+  return v;
+}
+
+CtValue *ct_builtin(Context *ctx, const char *name) {
+  CtValue *v = make(ctx, CT_BUILTIN);
+  v->builtin.name = intern(ctx, name);
+  return v;
+}
+
+CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
+  if (inner->kind == CT_CONSTEXPR) return inner;
+  CtValue *v = make(ctx, CT_CONSTEXPR);
+  v->inner = inner;
+  return v;
+}
+
+CtValue *ct_unwrap(CtValue *v) { return v->kind == CT_CONSTEXPR ? v->inner : v; }
+
+// ---- scopes ----
+
+enum { LINEAR_SCOPE = 12 };
+
+static uint32_t name_hash(const char *name) {
+  uint64_t h = (uint64_t)(uintptr_t)name >> 4;   // interned; the order of bindings never depends on it
+  return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static uint32_t env_find(const CtEnv *env, const char *name) {
+  if (!env->num_slots) {
+    for (uint32_t i = 0; i < env->count; i++)
+      if (env->bindings[i].name == name) return i + 1;
+    return 0;
+  }
+  for (uint32_t at = name_hash(name);; at++) {
+    uint32_t i = env->slots[at & (env->num_slots - 1)];
+    if (!i || env->bindings[i - 1].name == name) return i;
+  }
+}
+
+static void env_index(CtEnv *env, uint32_t i) {
+  uint32_t at = name_hash(env->bindings[i].name);
+  while (env->slots[at & (env->num_slots - 1)]) at++;
+  env->slots[at & (env->num_slots - 1)] = i + 1;
+}
+
+CtValue *env_get_local(const CtEnv *env, const char *name) {
+  uint32_t i = env_find(env, name);
+  return i ? env->bindings[i - 1].value : NULL;
+}
+
+CtValue *env_lookup(const CtEnv *env, const char *name) {
+  for (const CtEnv *e = env; e; e = e->parent) {
+    if (e->is_class && e != env) continue;
+    CtValue *v = env_get_local(e, name);
+    if (v) return v;
+  }
+  return NULL;
+}
+
+void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
+  uint32_t i = env_find(env, name);
+  if (i) {
+    env->bindings[i - 1].value = value;
+    return;
+  }
+  if (env->count == env->capacity) env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
+  env->bindings[env->count++] = (CtBinding){name, value};
+  if (env->count <= LINEAR_SCOPE) return;
+  if (2 * env->count > env->num_slots) {
+    env->num_slots = env->num_slots ? env->num_slots * 2 : 64;
+    env->slots = arena_array(&ctx->arena, uint32_t, env->num_slots);
+    for (uint32_t k = 0; k < env->count; k++) env_index(env, k);
+  } else {
+    env_index(env, env->count - 1);
+  }
+}
+
+CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_local(in->attrs, name); }
+
+// ---- equality and hashing ----
+
+enum { MAX_NESTING = 100 };   // deeper structure is not looked at: recursion stays bounded
+
+static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
+static double number_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : v->kind == CT_INT ? (double)v->i : v->b; }
+static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+
+static bool equal(const CtValue *a, const CtValue *b, int depth);
+
+static bool lists_equal(const CtList *a, const CtList *b, int depth) {
+  if (a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (a->data[i] != b->data[i] && !equal(a->data[i], b->data[i], depth + 1)) return false;
+  return true;
+}
+
+static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, int depth) {
+  if (a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++) {
+    const CtValue *other = dict_get(b, a->entries[i].key);
+    if (!other || (with_values && !equal(a->entries[i].value, other, depth + 1))) return false;
+  }
+  return true;
+}
+
+// The fields of a namedtuple compare as a tuple does.
+static bool instances_equal(const CtInstance *a, const CtInstance *b, int depth) {
+  if (a == b) return true;
+  if (a->cls != b->cls || (a->cls->form != CLASS_NAMEDTUPLE && a->cls->form != CLASS_DATACLASS) || a->attrs->count != b->attrs->count) return false;
+  for (uint32_t i = 0; i < a->attrs->count; i++)
+    if (!equal(a->attrs->bindings[i].value, b->attrs->bindings[i].value, depth + 1)) return false;
+  return true;
+}
+
+static bool equal(const CtValue *a, const CtValue *b, int depth) {
+  if (depth > MAX_NESTING) return a == b;   // lists may contain themselves
+  if (a->kind == CT_CONSTEXPR) a = a->inner;
+  if (b->kind == CT_CONSTEXPR) b = b->inner;
+  if (is_number(a) && is_number(b)) {
+    if (a->kind == CT_FLOAT || b->kind == CT_FLOAT) return number_of(a) == number_of(b);
+    return int_of(a) == int_of(b);
+  }
+  if (a == b) return true;
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case CT_STR: case CT_BYTES: return a->str.size == b->str.size && !memcmp(a->str.data, b->str.data, a->str.size);
+    case CT_TUPLE: case CT_LIST: return lists_equal(&a->list, &b->list, depth);
+    case CT_DICT: return dicts_equal(a->dict, b->dict, true, depth);
+    case CT_SET: return dicts_equal(a->dict, b->dict, false, depth);
+    case CT_RANGE: return a->range.start == b->range.start && a->range.stop == b->range.stop && a->range.step == b->range.step;
+    case CT_SLICE: return equal(a->slice.lower, b->slice.lower, depth + 1) && equal(a->slice.upper, b->slice.upper, depth + 1) && equal(a->slice.step, b->slice.step, depth + 1);
+    case CT_DTYPE: return ct_type_equal(a->type, b->type);
+    case CT_FUNCTION: return a->fn == b->fn;
+    case CT_BUILTIN: return a->builtin.name == b->builtin.name;
+    case CT_METHOD: return equal(a->method.self, b->method.self, depth + 1) && equal(a->method.fn, b->method.fn, depth + 1);
+    case CT_MODULE: return a->module == b->module;
+    case CT_CLASS: return a->cls == b->cls;
+    case CT_INSTANCE: return instances_equal(a->instance, b->instance, depth);
+    case CT_NONE: case CT_ELLIPSIS: return true;
+    default: return false;
+  }
+}
+
+bool ct_equal(const CtValue *a, const CtValue *b) { return equal(a, b, 0); }
+
+static bool hashable(const CtValue *v, int depth) {
+  switch (v->kind) {
+    case CT_LIST: case CT_DICT: case CT_SET: case CT_SLICE: case CT_MISSING: return false;
+    case CT_TUPLE:
+      for (uint32_t i = 0; depth < MAX_NESTING && i < v->list.count; i++)
+        if (!hashable(v->list.data[i], depth + 1)) return false;
+      return true;
+    case CT_CONSTEXPR: return hashable(v->inner, depth + 1);
+    default: return true;
+  }
+}
+
+bool ct_is_hashable(const CtValue *v) { return hashable(v, 0); }
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * 0x9e3779b97f4a7c15u;
+  return h ^ h >> 29;
+}
+
+static uint64_t hash_bytes(const char *s, size_t n) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+  return mix(h, n);
+}
+
+static uint64_t hash_type(const CtType *t) {
+  uint64_t h = mix((uint64_t)t->kind, (uint64_t)t->scalar);
+  for (uint32_t i = 0; i < t->rank; i++) h = mix(h, (uint64_t)t->shape[i]);
+  return t->elem ? mix(h, hash_type(t->elem)) : h;
+}
+
+static uint64_t hash(const CtValue *v, int depth) {
+  if (depth > MAX_NESTING) return 0;
+  switch (v->kind) {
+    case CT_CONSTEXPR: return hash(v->inner, depth + 1);
+    case CT_BOOL: return mix(1, v->b);
+    case CT_INT: return mix(mix(1, (uint64_t)v->i), v->i == (Int128)(int64_t)v->i ? 0 : (uint64_t)(v->i >> 64));
+    case CT_FLOAT: {
+      if (fabs(v->f) < 1e18 && v->f == floor(v->f)) return mix(mix(1, (uint64_t)(int64_t)v->f), 0);
+      uint64_t bits;
+      memcpy(&bits, &v->f, sizeof bits);
+      return mix(2, bits);
+    }
+    case CT_STR: case CT_BYTES: return hash_bytes(v->str.data, v->str.size);
+    case CT_TUPLE: {
+      uint64_t h = 3;
+      for (uint32_t i = 0; i < v->list.count; i++) h = mix(h, hash(v->list.data[i], depth + 1));
+      return h;
+    }
+    case CT_DTYPE: return mix(4, hash_type(v->type));
+    case CT_BUILTIN: return mix(5, hash_bytes(v->builtin.name, strlen(v->builtin.name)));
+    case CT_FUNCTION: return mix(6, v->fn->def ? v->fn->def->span.begin : 0);
+    case CT_CLASS: return mix(7, hash_bytes(v->cls->name, strlen(v->cls->name)));
+    case CT_INSTANCE: return mix(8, hash_bytes(v->instance->cls->name, strlen(v->instance->cls->name)));
+    default: return (uint64_t)v->kind;
+  }
+}
+
+uint64_t ct_hash(const CtValue *v) { return hash(v, 0); }
+
+// ---- dictionaries ----
+
+static uint32_t dict_find(const CtDict *d, const CtValue *key, uint64_t key_hash) {
+  if (!d->num_slots) return 0;
+  for (uint64_t at = key_hash;; at++) {
+    uint32_t i = d->slots[at & (d->num_slots - 1)];
+    if (!i) return 0;
+    const CtEntry *e = &d->entries[i - 1];
+    if (e->hash == key_hash && (e->key == key || ct_equal(e->key, key))) return i;
+  }
+}
+
+static void dict_index(CtDict *d) {
+  memset(d->slots, 0, d->num_slots * sizeof *d->slots);
+  for (uint32_t i = 0; i < d->count; i++) {
+    uint64_t at = d->entries[i].hash;
+    while (d->slots[at & (d->num_slots - 1)]) at++;
+    d->slots[at & (d->num_slots - 1)] = i + 1;
+  }
+}
+
+CtValue *dict_get(const CtDict *d, const CtValue *key) {
+  uint32_t i = dict_find(d, key, ct_hash(key));
+  return i ? d->entries[i - 1].value : NULL;
+}
+
+CtValue *dict_get_str(const CtDict *d, const char *key) {
+  CtValue k = {.kind = CT_STR, .str = {key, strlen(key)}};
+  return dict_get(d, &k);
+}
+
+void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
+  uint64_t key_hash = ct_hash(key);
+  uint32_t i = dict_find(d, key, key_hash);
+  if (i) {
+    d->entries[i - 1].value = value;
+    return;
+  }
+  if (d->count == d->capacity) d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
+  d->entries[d->count++] = (CtEntry){key, value, key_hash};
+  if (2 * d->count > d->num_slots) {
+    d->num_slots = d->num_slots ? d->num_slots * 2 : 16;
+    d->slots = arena_array(&ctx->arena, uint32_t, d->num_slots);
+    dict_index(d);
+    return;
+  }
+  uint64_t at = key_hash;
+  while (d->slots[at & (d->num_slots - 1)]) at++;
+  d->slots[at & (d->num_slots - 1)] = d->count;
+}
+
+void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) { dict_set(ctx, d, ct_str(ctx, key), value); }
+
+bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
+  (void)ctx;
+  uint32_t i = dict_find(d, key, ct_hash(key));
+  if (!i) return false;
+  memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);
+  d->count--;
+  dict_index(d);
+  return true;
+}
+
+// ---- truth and names ----
+
+bool ct_is_true(const CtValue *v) {
+  switch (v->kind) {
+    case CT_NONE: return false;
+    case CT_BOOL: return v->b;
+    case CT_INT: return v->i != 0;
+    case CT_FLOAT: return v->f != 0;
+    case CT_STR: case CT_BYTES: return v->str.size != 0;
+    case CT_TUPLE: case CT_LIST: return v->list.count != 0;
+    case CT_DICT: case CT_SET: return v->dict->count != 0;
+    case CT_RANGE: return v->range.step > 0 ? v->range.start < v->range.stop : v->range.start > v->range.stop;
+    case CT_CONSTEXPR: return ct_is_true(v->inner);
+    default: return true;
+  }
+}
+
+const char *ct_kind_name(const CtValue *v) {
+  static const char *const names[NUM_CT_KINDS] = {
+      [CT_NONE] = "NoneType", [CT_BOOL] = "bool", [CT_INT] = "int", [CT_FLOAT] = "float", [CT_STR] = "str", [CT_BYTES] = "bytes",
+      [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set", [CT_DICT] = "dict", [CT_RANGE] = "range",
+      [CT_SLICE] = "slice", [CT_DTYPE] = "dtype", [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method",
+      [CT_MODULE] = "module", [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
+  return v->kind == CT_INSTANCE ? v->instance->cls->name : names[v->kind];
+}
+
+// ---- text ----
+
+enum { REPR_DEPTH = 50 };
+static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth);
+
+static void put_str_repr(Buf *b, const CtValue *v) {
+  const char *s = v->str.data;
+  size_t n = v->str.size;
+  char quote = memchr(s, '\'', n) && !memchr(s, '"', n) ? '"' : '\'';
+  if (v->kind == CT_BYTES) buf_putc(b, 'b');
+  buf_putc(b, quote);
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)s[i];
+    if (c == quote || c == '\\') buf_printf(b, "\\%c", c);
+    else if (c == '\n') buf_puts(b, "\\n");
+    else if (c == '\r') buf_puts(b, "\\r");
+    else if (c == '\t') buf_puts(b, "\\t");
+    else if (c < 0x20 || c == 0x7f || (c >= 0x80 && v->kind == CT_BYTES)) buf_printf(b, "\\x%02x", c);
+    else buf_putc(b, (char)c);
+  }
+  buf_putc(b, quote);
+}
+
+static void put_items(Context *ctx, Buf *b, const CtList *list, int depth) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    if (i) buf_puts(b, ", ");
+    put_repr(ctx, b, list->data[i], depth);
+  }
+}
+
+static void put_attrs(Context *ctx, Buf *b, const CtInstance *in, int depth) {
+  buf_printf(b, "%s(", in->cls->name);
+  for (uint32_t i = 0; i < in->attrs->count; i++) {
+    buf_printf(b, "%s%s=", i ? ", " : "", in->attrs->bindings[i].name);
+    put_repr(ctx, b, in->attrs->bindings[i].value, depth);
+  }
+  buf_putc(b, ')');
+}
+
+static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
+  if (depth > REPR_DEPTH) {
+    buf_puts(b, "...");
+    return;
+  }
+  switch (v->kind) {
+    case CT_NONE: buf_puts(b, "None"); break;
+    case CT_BOOL: buf_puts(b, v->b ? "True" : "False"); break;
+    case CT_INT: put_int(b, v->i); break;
+    case CT_FLOAT: put_float(b, v->f); break;
+    case CT_STR: case CT_BYTES: put_str_repr(b, v); break;
+    case CT_ELLIPSIS: buf_puts(b, "Ellipsis"); break;
+    case CT_TUPLE:
+      buf_putc(b, '(');
+      put_items(ctx, b, &v->list, depth + 1);
+      buf_puts(b, v->list.count == 1 ? ",)" : ")");
+      break;
+    case CT_LIST:
+      buf_putc(b, '[');
+      put_items(ctx, b, &v->list, depth + 1);
+      buf_putc(b, ']');
+      break;
+    case CT_SET: case CT_DICT:
+      if (v->kind == CT_SET && !v->dict->count) {
+        buf_puts(b, "set()");
+        break;
+      }
+      buf_putc(b, '{');
+      for (uint32_t i = 0; i < v->dict->count; i++) {
+        if (i) buf_puts(b, ", ");
+        put_repr(ctx, b, v->dict->entries[i].key, depth + 1);
+        if (v->kind == CT_SET) continue;
+        buf_puts(b, ": ");
+        put_repr(ctx, b, v->dict->entries[i].value, depth + 1);
+      }
+      buf_putc(b, '}');
+      break;
+    case CT_RANGE:
+      buf_puts(b, "range(");
+      put_int(b, v->range.start);
+      buf_puts(b, ", ");
+      put_int(b, v->range.stop);
+      if (v->range.step != 1) {
+        buf_puts(b, ", ");
+        put_int(b, v->range.step);
+      }
+      buf_putc(b, ')');
+      break;
+    case CT_SLICE:
+      buf_puts(b, "slice(");
+      put_repr(ctx, b, v->slice.lower, depth + 1);
+      buf_puts(b, ", ");
+      put_repr(ctx, b, v->slice.upper, depth + 1);
+      buf_puts(b, ", ");
+      put_repr(ctx, b, v->slice.step, depth + 1);
+      buf_putc(b, ')');
+      break;
+    case CT_DTYPE: buf_puts(b, ct_type_text(ctx, v->type)); break;
+    case CT_FUNCTION: buf_printf(b, "<function %s>", v->fn->name); break;
+    case CT_BUILTIN: buf_printf(b, "<built-in %s>", v->builtin.name); break;
+    case CT_METHOD:
+      buf_puts(b, "<bound method ");
+      put_repr(ctx, b, v->method.fn, depth + 1);
+      buf_putc(b, '>');
+      break;
+    case CT_MODULE: buf_printf(b, "<module '%s'>", v->module->name); break;
+    case CT_CLASS: buf_printf(b, "<class '%s'>", v->cls->name); break;
+    case CT_INSTANCE: put_attrs(ctx, b, v->instance, depth + 1); break;
+    case CT_CONSTEXPR:
+      buf_puts(b, "constexpr[");
+      put_repr(ctx, b, v->inner, depth + 1);
+      buf_putc(b, ']');
+      break;
+    case CT_MISSING: buf_printf(b, "<missing %s>", v->missing.name); break;
+    case NUM_CT_KINDS: break;
+  }
+}
+
+const char *ct_repr(Context *ctx, const CtValue *v) {
+  Buf b = buf_make(&ctx->arena);
+  put_repr(ctx, &b, v, 0);
+  return buf_str(&b);
+}
+
+const char *ct_to_str(Context *ctx, const CtValue *v) {
+  if (v->kind == CT_STR) return v->str.data;
+  if (v->kind == CT_CONSTEXPR) return ct_to_str(ctx, v->inner);
+  return ct_repr(ctx, v);
+}
