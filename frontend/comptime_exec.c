@@ -165,9 +165,12 @@ static bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
       if (!import_star(ct, m, env)) return false;
       continue;
     }
-    // from . import x, in a folder that has no __init__.py
-    bool is_sibling = !n->import.module && m->kind == CT_MISSING;
-    CtValue *v = is_sibling ? import_module(ct, a->alias.name, n->import.level, env->module, a->span) : import_from(ct, m, a->alias.name, a->span);
+    CtValue *v = import_from(ct, m, a->alias.name, a->span);
+    if (v && v->kind == CT_MISSING && m->kind == CT_MISSING) {   // a module in a folder that has no __init__.py
+      const char *base = n->import.module, *name = base ? arena_printf(&ct->ctx->arena, "%s.%s", base, a->alias.name) : a->alias.name;
+      CtValue *sub = import_module(ct, name, n->import.level, env->module, a->span);
+      if (!sub || sub->kind != CT_MISSING) v = sub;
+    }
     if (!v) return false;
     env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
   }

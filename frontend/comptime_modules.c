@@ -14,6 +14,7 @@ static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT
 static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
 
 static bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out) {
+  *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && v->kind == CT_FLOAT) return *out = v->f, true;
   if (v && is_int(v)) return *out = (double)int_of(v), true;
@@ -22,6 +23,7 @@ static bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out)
 }
 
 static bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out) {
+  *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && is_int(v)) return *out = int_of(v), true;
   if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
