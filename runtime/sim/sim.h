@@ -14,6 +14,8 @@
 #ifndef TILE_RUNTIME_SIM_SIM_H
 #define TILE_RUNTIME_SIM_SIM_H
 
+#include <stdio.h>
+
 #include "ir/arena.h"
 #include "runtime/cuda_types.h"
 
@@ -128,10 +130,10 @@ struct Operand {
   uint8_t bits;                // width of the register or element
   uint8_t base_kind;           // OPND_MEM: OPND_REG, OPND_SYM or OPND_IMM (absolute)
   bool negated;                // !p
-  bool is_float;               // OPND_IMM written as a floating-point literal
+  uint8_t float_bytes;         // OPND_IMM written as a floating-point literal: 4 or 8
   uint32_t slot;               // register slot, predicate index, special register
   uint32_t count;              // of sub
-  const uint64_t *lanes;       // OPND_IMM: 32 equal values
+  const uint64_t *lanes;       // OPND_IMM: 32 equal values (offset keeps the value)
   Symbol *sym;
   int64_t offset;              // OPND_MEM, OPND_SYM
   Operand *sub;
@@ -167,12 +169,12 @@ struct Instr {
   uint8_t space;               // Space of a memory access; GENERIC when not written
   uint8_t vec;                 // 1, 2, 4, 8
   uint8_t cmp, boolop;
-  uint8_t sel;                 // family's own small decision
+  uint16_t sel;                // family's own small decision
   uint8_t num_mods;
   uint16_t m, n, k;            // .mMnNkK
   uint32_t target;             // branch target, instruction index
   uint64_t modset[MOD_WORDS];  // which modifiers are written
-  uint8_t *mods;               // in the order written (PtxMod)
+  uint16_t *mods;              // in the order written (PtxMod)
   Operand *ops;
   void *aux;                   // family's own decoded data
   const SrcLoc *loc;
@@ -197,9 +199,9 @@ struct Function {
   uint32_t static_shared;      // entry: bytes, without SHARED_BASE
   uint32_t dynamic_align;
   int32_t max_dynamic_shared;  // function attribute; default 48 KB less static
-  uint64_t *shared_use;        // bitset over shared_syms: named by this function's own code
-  struct Function **callees;
-  uint32_t num_callees, cap_callees;
+  VEC(uint32_t) shared_used;   // shared_syms named by this function's own code
+  VEC(Function *) callees;     // called, or address taken
+  bool mark;                   // while walking the call graph
 };
 
 typedef VEC(Symbol *) SymbolVec;
@@ -219,6 +221,7 @@ struct Module {
   SymbolVec shared_syms;
   VEC(const char *) files;     // by .file number
   const char *error;           // what is wrong with the text, or NULL
+  CUresult error_code;
 };
 
 // ------------------------------------------------------------------------------------------------------- memory
@@ -240,12 +243,15 @@ struct Device {
   int shared_optin, shared_per_sm;
   Alloc **allocs;              // ascending by base
   uint32_t num_allocs, cap_allocs, next_serial;
-  uint64_t brk;                // next free address of the reservation
+  uint64_t region, region_size;   // the reservation of address space
+  uint64_t brk;                // next free address in it
 };
-// 0 when out of memory. Memory is zeroed? No: it is filled with a pattern, as fresh device memory is undefined.
+// 0 when out of memory.
 uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind);
 bool device_free(Device *d, uint64_t addr);
 Alloc *device_find(Device *d, uint64_t addr);   // the allocation that contains addr, or NULL
+Alloc *device_nearest(Device *d, uint64_t addr);   // for messages
+void device_release(Device *d);
 
 // ------------------------------------------------------------------------------------------------------ execution
 
@@ -281,8 +287,10 @@ struct Warp {
   uint32_t cap_stack[WARP_SIZE];
   uint8_t *local[WARP_SIZE];           // local memory, grown on use
   uint32_t cap_local[WARP_SIZE];
-  uint32_t barrier_id;                 // of lanes in in_barrier
-  uint32_t barrier_epoch;
+  uint8_t lane_barrier[WARP_SIZE];     // of lanes in in_barrier
+  const Instr *lane_barrier_instr[WARP_SIZE];
+  uint32_t cluster_arrived;            // lanes between barrier.cluster.arrive and .wait
+  uint32_t cluster_epoch[WARP_SIZE];   // of the cluster barrier at their arrival
   uint32_t cp_group[WARP_SIZE];        // cp.async groups committed so far
   uint32_t bulk_group[WARP_SIZE];
   uint32_t maxnreg;                    // setmaxnreg's current count
@@ -290,6 +298,7 @@ struct Warp {
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
+  bool yield, counted;         // leave the quantum; counted in Cta.warps_done
   // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] says which
   // lanes have any (the quick test); pred_undef[predicate] is a lane mask. Shaped and moved as regs and preds.
   uint64_t *undef;
@@ -320,7 +329,7 @@ struct Cta {
   Barrier bars[NUM_BARRIERS];
   uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;
+  void *async, *shadow;        // NULL at the start; whoever hangs something here frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -340,6 +349,10 @@ typedef enum {
 // Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole warp;
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(6, 7);
+
+void thread_of(const Warp *w, int lane, uint32_t tid[3]);
+const char *report_kind_name(ReportKind k);
+void report_place(FILE *f, const Module *m, const Instr *in);   // PTX line and source position
 
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
 // One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
@@ -373,7 +386,7 @@ typedef struct SimHooks {
   // anything changed.
   bool (*async_advance)(Cluster *c, bool force);
   // Describes pending operations for a deadlock report.
-  void (*describe)(Cluster *c, Arena *a, VEC(char) *out);
+  const char *(*describe)(Cluster *c, Arena *a);
 } SimHooks;
 void sim_install_hooks(Grid *g, SimHooks *h);   // hooks.c
 
@@ -398,7 +411,8 @@ struct Grid {
   uint32_t shared_size;        // static + dynamic
   uint32_t dynamic_offset;     // where dynamic shared memory starts, from SHARED_BASE
   Cluster *resident;           // list
-  uint32_t num_resident, max_resident;
+  Cluster *pool;               // finished, to be used again
+  uint32_t num_resident, max_resident;   // clusters
   uint64_t rng;
   uint64_t seed;
   uint32_t policy;             // of the scheduler, by seed
@@ -453,11 +467,30 @@ uint32_t ptx_new_slot(Parser *p);            // a fresh register slot of the cur
 // Common decode checks; each reports and returns false when it fails.
 bool decode_want_ops(Parser *p, Instr *in, uint32_t lo, uint32_t hi);
 bool decode_want_kind(Parser *p, Instr *in, uint32_t i, OperandKind kind);
+bool decode_want_type(Parser *p, Instr *in, uint32_t n);
+bool decode_dst(Parser *p, Instr *in, uint32_t i);                        // register or `_`
+bool decode_srcs(Parser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
+bool decode_preds(Parser *p, Instr *in, uint32_t from, uint32_t to);
+bool decode_regs(Parser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
+bool decode_unknown(Parser *p, Instr *in);                               // "unknown instruction …"; a decode function that
+                                                                          // returns false without a report says the same
+const char *ptx_op_name(PtxOp op);
+uint32_t ptx_op_flags(PtxOp op);
+ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask);
 
 // ---- exec.c
-void warp_block_exit(Warp *w, uint32_t mask);
 void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
-uint8_t *warp_local(Warp *w, int lane, uint64_t addr, uint32_t size);   // host pointer, NULL when beyond the limit
+uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t size);   // NULL when outside the thread's local memory
+void warp_save_group(Warp *w);                 // writes the active lanes' pc, depth and frame to lane_*
+void warp_wake(Warp *w);                       // some of its lanes can go on
+// Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
+ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
+ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
+ExecResult cta_threads_exited(Warp *w, const Instr *in);
+ExecResult call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
+void warp_poll(Warp *w);                       // a poll failed: another warp should run
+void deadlock_report(Grid *g);                 // deadlock.c
+int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
 uint64_t special_reg(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int special_reg_find(const char *name);                                  // -1 when there is none
 
@@ -483,7 +516,27 @@ static inline uint32_t src_pred(const Warp *w, const Operand *op) {      // lane
 static inline void set_pred(Warp *w, const Operand *op, uint32_t mask, uint32_t value) {
   if (op->kind == OPND_PRED) w->p[op->slot] = (w->p[op->slot] & ~mask) | (value & mask);
 }
+// Definedness of a register's lane, for instructions that set it themselves; cheap no-ops when it is not checked.
+static inline uint64_t get_undef(const Warp *w, const Operand *op, uint32_t lane) {
+  return w->undef && op->kind == OPND_REG ? w->undef[((size_t)w->base + op->slot) * WARP_SIZE + lane] : 0;
+}
+static inline void set_undef(Warp *w, const Operand *op, uint32_t lane, uint64_t bits) {
+  if (!w->undef || op->kind != OPND_REG) return;
+  uint32_t slot = w->base + op->slot;
+  w->undef[(size_t)slot * WARP_SIZE + lane] = bits;
+  w->undef_lanes[slot] = (w->undef_lanes[slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
+}
+static inline uint64_t width_mask(unsigned bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
 #define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
+// A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
+#define LANES(l, mask, ...)                                                                   \
+  do {                                                                                        \
+    if ((mask) == FULL_MASK) {                                                                \
+      _Pragma("GCC ivdep") for (uint32_t l = 0; l < WARP_SIZE; l++) { __VA_ARGS__ }           \
+    } else {                                                                                  \
+      FOR_LANES(l, mask) { __VA_ARGS__ }                                                      \
+    }                                                                                         \
+  } while (0)
 static inline uint32_t live_lanes(const Warp *w) { return w->exist & ~w->exited; }
 
 // ---- decode functions named by ptx_ops.def

@@ -1,0 +1,349 @@
+// Instructions at load time: mnemonic, modifiers and operands become an Instr whose small fields the handlers switch on.
+// Out: every operand is a register row, an immediate row, a predicate, a memory operand, a vector or a label; special
+// registers and symbol addresses appear in mov only (elsewhere a hidden mov is put before the instruction).
+#include "runtime/sim/parse.h"
+
+const TypeInfo ptx_types[T_COUNT] = {
+  [T_NONE] = {"", 0, CLASS_NONE}, [T_PRED] = {"pred", 1, CLASS_PRED},
+  [T_B1] = {"b1", 1, CLASS_BITS}, [T_B4] = {"b4", 4, CLASS_BITS}, [T_U4] = {"u4", 4, CLASS_UINT}, [T_S4] = {"s4", 4, CLASS_SINT},
+  [T_B8] = {"b8", 8, CLASS_BITS}, [T_U8] = {"u8", 8, CLASS_UINT}, [T_S8] = {"s8", 8, CLASS_SINT},
+  [T_B16] = {"b16", 16, CLASS_BITS}, [T_U16] = {"u16", 16, CLASS_UINT}, [T_S16] = {"s16", 16, CLASS_SINT},
+  [T_B32] = {"b32", 32, CLASS_BITS}, [T_U32] = {"u32", 32, CLASS_UINT}, [T_S32] = {"s32", 32, CLASS_SINT},
+  [T_B64] = {"b64", 64, CLASS_BITS}, [T_U64] = {"u64", 64, CLASS_UINT}, [T_S64] = {"s64", 64, CLASS_SINT},
+  [T_B128] = {"b128", 128, CLASS_BITS},
+  [T_F16] = {"f16", 16, CLASS_FLOAT}, [T_F16X2] = {"f16x2", 32, CLASS_FLOAT}, [T_BF16] = {"bf16", 16, CLASS_FLOAT},
+  [T_BF16X2] = {"bf16x2", 32, CLASS_FLOAT}, [T_F32] = {"f32", 32, CLASS_FLOAT}, [T_F32X2] = {"f32x2", 64, CLASS_FLOAT},
+  [T_F64] = {"f64", 64, CLASS_FLOAT}, [T_TF32] = {"tf32", 32, CLASS_FLOAT},
+  [T_E4M3] = {"e4m3", 8, CLASS_FLOAT}, [T_E5M2] = {"e5m2", 8, CLASS_FLOAT}, [T_E4M3X2] = {"e4m3x2", 16, CLASS_FLOAT},
+  [T_E5M2X2] = {"e5m2x2", 16, CLASS_FLOAT}, [T_S8X4] = {"s8x4", 32, CLASS_SINT}, [T_U8X4] = {"u8x4", 32, CLASS_UINT},
+  [T_S16X2] = {"s16x2", 32, CLASS_SINT}, [T_U16X2] = {"u16x2", 32, CLASS_UINT},
+};
+static const char *const mod_names[M_COUNT] = {
+#define PTX_MOD(id, text) text,
+#include "runtime/sim/ptx_mods.def"
+#undef PTX_MOD
+};
+static const struct { const char *name; DecodeFn decode; uint32_t flags; } op_rows[OP_COUNT] = {
+#define PTX_OP(mnemonic, decode, flags) {#mnemonic, decode, flags},
+#include "runtime/sim/ptx_ops.def"
+#undef PTX_OP
+};
+const char *ptx_op_name(PtxOp op) { return op_rows[op].name; }
+uint32_t ptx_op_flags(PtxOp op) { return op_rows[op].flags; }
+
+static uint32_t hash_name(const char *s) {
+  uint32_t h = 2166136261u;
+  for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
+  return h ^ h >> 15;
+}
+
+void ptx_init_tables(Parser *p) {
+  for (uint16_t i = 0; i < M_COUNT; i++) {
+    uint32_t h = hash_name(mod_names[i]) % countof(p->mod_table);
+    while (p->mod_table[h]) h = (h + 1) % countof(p->mod_table);
+    p->mod_table[h] = (uint16_t)(i + 1);
+  }
+  for (uint16_t i = 0; i < OP_COUNT; i++) {
+    uint32_t h = hash_name(op_rows[i].name) % countof(p->op_table);
+    while (p->op_table[h]) h = (h + 1) % countof(p->op_table);
+    p->op_table[h] = (uint16_t)(i + 1);
+  }
+}
+
+static int find_mod(const Parser *p, const char *name) {
+  for (uint32_t h = hash_name(name) % countof(p->mod_table); p->mod_table[h]; h = (h + 1) % countof(p->mod_table))
+    if (!strcmp(mod_names[p->mod_table[h] - 1], name)) return p->mod_table[h] - 1;
+  return -1;
+}
+static int find_op(const Parser *p, const char *name) {
+  for (uint32_t h = hash_name(name) % countof(p->op_table); p->op_table[h]; h = (h + 1) % countof(p->op_table))
+    if (!strcmp(op_rows[p->op_table[h] - 1].name, name)) return p->op_table[h] - 1;
+  return -1;
+}
+
+// ----------------------------------------------------------------------------------------------------- operands
+
+bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *out) {
+  *out = (Operand){.kind = OPND_SINK};
+  if (name[0] == '_' && !name[1]) return true;
+  Symbol *s = suffix ? NULL : ptx_lookup(p, name);
+  if (s) {
+    out->sym = s;
+    out->bits = ptx_types[s->type].bits;
+    out->slot = s->slot;
+    switch (s->kind) {
+    case SYM_REG:
+      if (s->range) return ptx_error(p, p->line, "%s names a range of registers", name);
+      out->kind = OPND_REG;
+      return true;
+    case SYM_PRED: out->kind = OPND_PRED; return true;
+    case SYM_VAR:
+      out->kind = OPND_SYM;
+      if (s->space == SPACE_SHARED && p->fn) vec_push(p->arena, &p->fn->shared_used, s->slot);
+      return true;
+    case SYM_FUNC:
+      if (p->fn) vec_push(p->arena, &p->fn->callees, s->func);
+      out->kind = OPND_LABEL;
+      return true;
+    default: out->kind = OPND_LABEL; return true;
+    }
+  }
+  char full[64];
+  snprintf(full, sizeof full, "%s%s%s", name, suffix ? "." : "", suffix ? suffix : "");
+  int sreg = special_reg_find(full);
+  if (sreg >= 0) {
+    *out = (Operand){.kind = OPND_SREG, .slot = (uint32_t)sreg, .bits = 64};
+    return true;
+  }
+  if (!strcmp(full, "WARP_SZ")) {
+    ptx_operand_number(p, (Number){WARP_SIZE, 0}, false, out);
+    return true;
+  }
+  if (name[0] == '%' || suffix) return ptx_error(p, p->line, "unknown register %s", full);
+  s = arena_new(p->arena, Symbol);  // a label that may come later
+  s->name = name;
+  s->kind = SYM_LABEL;
+  s->scope = p->scope;
+  s->addr = UINT64_MAX;
+  *out = (Operand){.kind = OPND_LABEL, .sym = s};
+  return true;
+}
+
+void ptx_operand_number(Parser *p, Number n, bool negative, Operand *out) {
+  (void)p;
+  uint64_t v = n.bits;
+  if (negative) v = n.float_bytes ? v ^ UINT64_C(1) << (n.float_bytes * 8 - 1) : -v;
+  *out = (Operand){.kind = OPND_IMM, .bits = 64, .offset = (int64_t)v, .float_bytes = (uint8_t)n.float_bytes};
+}
+
+bool ptx_memory_operand(Parser *p, const Operand *base, const OperandList *rest, Operand *out) {
+  if ((base->kind != OPND_REG && base->kind != OPND_SYM && base->kind != OPND_IMM) || base->float_bytes || base->pair)
+    return ptx_error(p, p->line, "bad address operand");
+  *out = *base;
+  out->kind = OPND_MEM;
+  out->base_kind = base->kind;
+  out->sub = rest ? rest->data : NULL;
+  out->count = rest ? rest->count : 0;
+  return true;
+}
+
+static const uint64_t *imm_row(Parser *p, uint64_t v) {
+  const uint64_t **slot = &p->imm_cache[(v * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+  if (*slot && **slot == v) return *slot;
+  uint64_t *row = arena_array(p->arena, uint64_t, WARP_SIZE);
+  for (int i = 0; i < WARP_SIZE; i++) row[i] = v;
+  return *slot = row;
+}
+
+static void finish_immediate(Parser *p, Operand *o, PtxType t) {
+  uint64_t v = (uint64_t)o->offset;
+  if (o->float_bytes == 8 && ptx_types[t].bits == 32) {
+    double d;
+    memcpy(&d, &v, 8);
+    float f = (float)d;
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    v = u;
+  } else if (o->float_bytes == 4 && t == T_F64) {
+    uint32_t u = (uint32_t)v;
+    float f;
+    memcpy(&f, &u, 4);
+    double d = f;
+    memcpy(&v, &d, 8);
+  }
+  o->offset = (int64_t)v;
+  o->lanes = imm_row(p, v);
+}
+
+static Instr new_instr(Parser *p, PtxOp op) {
+  return (Instr){.op = (uint16_t)op, .guard = -1, .vec = 1, .line = p->instr_line, .loc = p->loc, .func = p->fn};
+}
+
+// Puts `mov fresh, o` in front and makes o the fresh register.
+static bool move_to_register(Parser *p, Operand *o) {
+  Instr in = new_instr(p, OP_mov);
+  in.type[0] = T_B64;
+  in.num_types = 1;
+  in.num_ops = 2;
+  in.ops = arena_array(p->arena, Operand, 2);
+  in.ops[0] = (Operand){.kind = OPND_REG, .bits = 64, .slot = ptx_new_slot(p)};
+  in.ops[1] = *o;
+  in.ops[1].negated = false;
+  if (!decode_mov(p, &in)) return false;
+  *o = in.ops[0];
+  vec_push(p->arena, &p->code, in);
+  return true;
+}
+
+static bool finish_operand(Parser *p, Operand *o, PtxType t, uint32_t flags) {
+  if (o->kind == OPND_IMM || (o->kind == OPND_MEM && o->base_kind == OPND_IMM)) finish_immediate(p, o, t);
+  if (o->kind == OPND_REG && o->offset) return ptx_error(p, p->instr_line, "a register plus a constant is an address: write it in brackets");
+  if ((o->kind == OPND_SREG || o->kind == OPND_SYM) && !(flags & OPF_RAW_SYMS) && !move_to_register(p, o)) return false;
+  for (uint32_t i = 0; i < o->count; i++)
+    if (!finish_operand(p, &o->sub[i], t, flags)) return false;
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------- modifiers
+
+static bool parse_shape(const char *s, Instr *in) {
+  unsigned m = 0, n = 0, k = 0;
+  int used = 0;
+  if (sscanf(s, "m%un%uk%u%n", &m, &n, &k, &used) != 3 || s[used] || m > 256 || n > 256 || k > 256) return false;
+  in->m = (uint16_t)m;
+  in->n = (uint16_t)n;
+  in->k = (uint16_t)k;
+  return true;
+}
+
+static bool add_mod(Parser *p, Instr *in, const char *mnemonic, const char *name) {
+  if (parse_shape(name, in)) return true;
+  int m = find_mod(p, name);
+  if (m < 0) return ptx_error(p, p->instr_line, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
+  in->modset[m / 64] |= UINT64_C(1) << (m % 64);
+  in->mods[in->num_mods++] = (uint16_t)m;
+  if (m >= M_pred && m <= M_u16x2) {
+    if (in->num_types == countof(in->type)) return ptx_error(p, p->instr_line, "too many types");
+    in->type[in->num_types++] = (uint8_t)(m - M_pred + T_PRED);
+    return true;
+  }
+  switch (m) {
+  case M_rn: in->rnd = RND_RN; break;
+  case M_rz: in->rnd = RND_RZ; break;
+  case M_rm: in->rnd = RND_RM; break;
+  case M_rp: in->rnd = RND_RP; break;
+  case M_rna: in->rnd = RND_RNA; break;
+  case M_rs: in->rnd = RND_RS; break;
+  case M_rni: in->rnd = RND_RN, in->rint = true; break;
+  case M_rzi: in->rnd = RND_RZ, in->rint = true; break;
+  case M_rmi: in->rnd = RND_RM, in->rint = true; break;
+  case M_rpi: in->rnd = RND_RP, in->rint = true; break;
+  case M_ftz: in->ftz = true; break;
+  case M_sat: in->sat = true; break;
+  case M_eq: in->cmp = CMP_EQ; break;
+  case M_ne: in->cmp = CMP_NE; break;
+  case M_lt: in->cmp = CMP_LT; break;
+  case M_le: case M_ls: in->cmp = CMP_LE; break;
+  case M_gt: in->cmp = CMP_GT; break;
+  case M_ge: case M_hs: in->cmp = CMP_GE; break;
+  case M_equ: in->cmp = CMP_EQ | CMP_UNORDERED; break;
+  case M_neu: in->cmp = CMP_NE | CMP_UNORDERED; break;
+  case M_ltu: in->cmp = CMP_LT | CMP_UNORDERED; break;
+  case M_leu: in->cmp = CMP_LE | CMP_UNORDERED; break;
+  case M_gtu: in->cmp = CMP_GT | CMP_UNORDERED; break;
+  case M_geu: in->cmp = CMP_GE | CMP_UNORDERED; break;
+  case M_num: in->cmp = CMP_NUM; break;
+  case M_nan: in->cmp = CMP_NAN; break;
+  case M_and: in->boolop = BOOL_AND; break;
+  case M_or: in->boolop = BOOL_OR; break;
+  case M_xor: in->boolop = BOOL_XOR; break;
+  case M_global: in->space = SPACE_GLOBAL; break;
+  case M_shared: case M_shared_cta: in->space = SPACE_SHARED; break;
+  case M_shared_cluster: in->space = SPACE_SHARED_CLUSTER; break;
+  case M_local: in->space = SPACE_LOCAL; break;
+  case M_const: in->space = SPACE_CONST; break;
+  case M_param: case M_param_entry: case M_param_func: in->space = SPACE_PARAM; break;
+  case M_v2: in->vec = 2; break;
+  case M_v4: in->vec = 4; break;
+  case M_v8: in->vec = 8; break;
+  default: break;
+  }
+  return true;
+}
+
+// -------------------------------------------------------------------------------------------------- instructions
+
+bool decode_want_ops(Parser *p, Instr *in, uint32_t lo, uint32_t hi) {
+  if (in->num_ops >= lo && in->num_ops <= hi) return true;
+  return ptx_error(p, p->instr_line, "%s takes %u operand%s, not %u", ptx_op_name(in->op), lo, lo == 1 ? "" : "s", in->num_ops);
+}
+
+bool decode_want_kind(Parser *p, Instr *in, uint32_t i, OperandKind kind) {
+  static const char *const names[] = {"nothing", "_", "a register", "a predicate", "an immediate", "a special register", "an address",
+                                      "a memory operand", "a vector", "a label"};
+  if (i < in->num_ops && in->ops[i].kind == kind) return true;
+  return ptx_error(p, p->instr_line, "operand %u of %s must be %s", i + 1, ptx_op_name(in->op), names[kind]);
+}
+
+bool decode_want_type(Parser *p, Instr *in, uint32_t n) {
+  if (in->num_types >= n) return true;
+  return ptx_error(p, p->instr_line, "%s needs %u type%s", ptx_op_name(in->op), n, n == 1 ? "" : "s");
+}
+
+bool decode_dst(Parser *p, Instr *in, uint32_t i) {
+  if (i < in->num_ops && (in->ops[i].kind == OPND_REG || in->ops[i].kind == OPND_SINK)) return true;
+  return ptx_error(p, p->instr_line, "operand %u of %s must be a register", i + 1, ptx_op_name(in->op));
+}
+
+bool decode_srcs(Parser *p, Instr *in, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++)
+    if (i >= in->num_ops || (in->ops[i].kind != OPND_REG && in->ops[i].kind != OPND_IMM))
+      return ptx_error(p, p->instr_line, "operand %u of %s must be a register or an immediate", i + 1, ptx_op_name(in->op));
+  return true;
+}
+
+bool decode_regs(Parser *p, Instr *in, uint32_t num_srcs) {
+  return decode_want_ops(p, in, num_srcs + 1, num_srcs + 1) && decode_want_type(p, in, 1) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, num_srcs + 1);
+}
+
+bool decode_preds(Parser *p, Instr *in, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i < to; i++)
+    if (i >= in->num_ops || (in->ops[i].kind != OPND_PRED && in->ops[i].kind != OPND_IMM))
+      return ptx_error(p, p->instr_line, "operand %u of %s must be a predicate", i + 1, ptx_op_name(in->op));
+  return true;
+}
+
+bool decode_unknown(Parser *p, Instr *in) {
+  char text[256];
+  size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
+  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", mod_names[in->mods[i]]);
+  return ptx_error(p, p->instr_line, "unknown instruction %s", text);
+}
+
+bool decode_nop(Parser *p, Instr *in) {
+  (void)p;
+  in->exec = exec_nop;
+  return true;
+}
+
+void ptx_use_label(Parser *p, const Operand *label) {
+  Label u = {label->sym, p->code.count, p->instr_line};
+  vec_push(p->arena, &p->uses, u);
+}
+
+static PtxType immediate_type(const Instr *in) {
+  if (!in->num_types) return T_NONE;
+  bool second = (in->op == OP_cvt || in->op == OP_set || in->op == OP_slct) && in->num_types > 1;
+  return in->type[second ? 1 : 0];
+}
+
+bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const OperandList *ops) {
+  const char *guard = p->guard;
+  p->guard = NULL;
+  if (!p->fn) return ptx_error(p, p->instr_line, "instruction outside a function");
+  int op = find_op(p, mnemonic);
+  if (op < 0) return ptx_error(p, p->instr_line, "unknown instruction %s", mnemonic);
+  Instr in = new_instr(p, (PtxOp)op);
+  uint32_t flags = op_rows[op].flags;
+  uint32_t num_mods = mods ? mods->count : 0;
+  if (num_mods > 64) return ptx_error(p, p->instr_line, "too many modifiers");
+  in.mods = arena_array(p->arena, uint16_t, num_mods + 1);
+  for (uint32_t i = 0; i < num_mods; i++)
+    if (!add_mod(p, &in, mnemonic, mods->data[i])) return false;
+  in.num_ops = (uint16_t)(ops ? ops->count : 0);
+  in.ops = ops ? ops->data : NULL;
+  PtxType t = immediate_type(&in);
+  for (uint32_t i = 0; i < in.num_ops; i++) {
+    if (!finish_operand(p, &in.ops[i], t, flags)) return false;
+    if (in.ops[i].pair && !finish_operand(p, in.ops[i].pair, t, flags)) return false;
+  }
+  if (guard) {
+    Symbol *g = ptx_lookup(p, guard);
+    if (!g || g->kind != SYM_PRED) return ptx_error(p, p->instr_line, "%s is not a predicate", guard);
+    in.guard = (int32_t)g->slot;
+    in.guard_negated = p->guard_negated;
+  }
+  if (!op_rows[op].decode(p, &in)) return p->failed ? false : decode_unknown(p, &in);
+  vec_push(p->arena, &p->code, in);
+  return true;
+}

@@ -1,0 +1,445 @@
+// Memory: addresses and their checks, ld, st, mov, address conversions, fences, cache hints.
+#include <string.h>
+
+#include "runtime/sim/sim.h"
+
+// --------------------------------------------------------------------------------------------------------- addresses
+
+static uint64_t symbol_address(const Warp *w, const Symbol *s, int lane) {
+  switch (s->space) {
+  case SPACE_SHARED: return (uint64_t)w->cta->rank << SHARED_RANK_SHIFT | (SHARED_BASE + w->grid->func->shared_offset[s->slot]);
+  case SPACE_LOCAL: case SPACE_FRAME: return w->lane_local[lane] + s->addr;
+  case SPACE_PARAM: return w->grid->param_addr + s->addr;
+  default: return s->addr;
+  }
+}
+
+uint64_t operand_address(Warp *w, const Operand *op, int lane) {
+  switch (op->base_kind) {
+  case OPND_REG: {
+    uint64_t a = (w->r + (size_t)op->slot * WARP_SIZE)[lane] + (uint64_t)op->offset;
+    return op->bits == 32 ? (uint32_t)a : a;
+  }
+  case OPND_SYM: return symbol_address(w, op->sym, lane) + (uint64_t)op->offset;
+  default: return op->lanes[lane];
+  }
+}
+
+static const char *const space_names[] = {"generic", "global", "shared", "shared::cluster", "local", "const", "param", "param"};
+static const char *const access_names[] = {"read", "write", "atomic"};
+
+static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, AccessKind kind) {
+  Device *d = w->grid->device;
+  const Alloc *a = device_nearest(d, addr);
+  if (!a) return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size, (unsigned long long)addr, space_names[space]);
+  if (addr >= a->base)
+    return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx", access_names[kind], size,
+                      (unsigned long long)addr, space_names[space], (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size, (unsigned long long)a->base);
+  return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx", access_names[kind], size,
+                    (unsigned long long)addr, space_names[space], (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
+}
+
+static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out) {
+  Grid *g = w->grid;
+  uint64_t written = addr;
+  if (addr & (align - 1))
+    return sim_report(g, w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u", access_names[kind], size, (unsigned long long)addr, space_names[space], align);
+  if (space == SPACE_GENERIC) {
+    if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
+    else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;
+    else space = SPACE_GLOBAL;
+  }
+  switch (space) {
+  case SPACE_SHARED: case SPACE_SHARED_CLUSTER: {
+    uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
+    const Cluster *cl = w->cta->cluster;
+    if (addr >> 32 || rank >= cl->num_ctas)
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind], size, (unsigned long long)written);
+    if (space == SPACE_SHARED && rank != w->cta->rank)
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta", access_names[kind], (unsigned long long)written, rank);
+    Cta *c = cl->ctas[rank];
+    if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on", access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
+    if (c->warps_done == c->num_warps && c != w->cta)
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
+    out->space[lane] = SPACE_SHARED;
+    out->cta[lane] = c;
+    out->addr[lane] = offset - SHARED_BASE;
+    out->host[lane] = c->shared + (offset - SHARED_BASE);
+    return EXEC_NEXT;
+  }
+  case SPACE_LOCAL: case SPACE_FRAME: {
+    uint8_t *h = warp_local(w, in, lane, addr, size);
+    if (!h)
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size, (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
+    out->space[lane] = SPACE_LOCAL;
+    out->addr[lane] = addr;
+    out->host[lane] = h;
+    return EXEC_NEXT;
+  }
+  default: {
+    Alloc *a = g->last_alloc;
+    if (!a || addr < a->base || addr - a->base + size > a->size) {
+      a = device_find(g->device, addr);
+      for (int i = 0; !a && i < g->sim->num_devices; i++) a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
+      if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind);
+      g->last_alloc = a;
+    }
+    if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
+      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written", access_names[kind], (unsigned long long)addr, a->kind == ALLOC_CONST ? "constant" : "parameter");
+    out->space[lane] = SPACE_GLOBAL;
+    out->addr[lane] = addr;
+    out->alloc[lane] = a;
+    out->host[lane] = (uint8_t *)(uintptr_t)addr;
+    return EXEC_NEXT;
+  }
+  }
+}
+
+static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_t size) {
+  out->kind = kind;
+  out->mask = mask;
+  out->size = size;
+}
+
+ExecResult mem_resolve(Warp *w, const Instr *in, const Operand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out) {
+  begin_access(out, kind, mask, size);
+  FOR_LANES(l, mask) {
+    ExecResult r = resolve_lane(w, in, (int)l, space, operand_address(w, op, (int)l), size, align, kind, out);
+    if (r != EXEC_NEXT) return r;
+  }
+  return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
+}
+
+ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out) {
+  begin_access(out, kind, 1u << lane, size);
+  return resolve_lane(w, in, lane, space, addr, size, align, kind, out);
+}
+
+// ------------------------------------------------------------------------------------------------------------- ld, st
+
+static inline uint64_t load_value(const uint8_t *from, unsigned bytes) {
+  switch (bytes) {
+  case 1: return *from;
+  case 2: { uint16_t v; memcpy(&v, from, 2); return v; }
+  case 4: { uint32_t v; memcpy(&v, from, 4); return v; }
+  default: { uint64_t v; memcpy(&v, from, 8); return v; }
+  }
+}
+static inline void store_value(uint8_t *to, uint64_t v, unsigned bytes) {
+  switch (bytes) {
+  case 1: *to = (uint8_t)v; break;
+  case 2: { uint16_t x = (uint16_t)v; memcpy(to, &x, 2); break; }
+  case 4: { uint32_t x = (uint32_t)v; memcpy(to, &x, 4); break; }
+  default: memcpy(to, &v, 8); break;
+  }
+}
+
+// n: bytes of an element; k: elements. sel: sign-extend. m: a polling load.
+static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
+  MemAccess a;
+  ExecResult r = mem_resolve(w, in, &in->ops[1], in->space, in->n * in->k, in->n * in->k, ACCESS_READ, mask, &a);
+  if (r != EXEC_NEXT) return r;
+  if (in->m) warp_poll(w);
+  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  if (in->n == 16) {
+    uint64_t *lo = dst_row(w, &elems[0]);
+    FOR_LANES(l, mask) memcpy(&lo[l], a.host[l], 8), memcpy(&lo[l + WARP_SIZE], a.host[l] + 8, 8);
+    return EXEC_NEXT;
+  }
+  for (unsigned e = 0; e < in->k; e++) {
+    uint64_t *d = dst_row(w, &elems[e]);
+    unsigned off = e * in->n;
+    switch (in->n) {
+    case 4: FOR_LANES(l, mask) { uint32_t v; memcpy(&v, a.host[l] + off, 4); d[l] = v; } break;
+    case 8: FOR_LANES(l, mask) memcpy(&d[l], a.host[l] + off, 8); break;
+    default: FOR_LANES(l, mask) d[l] = load_value(a.host[l] + off, in->n); break;
+    }
+    if (in->sel) {
+      uint64_t keep = width_mask(elems[e].bits);
+      unsigned up = 64 - in->n * 8;
+      FOR_LANES(l, mask) d[l] = (uint64_t)((int64_t)(d[l] << up) >> up) & keep;
+    }
+  }
+  return EXEC_NEXT;
+}
+
+// An entry parameter by name: one value for all lanes, in bounds by decode.
+static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
+  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr + (uint64_t)in->ops[1].offset);
+  for (unsigned e = 0; e < in->k; e++) {
+    uint64_t v = load_value(from + e * in->n, in->n), *d = dst_row(w, &elems[e]);
+    if (in->sel) v = (uint64_t)((int64_t)(v << (64 - in->n * 8)) >> (64 - in->n * 8)) & width_mask(elems[e].bits);
+    FOR_LANES(l, mask) {
+      d[l] = v;
+      set_undef(w, &elems[e], l, 0);
+    }
+  }
+  return EXEC_NEXT;
+}
+
+static bool decode_access(Parser *p, Instr *in, uint32_t data, uint32_t addr) {
+  if (!decode_want_ops(p, in, 2, has_mod(in, M_L2_cache_hint) ? 3 : 2) || !decode_want_kind(p, in, addr, OPND_MEM) || !decode_want_type(p, in, 1)) return false;
+  const TypeInfo *t = &ptx_types[in->type[in->num_types - 1]];
+  if (t->bits < 8 || in->ops[addr].count) return false;
+  in->n = t->bits / 8;
+  in->k = in->vec;
+  if (in->n * in->k > 32 || (in->n == 16 && in->k != 1)) return false;
+  Operand *o = &in->ops[data];
+  if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1) return ptx_error(p, in->line, "the vector has %u elements, not %u", o->count, in->k);
+  const Operand *base = &in->ops[addr];
+  if (in->space == SPACE_PARAM) {
+    bool frame = base->base_kind == OPND_SYM ? base->sym->space == SPACE_FRAME : !in->func->is_entry;
+    in->space = frame ? SPACE_LOCAL : SPACE_PARAM;
+  } else if (base->base_kind == OPND_SYM && in->space == SPACE_GENERIC && base->sym->space != SPACE_GLOBAL && base->sym->space != SPACE_CONST) {
+    in->space = base->sym->space == SPACE_FRAME ? SPACE_LOCAL : (uint8_t)base->sym->space;
+  }
+  return true;
+}
+
+static bool decode_elements(Parser *p, Instr *in, Operand *o, bool dst) {
+  Operand *elems = o->kind == OPND_VEC ? o->sub : o;
+  for (uint32_t i = 0; i < in->k; i++) {
+    const Operand *e = &elems[i];
+    bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
+    if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
+      return ptx_error(p, in->line, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op), in->n * 8);
+  }
+  return true;
+}
+
+bool decode_ld(Parser *p, Instr *in) {
+  if (!decode_access(p, in, 0, 1) || !decode_elements(p, in, &in->ops[0], true)) return false;
+  in->sel = ptx_types[in->type[in->num_types - 1]].cls == CLASS_SINT;
+  in->m = has_mod(in, M_volatile) || has_mod(in, M_relaxed) || has_mod(in, M_acquire) || has_mod(in, M_mmio);
+  const Operand *a = &in->ops[1];
+  in->exec = exec_ld;
+  if (in->space == SPACE_PARAM && a->base_kind == OPND_SYM && in->n < 16) {
+    if (a->sym->space != SPACE_PARAM || a->offset < 0 || (uint64_t)a->offset + in->n * in->k > a->sym->size || (a->sym->addr + (uint64_t)a->offset) % (in->n * in->k))
+      return ptx_error(p, in->line, "the access does not lie within parameter %s", a->sym->name);
+    in->exec = exec_ld_param;
+  }
+  return true;
+}
+
+static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
+  MemAccess a;
+  ExecResult r = mem_resolve(w, in, &in->ops[0], in->space, in->n * in->k, in->n * in->k, ACCESS_WRITE, mask, &a);
+  if (r != EXEC_NEXT) return r;
+  if (in->space != SPACE_LOCAL) w->grid->progress++;
+  const Operand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+  if (in->n == 16) {
+    const uint64_t *lo = src_row(w, &elems[0]);
+    bool wide = elems[0].kind == OPND_REG;
+    FOR_LANES(l, mask) {
+      uint64_t hi = wide ? lo[l + WARP_SIZE] : 0;
+      memcpy(a.host[l], &lo[l], 8);
+      memcpy(a.host[l] + 8, &hi, 8);
+    }
+    return EXEC_NEXT;
+  }
+  for (unsigned e = 0; e < in->k; e++) {
+    const uint64_t *s = src_row(w, &elems[e]);
+    FOR_LANES(l, mask) store_value(a.host[l] + e * in->n, s[l], in->n);
+  }
+  return EXEC_NEXT;
+}
+
+bool decode_st(Parser *p, Instr *in) {
+  if (has_mod(in, M_async)) return false;
+  in->exec = exec_st;
+  return decode_access(p, in, 1, 0) && decode_elements(p, in, &in->ops[1], false);
+}
+
+// --------------------------------------------------------------------------------------------------------------- mov
+
+static ExecResult exec_mov(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
+  const uint64_t *a = src_row(w, &in->ops[1]);
+  FOR_LANES(l, mask) d[l] = a[l] & keep;
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_pred(Warp *w, const Instr *in, uint32_t mask) {
+  set_pred(w, &in->ops[0], mask, src_pred(w, &in->ops[1]));
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_sreg(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
+  FOR_LANES(l, mask) d[l] = special_reg(w, in->ops[1].slot, (int)l) & keep;
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_symbol(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
+  FOR_LANES(l, mask) d[l] = (symbol_address(w, in->ops[1].sym, (int)l) + (uint64_t)in->ops[1].offset) & keep;
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_function(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  FOR_LANES(l, mask) d[l] = (uintptr_t)in->ops[1].sym->func;
+  return EXEC_NEXT;
+}
+// {a, b, …} to one register: element 0 is the least significant.
+static ExecResult exec_mov_pack(Warp *w, const Instr *in, uint32_t mask) {
+  const Operand *v = &in->ops[1];
+  unsigned bits = in->n / v->count;
+  uint64_t out[2][WARP_SIZE] = {0};
+  for (uint32_t e = 0; e < v->count; e++) {
+    const uint64_t *s = src_row(w, &v->sub[e]);
+    unsigned at = e * bits;
+    FOR_LANES(l, mask) out[at / 64][l] |= (s[l] & width_mask(bits)) << (at % 64);
+  }
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  FOR_LANES(l, mask) d[l] = out[0][l];
+  if (in->n == 128) FOR_LANES(l, mask) d[l + WARP_SIZE] = out[1][l];
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_unpack(Warp *w, const Instr *in, uint32_t mask) {
+  const Operand *v = &in->ops[0];
+  const uint64_t *s = src_row(w, &in->ops[1]);
+  unsigned bits = in->n / v->count;
+  uint64_t from[2][WARP_SIZE];
+  FOR_LANES(l, mask) {
+    from[0][l] = s[l];
+    if (in->n == 128) from[1][l] = in->ops[1].kind == OPND_REG ? s[l + WARP_SIZE] : 0;
+  }
+  for (uint32_t e = 0; e < v->count; e++) {
+    uint64_t *d = dst_row(w, &v->sub[e]);
+    unsigned at = e * bits;
+    FOR_LANES(l, mask) d[l] = from[at / 64][l] >> (at % 64) & width_mask(bits);
+  }
+  return EXEC_NEXT;
+}
+static ExecResult exec_mov_wide(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  const uint64_t *a = src_row(w, &in->ops[1]);
+  FOR_LANES(l, mask) d[l] = a[l], d[l + WARP_SIZE] = a[l + WARP_SIZE];
+  return EXEC_NEXT;
+}
+
+bool decode_mov(Parser *p, Instr *in) {
+  if (!decode_want_ops(p, in, 2, 2) || !decode_want_type(p, in, 1)) return false;
+  Operand *d = &in->ops[0], *s = &in->ops[1];
+  in->n = ptx_types[in->type[0]].bits;
+  if (in->type[0] == T_PRED) {
+    in->exec = exec_mov_pred;
+    return decode_want_kind(p, in, 0, OPND_PRED) && decode_preds(p, in, 1, 2);
+  }
+  if (d->kind == OPND_VEC || s->kind == OPND_VEC) {
+    Operand *v = d->kind == OPND_VEC ? d : s;
+    if (v->count != 2 && v->count != 4) return false;
+    for (uint32_t i = 0; i < v->count; i++) {
+      uint8_t k = v->sub[i].kind;
+      if (k != OPND_REG && k != (d->kind == OPND_VEC ? OPND_SINK : OPND_IMM)) return ptx_error(p, in->line, "bad element in a vector of mov");
+    }
+    in->exec = d->kind == OPND_VEC ? exec_mov_unpack : exec_mov_pack;
+    if (in->n == 128 && (d->kind == OPND_VEC ? s : d)->bits != 128) return false;
+    return d->kind == OPND_VEC ? decode_srcs(p, in, 1, 2) : decode_dst(p, in, 0);
+  }
+  if (!decode_dst(p, in, 0)) return false;
+  switch (s->kind) {
+  case OPND_SREG: in->exec = exec_mov_sreg; return true;
+  case OPND_SYM: in->exec = exec_mov_symbol; return true;
+  case OPND_LABEL:
+    if (s->sym->kind != SYM_FUNC) return ptx_error(p, in->line, "%s has no address", s->sym->name);
+    in->exec = exec_mov_function;
+    return true;
+  default:
+    in->exec = exec_mov;
+    if (in->n == 128) {
+      if (d->bits != 128 || s->kind != OPND_REG || s->bits != 128) return false;
+      in->exec = exec_mov_wide;
+    }
+    return decode_srcs(p, in, 1, 2);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ address conversions
+
+static uint64_t window_of(Space s) { return s == SPACE_SHARED || s == SPACE_SHARED_CLUSTER ? SHARED_WINDOW : s == SPACE_LOCAL ? LOCAL_WINDOW : 0; }
+
+static ExecResult exec_cvta(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), window = window_of(in->space);
+  const uint64_t *a = src_row(w, &in->ops[1]);
+  if (in->sel) window = -window;
+  uint64_t keep = width_mask(in->ops[0].bits);
+  FOR_LANES(l, mask) d[l] = (a[l] + window) & keep;
+  return EXEC_NEXT;
+}
+bool decode_cvta(Parser *p, Instr *in) {
+  in->sel = has_mod(in, M_to);
+  in->exec = exec_cvta;
+  return in->space != SPACE_GENERIC && decode_regs(p, in, 1);
+}
+
+static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
+  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint32_t out = 0;
+  FOR_LANES(l, mask) {
+    bool shared = a[l] - SHARED_WINDOW < WINDOW_SIZE, local = a[l] - LOCAL_WINDOW < WINDOW_SIZE, yes;
+    const Alloc *alloc = shared || local ? NULL : device_find(w->grid->device, a[l]);
+    switch (in->space) {
+    case SPACE_SHARED: yes = shared && (a[l] - SHARED_WINDOW) >> SHARED_RANK_SHIFT == w->cta->rank; break;
+    case SPACE_SHARED_CLUSTER: yes = shared && (a[l] - SHARED_WINDOW) >> SHARED_RANK_SHIFT < w->cta->cluster->num_ctas; break;
+    case SPACE_LOCAL: yes = local; break;
+    case SPACE_CONST: yes = alloc && alloc->kind == ALLOC_CONST; break;
+    case SPACE_PARAM: yes = alloc && alloc->kind == ALLOC_PARAM; break;
+    default: yes = !shared && !local; break;
+    }
+    out |= (uint32_t)yes << l;
+  }
+  set_pred(w, &in->ops[0], mask, out);
+  return EXEC_NEXT;
+}
+bool decode_isspacep(Parser *p, Instr *in) {
+  in->exec = exec_isspacep;
+  return in->space != SPACE_GENERIC && decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_PRED) && decode_srcs(p, in, 1, 2);
+}
+
+static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
+  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  FOR_LANES(l, mask) {
+    uint32_t rank = (uint32_t)b[l];
+    if (rank >= w->cta->cluster->num_ctas) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "mapa to block %u of a cluster of %u", rank, w->cta->cluster->num_ctas);
+    uint64_t offset = a[l] - window;
+    if (offset >> 32) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "mapa of %#llx, which is no shared address", (unsigned long long)a[l]);
+    d[l] = window + ((offset & ((1u << SHARED_RANK_SHIFT) - 1)) | (uint64_t)rank << SHARED_RANK_SHIFT);
+  }
+  return EXEC_NEXT;
+}
+bool decode_mapa(Parser *p, Instr *in) {
+  in->exec = exec_mapa;
+  return decode_regs(p, in, 2);
+}
+
+static ExecResult exec_getctarank(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
+  const uint64_t *a = src_row(w, &in->ops[1]);
+  FOR_LANES(l, mask) d[l] = (uint32_t)((a[l] - window) >> SHARED_RANK_SHIFT);
+  return EXEC_NEXT;
+}
+bool decode_getctarank(Parser *p, Instr *in) {
+  in->exec = exec_getctarank;
+  return decode_regs(p, in, 1);
+}
+
+// A policy only moves performance: any value serves.
+static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  FOR_LANES(l, mask) d[l] = UINT64_C(0x1000000000000000);
+  return EXEC_NEXT;
+}
+bool decode_createpolicy(Parser *p, Instr *in) {
+  in->exec = exec_createpolicy;
+  return in->num_ops >= 1 && decode_dst(p, in, 0);
+}
+
+static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
+  return w->grid->hooks.fence ? w->grid->hooks.fence(w, in, mask) : EXEC_NEXT;
+}
+bool decode_fence(Parser *p, Instr *in) {
+  (void)p;
+  in->exec = exec_fence;
+  return in->num_mods > 0;
+}

@@ -1,0 +1,114 @@
+// Device memory: one lazily committed reservation of address space per device, so that a device address is the host
+// address of its bytes, with gaps between allocations so that running over an end hits nothing else.
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime/sim/sim.h"
+
+enum { GUARD = 4096 };
+
+static bool reserve(Device *d) {
+  if (d->region) return true;
+  // A fixed hint makes addresses, and with them reports, repeatable; the kernel may choose otherwise.
+  uint64_t hint = UINT64_C(0x200000000000) + ((uint64_t)d->ordinal << 41);
+  for (unsigned shift = 40; shift >= 31; shift -= 3) {
+    void *p = mmap((void *)(uintptr_t)hint, (size_t)1 << shift, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) continue;
+    d->region = (uint64_t)(uintptr_t)p;
+    d->region_size = UINT64_C(1) << shift;
+    d->brk = d->region;
+    return true;
+  }
+  return false;
+}
+
+void device_release(Device *d) {
+  if (d->region) munmap((void *)(uintptr_t)d->region, d->region_size);
+  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]);
+  free(d->allocs);
+  d->region = 0;
+  d->allocs = NULL;
+  d->num_allocs = d->cap_allocs = 0;
+}
+
+static uint64_t align_up(uint64_t x, uint64_t a) { return (x + a - 1) & ~(a - 1); }
+
+// Index of the first allocation with base > addr.
+static uint32_t upper_bound(const Device *d, uint64_t addr) {
+  uint32_t lo = 0, hi = d->num_allocs;
+  while (lo < hi) {
+    uint32_t mid = (lo + hi) / 2;
+    if (d->allocs[mid]->base <= addr) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+static uint64_t find_place(Device *d, uint64_t size, uint64_t align) {
+  uint64_t end = d->region + d->region_size, base = align_up(d->brk, align);
+  if (base + size + GUARD <= end) {
+    d->brk = base + size + GUARD;
+    return base;
+  }
+  base = d->region;   // the reservation is used up: first gap that fits
+  for (uint32_t i = 0; i <= d->num_allocs; i++) {
+    base = align_up(base, align);
+    uint64_t limit = i < d->num_allocs ? d->allocs[i]->base : end;
+    if (base + size + GUARD <= limit) return base;
+    if (i < d->num_allocs) base = d->allocs[i]->base + d->allocs[i]->size + GUARD;
+  }
+  return 0;
+}
+
+uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) {
+  if (!size || size > d->total_mem - d->used_mem || !reserve(d)) return 0;
+  if (align < 512) align = 512;
+  uint64_t base = find_place(d, size, align);
+  if (!base) return 0;
+  if (d->num_allocs == d->cap_allocs) {
+    uint32_t cap = d->cap_allocs ? d->cap_allocs * 2 : 64;
+    Alloc **more = realloc(d->allocs, cap * sizeof *more);
+    if (!more) return 0;
+    d->allocs = more;
+    d->cap_allocs = cap;
+  }
+  Alloc *a = calloc(1, sizeof *a);
+  if (!a) return 0;
+  *a = (Alloc){.base = base, .size = size, .kind = kind, .serial = d->next_serial++};
+  uint32_t at = upper_bound(d, base);
+  memmove(d->allocs + at + 1, d->allocs + at, (d->num_allocs - at) * sizeof *d->allocs);
+  d->allocs[at] = a;
+  d->num_allocs++;
+  d->used_mem += size;
+  // Fresh device memory holds anything; all ones reads as NaN or -1 and shows itself. Large blocks stay uncommitted zeros.
+  if (kind == ALLOC_DEVICE && size <= 64u << 20) memset((void *)(uintptr_t)base, 0xff, size);
+  return base;
+}
+
+bool device_free(Device *d, uint64_t addr) {
+  uint32_t at = upper_bound(d, addr);
+  if (!at || d->allocs[at - 1]->base != addr) return false;
+  Alloc *a = d->allocs[--at];
+  memmove(d->allocs + at, d->allocs + at + 1, (d->num_allocs - at - 1) * sizeof *d->allocs);
+  d->num_allocs--;
+  d->used_mem -= a->size;
+  uint64_t first = align_up(a->base, 4096), end = (a->base + a->size) & ~UINT64_C(4095);
+  if (end > first) madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
+  free(a->shadow);
+  free(a);
+  return true;
+}
+
+Alloc *device_find(Device *d, uint64_t addr) {
+  uint32_t at = upper_bound(d, addr);
+  if (!at) return NULL;
+  Alloc *a = d->allocs[at - 1];
+  return addr - a->base < a->size ? a : NULL;
+}
+
+Alloc *device_nearest(Device *d, uint64_t addr) {
+  uint32_t at = upper_bound(d, addr);
+  if (at && addr - d->allocs[at - 1]->base < d->allocs[at - 1]->size + (64u << 20)) return d->allocs[at - 1];
+  return at < d->num_allocs ? d->allocs[at] : NULL;
+}

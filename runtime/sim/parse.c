@@ -1,0 +1,583 @@
+// From PTX text to a Module: scopes, symbols, declarations, functions, labels. The grammar's actions call this file;
+// instructions themselves are decode.c's. After module_load either module->error is set or every symbol, branch target and
+// initialiser is resolved.
+#include "runtime/sim/parse.h"
+
+#include "ptx_grammar.h"
+
+int ptxlex_init_extra(Parser *p, void **scanner);
+int ptxlex_destroy(void *scanner);
+struct yy_buffer_state *ptx_scan_bytes(const char *bytes, int len, void *scanner);
+
+enum { MAX_FRAME = 512 * 1024 };
+
+Arena *ptx_arena(Parser *p) { return p->arena; }
+
+bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) {
+  if (p->failed) return false;
+  p->failed = true;
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(p->arena, fmt, ap);
+  va_end(ap);
+  if (!line) line = p->line;
+  const Module *m = p->m;
+  const char *src = "";
+  if (line >= 1 && line <= m->num_lines) {
+    const char *s = m->text + m->line_starts[line - 1];
+    size_t n = strcspn(s, "\n\r");
+    if (n > 200) n = 200;
+    src = arena_strndup(p->arena, s, n);
+  }
+  p->m->error = arena_printf(p->arena, "ptx:%u: error: %s\n  %s\n", line, text, src);
+  if (!p->m->error_code) p->m->error_code = CUDA_ERROR_INVALID_PTX;
+  return false;
+}
+
+// ------------------------------------------------------------------------------------------------ names and scopes
+
+static uint32_t hash_bytes(const char *s, size_t n) {
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
+  return h;
+}
+
+const char *ptx_intern(Parser *p, const char *s, size_t n) {
+  if (p->num_interned * 2 >= p->cap_interned) {
+    uint32_t cap = p->cap_interned ? p->cap_interned * 2 : 1024;
+    const char **slots = arena_array(p->arena, const char *, cap);
+    for (uint32_t i = 0; i < p->cap_interned; i++) {
+      const char *t = p->interned[i];
+      if (!t) continue;
+      uint32_t h = hash_bytes(t, strlen(t)) & (cap - 1);
+      while (slots[h]) h = (h + 1) & (cap - 1);
+      slots[h] = t;
+    }
+    p->interned = slots;
+    p->cap_interned = cap;
+  }
+  uint32_t h = hash_bytes(s, n) & (p->cap_interned - 1);
+  for (; p->interned[h]; h = (h + 1) & (p->cap_interned - 1))
+    if (!strncmp(p->interned[h], s, n) && !p->interned[h][n]) return p->interned[h];
+  p->num_interned++;
+  return p->interned[h] = arena_strndup(p->arena, s, n);
+}
+
+static uint32_t symbol_hash(const Parser *p, const char *name, const Scope *scope) {
+  uint64_t h = ((uintptr_t)name >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^ ((uintptr_t)scope >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
+  return (uint32_t)(h >> 32) & (p->num_buckets - 1);
+}
+
+static Symbol *find_in(Parser *p, const char *name, const Scope *scope) {
+  for (Symbol *s = p->buckets[symbol_hash(p, name, scope)]; s; s = s->next_in_bucket)
+    if (s->name == name && s->scope == scope) return s;
+  return NULL;
+}
+
+static void insert_symbol(Parser *p, Symbol *s) {
+  if (p->num_symbols++ >= p->num_buckets) {
+    uint32_t old = p->num_buckets;
+    Symbol **from = p->buckets;
+    p->num_buckets *= 2;
+    p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
+    for (uint32_t i = 0; i < old; i++)
+      for (Symbol *t = from[i], *next; t; t = next) {
+        next = t->next_in_bucket;
+        uint32_t h = symbol_hash(p, t->name, t->scope);
+        t->next_in_bucket = p->buckets[h];
+        p->buckets[h] = t;
+      }
+  }
+  uint32_t h = symbol_hash(p, s->name, s->scope);
+  s->next_in_bucket = p->buckets[h];
+  p->buckets[h] = s;
+}
+
+static Symbol *new_symbol(Parser *p, const char *name, SymKind kind, Scope *scope) {
+  Symbol *s = arena_new(p->arena, Symbol);
+  s->name = name;
+  s->kind = kind;
+  s->scope = scope;
+  s->line = p->line;
+  insert_symbol(p, s);
+  return s;
+}
+
+static uint32_t new_register(Parser *p, const Scope *scope, bool pred, uint32_t slots) {
+  bool reuse = scope->parent && scope->parent->parent && slots == 1;
+  if (pred) {
+    if (reuse && p->free_preds.count) return p->free_preds.data[--p->free_preds.count];
+    return p->fn->num_preds++;
+  }
+  if (reuse && p->free_slots.count) return p->free_slots.data[--p->free_slots.count];
+  uint32_t s = p->fn->num_slots;
+  p->fn->num_slots += slots;
+  return s;
+}
+uint32_t ptx_new_slot(Parser *p) { return p->fn->num_slots++; }
+
+static void give_register(Parser *p, Symbol *s) {
+  bool pred = s->type == T_PRED;
+  s->kind = pred ? SYM_PRED : SYM_REG;
+  s->slot = new_register(p, s->scope, pred, s->type == T_B128 ? 2 : 1);
+  if (s->scope->parent && s->scope->parent->parent && s->type != T_B128) {
+    if (pred) vec_push(p->arena, &s->scope->preds, s->slot);
+    else vec_push(p->arena, &s->scope->slots, s->slot);
+  }
+}
+
+Symbol *ptx_lookup(Parser *p, const char *name) {
+  size_t n = strlen(name), digits = n;
+  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') digits--;
+  const char *prefix = digits < n && digits > 0 && n - digits < 9 ? ptx_intern(p, name, digits) : NULL;
+  for (Scope *scope = p->scope; scope; scope = scope->parent) {
+    Symbol *s = find_in(p, name, scope);
+    if (s) return s;
+    if (!prefix) continue;
+    Symbol *r = find_in(p, prefix, scope);
+    if (!r || !r->range || (name[digits] == '0' && n - digits > 1)) continue;
+    if ((uint32_t)strtoul(name + digits, NULL, 10) >= r->range) continue;
+    // A register of a range gets its slot on first use: most of a range is often unused.
+    s = new_symbol(p, name, SYM_REG, scope);
+    s->type = r->type;
+    give_register(p, s);
+    return s;
+  }
+  return NULL;
+}
+
+Symbol *ptx_define(Parser *p, const char *name, SymKind kind) {
+  Symbol *s = find_in(p, name, p->scope);
+  if (s) {
+    ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
+    return NULL;
+  }
+  return new_symbol(p, name, kind, p->scope);
+}
+
+void ptx_open_scope(Parser *p) {
+  Scope *s = arena_new(p->arena, Scope);
+  s->parent = p->scope;
+  s->frame_top = p->frame_top;
+  p->scope = s;
+}
+
+void ptx_close_scope(Parser *p) {
+  Scope *s = p->scope;
+  for (uint32_t i = 0; i < s->slots.count; i++) vec_push(p->arena, &p->free_slots, s->slots.data[i]);
+  for (uint32_t i = 0; i < s->preds.count; i++) vec_push(p->arena, &p->free_preds, s->preds.data[i]);
+  p->frame_top = s->frame_top;
+  p->scope = s->parent;
+}
+
+// ------------------------------------------------------------------------------------------------- declarations
+
+static uint64_t align_up(uint64_t x, uint64_t a) { return a ? (x + a - 1) / a * a : x; }
+
+void ptx_open_attrs(Parser *p, int token) {
+  p->attrs = (VarAttrs){.vec = 1};
+  p->ptr_attr = false;
+  switch (token) {
+  case D_GLOBAL: p->attrs.space = SPACE_GLOBAL; break;
+  case D_CONST: p->attrs.space = SPACE_CONST; break;
+  case D_SHARED: p->attrs.space = SPACE_SHARED; break;
+  case D_LOCAL: p->attrs.space = SPACE_LOCAL; break;
+  case D_PARAM: p->attrs.space = SPACE_PARAM; break;
+  default: p->attrs.is_reg = true; break;
+  }
+}
+
+bool ptx_type_attr(Parser *p, const char *name) {
+  if (p->ptr_attr) return true;
+  if (name[0] == 'v' && (name[1] == '2' || name[1] == '4') && !name[2]) {
+    p->attrs.vec = (uint32_t)(name[1] - '0');
+    return true;
+  }
+  for (int t = 1; t < T_COUNT; t++)
+    if (!strcmp(ptx_types[t].name, name)) {
+      p->attrs.type = (PtxType)t;
+      return true;
+    }
+  return ptx_error(p, p->line, "unknown type or attribute .%s", name);
+}
+
+bool ptx_align_attr(Parser *p, uint64_t align) {
+  if (p->ptr_attr) return true;
+  if (!is_pow2_u64(align) || align > 4096) return ptx_error(p, p->line, "bad alignment %llu", (unsigned long long)align);
+  p->attrs.align = (uint32_t)align;
+  return true;
+}
+
+static bool set_layout(Parser *p, Symbol *s, const Declarator *d) {
+  uint32_t elem = ptx_types[p->attrs.type].bits / 8 * p->attrs.vec;
+  if (!elem) return ptx_error(p, p->line, "%s has no memory type", d->name);
+  s->type = p->attrs.type;
+  s->size = d->open && d->elems == 1 ? 0 : elem * d->elems;
+  s->align = p->attrs.align ? p->attrs.align : elem;
+  s->space = p->attrs.space;
+  return true;
+}
+
+static bool write_initializer(Parser *p, Symbol *s, Initializer *init) {
+  uint32_t elem = ptx_types[s->type].bits / 8;
+  uint8_t *at = (uint8_t *)(uintptr_t)s->addr, *end = at + s->size;
+  for (Initializer *i = init; i; i = i->next, at += elem) {
+    if (at + elem > end) return ptx_error(p, p->line, "too many initial values for %s", s->name);
+    uint64_t v = i->num.bits;
+    if (i->num.float_bytes == 8 && s->type == T_F32) {
+      double d;
+      float f;
+      memcpy(&d, &v, 8);
+      f = (float)d;
+      uint32_t u;
+      memcpy(&u, &f, 4);
+      v = u;
+    }
+    if (i->num.float_bytes && i->negative) v ^= UINT64_C(1) << (elem * 8 - 1);
+    else if (i->negative) v = -v;
+    if (i->symbol) {
+      Symbol *t = ptx_lookup(p, i->symbol);
+      if (t && t->kind == SYM_FUNC) v += (uintptr_t)t->func;
+      else if (t && t->kind == SYM_VAR && (t->space == SPACE_GLOBAL || t->space == SPACE_CONST)) v += t->addr;
+      else return ptx_error(p, p->line, "cannot initialise %s with the address of %s", s->name, i->symbol);
+      if (i->mask) v = (v & i->mask) >> __builtin_ctzll(i->mask);
+    }
+    memcpy(at, &v, elem);
+  }
+  return true;
+}
+
+static bool use_frame(Parser *p, Symbol *s) {
+  s->addr = align_up(p->frame_top, s->align);
+  if (s->addr + s->size > MAX_FRAME) return ptx_error(p, p->line, "%s does not fit the %d KB of local memory", s->name, MAX_FRAME / 1024);
+  p->frame_top = (uint32_t)(s->addr + s->size);
+  if (p->frame_top > p->fn->frame_bytes) p->fn->frame_bytes = p->frame_top;
+  return true;
+}
+
+bool ptx_declare(Parser *p, const Declarator *d) {
+  if (p->attrs.is_reg) {
+    if (!p->fn) return ptx_error(p, p->line, "register %s outside a function", d->name);
+    if (!p->attrs.type || p->attrs.vec != 1) return ptx_error(p, p->line, "bad type for register %s", d->name);
+    Symbol *s = ptx_define(p, d->name, SYM_REG);
+    if (!s) return false;
+    s->type = p->attrs.type;
+    s->range = d->range;
+    if (!d->range) give_register(p, s);
+    return true;
+  }
+  Symbol *s = p->fn ? NULL : find_in(p, d->name, p->scope);
+  if (s && s->kind == SYM_VAR && s->is_extern) s->is_extern = false;
+  else s = ptx_define(p, d->name, SYM_VAR);
+  if (!s || !set_layout(p, s, d)) return false;
+  s->is_extern = !p->fn && (p->linkage & LINK_EXTERN) != 0;
+  switch (s->space) {
+  case SPACE_SHARED:
+    s->slot = p->m->shared_syms.count;
+    vec_push(p->arena, &p->m->shared_syms, s);
+    return true;
+  case SPACE_GLOBAL: case SPACE_CONST:
+    if (s->is_extern) return ptx_error(p, p->line, "%s is declared extern: there is nothing to link it with", d->name);
+    if (d->open) {  // x[] = {…}: as many elements as initial values
+      for (Initializer *i = d->init; i; i = i->next) s->size += ptx_types[s->type].bits / 8;
+    }
+    s->addr = device_alloc(p->m->device, s->size ? s->size : 1, s->align < 16 ? 16 : s->align, s->space == SPACE_CONST ? ALLOC_CONST : ALLOC_MODULE);
+    if (!s->addr) return ptx_error(p, p->line, "no memory for %s (%llu bytes)", d->name, (unsigned long long)s->size);
+    memset((void *)(uintptr_t)s->addr, 0, s->size);
+    vec_push(p->arena, &p->m->globals, s);
+    return write_initializer(p, s, d->init);
+  case SPACE_LOCAL:
+    if (!p->fn) return ptx_error(p, p->line, ".local %s outside a function", d->name);
+    return use_frame(p, s);
+  case SPACE_PARAM:
+    if (!p->fn) return ptx_error(p, p->line, ".param %s outside a function", d->name);
+    s->space = SPACE_FRAME;
+    return use_frame(p, s);
+  default: return ptx_error(p, p->line, "%s: bad state space", d->name);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------- functions
+
+bool ptx_begin_function(Parser *p, bool entry, const char *name) {
+  ptx_open_scope(p);
+  p->params.count = p->rets.count = p->uses.count = p->tables.count = p->free_slots.count = p->free_preds.count = 0;
+  p->frame_top = 0;
+  p->loc = NULL;
+  p->returns = false;
+  Function *f = arena_new(p->arena, Function);
+  f->module = p->m;
+  f->is_entry = entry;
+  f->max_dynamic_shared = -1;
+  p->fn = f;
+  return name ? ptx_name_function(p, name) : true;
+}
+
+bool ptx_name_function(Parser *p, const char *name) {
+  Symbol *s = find_in(p, name, p->global_scope);
+  if (s && (s->kind != SYM_FUNC || s->func->is_defined)) return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
+  p->fn->name = name;
+  if (s) {  // declared before: calls already point at that Function
+    *s->func = *p->fn;
+    p->fn = s->func;
+    return true;
+  }
+  s = new_symbol(p, name, SYM_FUNC, p->global_scope);
+  s->func = p->fn;
+  vec_push(p->arena, &p->m->funcs, p->fn);
+  return true;
+}
+
+bool ptx_add_param(Parser *p, const Declarator *d, bool is_return) {
+  Symbol *s = ptx_define(p, d->name, SYM_VAR);
+  if (!s) return false;
+  if (p->attrs.is_reg) {
+    if (!p->attrs.type || p->fn->is_entry) return ptx_error(p, p->line, "bad parameter %s", d->name);
+    s->type = p->attrs.type;
+    give_register(p, s);
+  } else {
+    if (!set_layout(p, s, d)) return false;
+    if (p->fn->is_entry) {
+      s->addr = align_up(p->fn->param_bytes, s->align);
+      s->space = SPACE_PARAM;
+      if (s->addr + s->size > 32764) return ptx_error(p, p->line, "parameters take more than 32764 bytes");
+      p->fn->param_bytes = (uint32_t)(s->addr + s->size);
+    } else {
+      s->space = SPACE_FRAME;
+      if (!use_frame(p, s)) return false;
+    }
+  }
+  if (is_return) vec_push(p->arena, &p->rets, s);
+  else vec_push(p->arena, &p->params, s);
+  return true;
+}
+
+static Symbol **copy_symbols(Parser *p, const SymbolVec *v) {
+  Symbol **out = arena_array(p->arena, Symbol *, v->count + 1);
+  if (v->count) memcpy(out, v->data, sizeof *out * v->count);
+  return out;
+}
+
+bool ptx_end_signature(Parser *p, bool has_body) {
+  Function *f = p->fn;
+  f->params = copy_symbols(p, &p->params);
+  f->num_params = p->params.count;
+  f->rets = copy_symbols(p, &p->rets);
+  f->num_rets = p->rets.count;
+  f->first = f->end = p->code.count;
+  f->is_defined = has_body;
+  if (!has_body) {
+    ptx_close_scope(p);
+    p->fn = NULL;
+  }
+  return true;
+}
+
+bool ptx_function_directive(Parser *p, int token) {
+  Function *f = p->fn;
+  uint32_t v[3] = {1, 1, 1};
+  for (uint32_t i = 0; i < p->num_values && i < 3; i++) v[i] = p->values[i];
+  switch (token) {
+  case D_REQNTID: memcpy(f->reqntid, v, sizeof v); break;
+  case D_MAXNTID: memcpy(f->maxntid, v, sizeof v); break;
+  case D_REQNCTAPERCLUSTER: memcpy(f->reqcluster, v, sizeof v); break;
+  case D_MINNCTAPERSM: f->min_ctas = v[0]; break;
+  case D_MAXNREG: f->maxnreg = v[0]; break;
+  case D_MAXCLUSTERRANK: f->max_cluster_rank = v[0]; break;
+  default: f->explicit_cluster = true; break;
+  }
+  p->num_values = 0;
+  return true;
+}
+
+bool ptx_add_label(Parser *p, const char *name) {
+  Symbol *s = ptx_define(p, name, SYM_LABEL);
+  if (!s) return false;
+  s->addr = p->code.count;
+  return true;
+}
+
+bool ptx_add_targets(Parser *p, const char *name, const NameList *l) {
+  Symbol *s = ptx_define(p, name, SYM_TARGETS);
+  if (!s) return false;
+  s->targets.names = l->data;
+  s->targets.count = l->count;
+  s->targets.pcs = arena_array(p->arena, uint32_t, l->count);
+  vec_push(p->arena, &p->tables, s);
+  return true;
+}
+
+bool ptx_add_loc(Parser *p, bool inlined) {
+  SrcLoc *l = arena_new(p->arena, SrcLoc);
+  *l = (SrcLoc){p->values[0], p->values[1], p->values[2], NULL};
+  if (inlined && p->num_values >= 6) {
+    SrcLoc *at = arena_new(p->arena, SrcLoc);
+    *at = (SrcLoc){p->values[3], p->values[4], p->values[5], NULL};
+    l->inlined_at = at;
+  }
+  p->loc = l;
+  return true;
+}
+
+static bool resolve_label(Parser *p, Scope *scope, const char *name, uint32_t line, uint32_t *pc) {
+  for (; scope; scope = scope->parent) {
+    Symbol *s = find_in(p, name, scope);
+    if (!s) continue;
+    if (s->kind != SYM_LABEL) return ptx_error(p, line, "%s is not a label", name);
+    *pc = (uint32_t)s->addr;
+    return true;
+  }
+  return ptx_error(p, line, "unknown label %s", name);
+}
+
+bool ptx_end_function(Parser *p) {
+  // Running off the end returns (PTX: an implicit ret).
+  NameList none = {0};
+  OperandList no_ops = {0};
+  p->instr_line = p->line;
+  if (!ptx_add_instr(p, "ret", &none, &no_ops)) return false;
+  for (uint32_t i = 0; i < p->uses.count; i++) {
+    Label *u = &p->uses.data[i];
+    if (!resolve_label(p, u->use->scope, u->use->name, u->line, &p->code.data[u->instr].target)) return false;
+  }
+  for (uint32_t i = 0; i < p->tables.count; i++) {
+    Symbol *t = p->tables.data[i];
+    for (uint32_t k = 0; k < t->targets.count; k++)
+      if (!resolve_label(p, t->scope, t->targets.names[k], t->line, &t->targets.pcs[k])) return false;
+  }
+  p->fn->end = p->code.count;
+  p->fn->frame_bytes = (uint32_t)align_up(p->fn->frame_bytes, 128);
+  ptx_close_scope(p);
+  p->fn = NULL;
+  return true;
+}
+
+// ----------------------------------------------------------------------------------------------------- module head
+
+bool ptx_set_version(Parser *p, Number n) {
+  double d;
+  memcpy(&d, &n.bits, 8);
+  p->m->version = (uint32_t)(d * 10 + 0.5);
+  if (p->m->version >= 10 && p->m->version <= 93) return true;
+  p->m->error_code = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  return ptx_error(p, p->line, "PTX version %.1f is not supported", d);
+}
+
+bool ptx_set_target(Parser *p, const char *name) {
+  if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: nothing here depends on them
+  char *end;
+  p->m->sm = (uint32_t)strtoul(name + 3, &end, 10);
+  p->m->arch_specific = *end == 'a';
+  uint32_t cc = (uint32_t)(p->m->device->cc_major * 10 + p->m->device->cc_minor);
+  if ((*end && strcmp(end, "a") && strcmp(end, "f")) || p->m->sm < 20) return ptx_error(p, p->line, "unknown target %s", name);
+  if (p->m->sm > cc || (*end && p->m->sm != cc)) {
+    p->m->error_code = CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return ptx_error(p, p->line, "target %s does not run on the simulated sm_%u device", name, cc);
+  }
+  return true;
+}
+
+bool ptx_add_file(Parser *p, uint64_t index, const char *path) {
+  if (index > 100000) return ptx_error(p, p->line, "bad .file number");
+  while (p->m->files.count <= index) vec_push(p->arena, &p->m->files, NULL);
+  p->m->files.data[index] = path;
+  return true;
+}
+
+// Which shared variables an entry reaches decides its static shared memory: give each its offset.
+static void lay_out_shared(Parser *p, Function *entry) {
+  Module *m = p->m;
+  uint32_t n = m->shared_syms.count, num_funcs = m->funcs.count;
+  uint8_t *used = calloc(n + 1, 1);
+  Function **stack = calloc(num_funcs + 1, sizeof *stack);
+  uint32_t depth = 0;
+  for (uint32_t i = 0; i < num_funcs; i++) m->funcs.data[i]->mark = false;
+  entry->mark = true;
+  stack[depth++] = entry;
+  while (depth) {
+    Function *f = stack[--depth];
+    for (uint32_t i = 0; i < f->shared_used.count; i++) used[f->shared_used.data[i]] = 1;
+    for (uint32_t i = 0; i < f->callees.count; i++) {
+      Function *g = f->callees.data[i];
+      if (!g->mark) g->mark = true, stack[depth++] = g;
+    }
+  }
+  entry->shared_offset = arena_array(p->arena, uint32_t, n + 1);
+  uint64_t top = 0;
+  uint32_t dynamic_align = 16;
+  for (uint32_t i = 0; i < n; i++) {
+    const Symbol *s = m->shared_syms.data[i];
+    if (!used[i] || !s->size) continue;
+    top = align_up(top, s->align);
+    entry->shared_offset[i] = (uint32_t)top;
+    top += s->size;
+    if (top > 1 << 24) break;
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (used[i] && !m->shared_syms.data[i]->size && m->shared_syms.data[i]->align > dynamic_align) dynamic_align = m->shared_syms.data[i]->align;
+  for (uint32_t i = 0; i < n; i++)
+    if (!m->shared_syms.data[i]->size) entry->shared_offset[i] = (uint32_t)align_up(top, dynamic_align);
+  entry->static_shared = (uint32_t)top;
+  entry->dynamic_align = dynamic_align;
+  free(used);
+  free(stack);
+}
+
+Function *module_find(const Module *m, const char *name) {
+  for (uint32_t i = 0; i < m->funcs.count; i++)
+    if (!strcmp(m->funcs.data[i]->name, name)) return m->funcs.data[i];
+  return NULL;
+}
+
+static void index_lines(Module *m) {
+  uint32_t n = 1;
+  for (size_t i = 0; i < m->text_size; i++) n += m->text[i] == '\n';
+  uint32_t *starts = arena_array(&m->arena, uint32_t, n), k = 0;
+  starts[k++] = 0;
+  for (size_t i = 0; i < m->text_size; i++)
+    if (m->text[i] == '\n') starts[k++] = (uint32_t)i + 1;
+  m->line_starts = starts;
+  m->num_lines = n;
+}
+
+Module *module_load(Device *d, const char *text, size_t size) {
+  Arena arena;
+  arena_init(&arena);
+  Module *m = arena_new(&arena, Module);
+  m->arena = arena;
+  m->device = d;
+  Parser *p = arena_new(&m->arena, Parser);
+  p->m = m;
+  p->arena = &m->arena;
+  p->line = 1;
+  m->text = arena_strndup(&m->arena, text, size);
+  m->text_size = size;
+  index_lines(m);
+  p->num_buckets = 4096;
+  p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
+  ptx_open_scope(p);
+  p->global_scope = p->scope;
+  ptx_init_tables(p);
+  if (size > INT32_MAX / 2) ptx_error(p, 1, "the text is too large");
+  void *scanner = NULL;
+  if (!p->failed && !ptxlex_init_extra(p, &scanner)) {
+    ptx_scan_bytes(m->text, (int)size, scanner);
+    int rc = ptxparse(scanner, p);
+    if (rc && !p->failed) ptx_error(p, p->line, rc == 2 ? "nested too deeply" : "syntax error");
+    ptxlex_destroy(scanner);
+  }
+  if (!p->failed && !m->version) ptx_error(p, 1, "no .version directive");
+  if (!p->failed && !m->sm) ptx_error(p, 1, "no .target directive");
+  m->code = p->code.data;
+  m->num_code = p->code.count;
+  for (uint32_t i = 0; i < m->funcs.count && !p->failed; i++)
+    if (m->funcs.data[i]->is_entry) lay_out_shared(p, m->funcs.data[i]);
+  return m;
+}
+
+void module_free(Module *m) {
+  for (uint32_t i = 0; i < m->globals.count; i++)
+    if (m->globals.data[i]->addr) device_free(m->device, m->globals.data[i]->addr);
+  Arena a = m->arena;
+  arena_free(&a);
+}

@@ -1,0 +1,98 @@
+// What the PTX grammar's actions share: parser state and the builders they call (parse.c), instruction decoding (decode.c).
+#ifndef TILE_RUNTIME_SIM_PARSE_H
+#define TILE_RUNTIME_SIM_PARSE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/sim.h"
+
+typedef struct { uint64_t bits; uint32_t float_bytes; } Number;   // float_bytes: 4 or 8 for a floating literal, else 0
+typedef struct Scope Scope;
+struct Scope {
+  Scope *parent;
+  uint32_t frame_top;          // frame offset to return to
+  VEC(uint32_t) slots, preds;  // declared here: free for later scopes once this one closes
+};
+typedef struct OperandList { Operand *data; uint32_t count, capacity; } OperandList;
+typedef struct NameList { const char **data; uint32_t count, capacity; } NameList;
+typedef struct Initializer Initializer;
+struct Initializer {           // one scalar, flattened in order
+  Number num;
+  bool negative;
+  const char *symbol;          // address of symbol + num, shifted right by mask's byte position
+  uint64_t mask;
+  Initializer *next;
+};
+typedef struct VarAttrs { Space space; bool is_reg; PtxType type; uint32_t vec, align; } VarAttrs;
+typedef struct Declarator {
+  const char *name;
+  uint64_t elems;              // product of dimensions; 1 for a scalar
+  bool is_array, open;         // open: x[]
+  uint32_t range;
+  Initializer *init;
+} Declarator;
+enum { LINK_VISIBLE = 1, LINK_EXTERN = 2, LINK_WEAK = 4, LINK_COMMON = 8 };
+
+typedef struct Label { Symbol *use; uint32_t instr; uint32_t line; } Label;
+
+struct Parser {
+  Module *m;
+  Arena *arena;
+  uint32_t line;
+  Function *fn;
+  Scope *scope, *global_scope;
+  Symbol **buckets;
+  uint32_t num_buckets, num_symbols;
+  const char **interned;
+  uint32_t num_interned, cap_interned;
+  VEC(Instr) code;
+  VEC(Label) uses;             // label references of the current function
+  SymbolVec params, rets;      // of the signature being read
+  SymbolVec tables;        // .branchtargets of the current function
+  VEC(uint32_t) free_slots, free_preds;
+  const SrcLoc *loc;
+  const char *guard;
+  bool guard_negated;
+  uint32_t instr_line;
+  VarAttrs attrs;
+  bool ptr_attr, returns;      // inside a parameter's .ptr attributes; inside a return list
+  uint32_t linkage;
+  uint16_t mod_table[1024], op_table[512];   // hash tables of names: index + 1
+  const uint64_t *imm_cache[256];            // rows of equal lanes, by hash of the value
+  uint32_t frame_top;
+  uint32_t values[8], num_values;   // of the directive being read
+  bool failed;
+};
+
+const char *ptx_intern(Parser *p, const char *s, size_t n);
+Symbol *ptx_lookup(Parser *p, const char *name);
+Symbol *ptx_define(Parser *p, const char *name, SymKind kind);      // NULL (and an error) when the name is taken here
+void ptx_open_scope(Parser *p);
+void ptx_close_scope(Parser *p);
+bool ptx_declare(Parser *p, const Declarator *d);
+void ptx_open_attrs(Parser *p, int space_token);
+bool ptx_type_attr(Parser *p, const char *name);
+bool ptx_align_attr(Parser *p, uint64_t align);
+bool ptx_begin_function(Parser *p, bool entry, const char *name);
+bool ptx_name_function(Parser *p, const char *name);
+bool ptx_add_param(Parser *p, const Declarator *d, bool is_return);
+bool ptx_end_signature(Parser *p, bool has_body);
+bool ptx_end_function(Parser *p);
+bool ptx_add_label(Parser *p, const char *name);
+bool ptx_add_targets(Parser *p, const char *name, const NameList *l);
+bool ptx_function_directive(Parser *p, int token);
+bool ptx_add_loc(Parser *p, bool inlined);
+bool ptx_set_target(Parser *p, const char *name);
+bool ptx_set_version(Parser *p, Number n);
+bool ptx_add_file(Parser *p, uint64_t index, const char *path);
+// decode.c
+bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const OperandList *ops);
+bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *out);
+bool ptx_memory_operand(Parser *p, const Operand *base, const OperandList *rest, Operand *out);
+void ptx_operand_number(Parser *p, Number n, bool negative, Operand *out);
+void ptx_use_label(Parser *p, const Operand *label);   // Instr.target of the instruction being added becomes its address
+void ptx_init_tables(Parser *p);
+
+#endif

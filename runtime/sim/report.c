@@ -1,0 +1,80 @@
+// Reports: what went wrong, where in the grid, in the PTX and in the source.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/sim.h"
+
+static const struct { const char *name; CUresult code; } kinds[] = {
+  [REPORT_OUT_OF_BOUNDS] = {"out-of-bounds access", CUDA_ERROR_ILLEGAL_ADDRESS},
+  [REPORT_MISALIGNED] = {"misaligned access", CUDA_ERROR_MISALIGNED_ADDRESS},
+  [REPORT_DEADLOCK] = {"deadlock", CUDA_ERROR_LAUNCH_TIMEOUT},
+  [REPORT_DIVERGENT] = {"divergent barrier", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_RACE] = {"race", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_UNDEFINED] = {"use of an undefined value", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_ASYNC] = {"asynchronous operation misused", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_PROXY] = {"missing proxy fence", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_MBARRIER] = {"mbarrier misused", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_ASSERT] = {"assertion failed", CUDA_ERROR_ASSERT},
+  [REPORT_TRAP] = {"trap", CUDA_ERROR_LAUNCH_FAILED},
+  [REPORT_LIMIT] = {"limit exceeded", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES},
+  [REPORT_INVALID] = {"invalid operation", CUDA_ERROR_ILLEGAL_INSTRUCTION},
+};
+
+const char *report_kind_name(ReportKind k) { return kinds[k].name; }
+
+void thread_of(const Warp *w, int lane, uint32_t tid[3]) {
+  const uint32_t *b = w->grid->launch.block;
+  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
+  tid[0] = lin % b[0];
+  tid[1] = lin / b[0] % b[1];
+  tid[2] = lin / (b[0] * b[1]);
+}
+
+static void print_loc(FILE *f, const Module *m, const SrcLoc *l) {
+  for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
+    const char *file = l->file < m->files.count && m->files.data[l->file] ? m->files.data[l->file] : "?";
+    fprintf(f, "  %s %s:%u:%u\n", word, file, l->line, l->col);
+  }
+}
+
+void report_place(FILE *f, const Module *m, const Instr *in) {
+  if (!in->line || in->line > m->num_lines) return;
+  const char *s = m->text + m->line_starts[in->line - 1];
+  size_t n = strcspn(s, "\r\n");
+  while (n && (*s == ' ' || *s == '\t')) s++, n--;
+  fprintf(f, "  ptx:%u: %.*s\n", in->line, n > 160 ? 160 : (int)n, s);
+  print_loc(f, m, in->loc);
+}
+
+ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
+  if (g->failed) return EXEC_FAULT;   // the first report is the one that counts
+  g->failed = kinds[kind].code;
+  g->sim->report_kind = kind;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return EXEC_FAULT;
+  fprintf(f, "%s: ", kinds[kind].name);
+  va_list ap;
+  va_start(ap, fmt);
+  vfprintf(f, fmt, ap);
+  va_end(ap);
+  fprintf(f, "\n  kernel %s", g->func->name);
+  if (w) {
+    const uint32_t *c = w->cta->ctaid;
+    fprintf(f, ", block (%u,%u,%u)", c[0], c[1], c[2]);
+    if (lane >= 0) {
+      uint32_t t[3];
+      thread_of(w, lane, t);
+      fprintf(f, ", thread (%u,%u,%u)", t[0], t[1], t[2]);
+    }
+    fprintf(f, ", warp %u", w->id);
+  }
+  fprintf(f, ", seed %llu\n", (unsigned long long)g->seed);
+  if (in) report_place(f, g->module, in);
+  fclose(f);
+  free(g->sim->report);
+  g->sim->report = text;
+  return EXEC_FAULT;
+}
