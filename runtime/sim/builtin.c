@@ -55,7 +55,7 @@ static void emit(Grid *g, const char *text, size_t n) {
 
 // printf as on the device: arguments lie in a buffer, each aligned to its size; int is 4 bytes, long and double 8.
 static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t format, uint64_t args) {
-  char fmt[1024], spec[64], piece[1100];
+  char fmt[1024], spec[128], piece[1100];
   if (!read_string(w, in, lane, format, fmt, sizeof fmt)) return EXEC_FAULT;
   char *text = NULL;
   size_t size = 0;

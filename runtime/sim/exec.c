@@ -381,6 +381,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   if (f->param_bytes) memcpy((void *)(uintptr_t)g->param_addr, lp->params, f->param_bytes);
+  if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE))) memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
   sim_install_hooks(g, &g->hooks);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);
   run_grid(g);
@@ -391,6 +392,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   for (Cluster *cl = g->resident, *next; cl; cl = next) next = cl->next, free_cluster(cl);
   for (Cluster *cl = g->pool, *next; cl; cl = next) next = cl->next, free_cluster(cl);
   device_free(d, g->param_addr);
+  if (g->workspace) device_free(d, g->workspace);
   free(g);
   return rc;
 }

@@ -194,7 +194,7 @@ struct Function {
   uint32_t num_slots, num_preds;
   uint32_t first, end;         // instructions [first, end)
   uint32_t reqntid[3], maxntid[3], reqcluster[3], maxnreg, min_ctas, max_cluster_rank;  // 0: not given
-  bool explicit_cluster;
+  bool explicit_cluster, nonportable_cluster;
   uint32_t *shared_offset;     // entry: by Module.shared_syms index; UINT32_MAX when the kernel does not use it
   uint32_t static_shared;      // entry: bytes, without SHARED_BASE
   uint32_t dynamic_align;
@@ -222,6 +222,7 @@ struct Module {
   VEC(const char *) files;     // by .file number
   const char *error;           // what is wrong with the text, or NULL
   CUresult error_code;
+  struct CUmod_st *handle;     // the driver's, which owns this module
 };
 
 // ------------------------------------------------------------------------------------------------------- memory
@@ -407,6 +408,7 @@ struct Grid {
   Function *func;
   LaunchParams launch;
   uint64_t param_addr;         // the parameter block, an ALLOC_PARAM allocation
+  uint64_t workspace;          // cooperative launch: {size, barrier word}, which %envreg1 and %envreg2 point at
   uint64_t num_ctas, next_cta;
   uint32_t shared_size;        // static + dynamic
   uint32_t dynamic_offset;     // where dynamic shared memory starts, from SHARED_BASE

@@ -8,7 +8,7 @@ typedef enum {
   SR_LANEID, SR_WARPID, SR_NWARPID, SR_SMID, SR_NSMID, SR_GRIDID, SR_CLUSTER_CTARANK, SR_CLUSTER_NCTARANK, SR_EXPLICIT_CLUSTER,
   SR_LANEMASK_EQ, SR_LANEMASK_LE, SR_LANEMASK_LT, SR_LANEMASK_GE, SR_LANEMASK_GT, SR_CLOCK, SR_CLOCK_HI, SR_CLOCK64,
   SR_GLOBALTIMER, SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_DYNAMIC_SMEM, SR_TOTAL_SMEM, SR_AGGR_SMEM, SR_RESERVED_BEGIN,
-  SR_RESERVED_END, SR_RESERVED_CAP, SR_RESERVED_OFFSET, SR_ENVREG, SR_PM,
+  SR_RESERVED_END, SR_RESERVED_CAP, SR_RESERVED_OFFSET, SR_WORKSPACE_LO, SR_WORKSPACE_HI, SR_ZERO,
 } SpecialReg;
 static const struct { const char *name; uint8_t reg; bool vector; } names[] = {
   {"%tid", SR_TID, true}, {"%ntid", SR_NTID, true}, {"%ctaid", SR_CTAID, true}, {"%nctaid", SR_NCTAID, true},
@@ -23,7 +23,7 @@ static const struct { const char *name; uint8_t reg; bool vector; } names[] = {
   {"%globaltimer_hi", SR_GLOBALTIMER_HI, false}, {"%dynamic_smem_size", SR_DYNAMIC_SMEM, false},
   {"%total_smem_size", SR_TOTAL_SMEM, false}, {"%aggr_smem_size", SR_AGGR_SMEM, false},
   {"%reserved_smem_offset_begin", SR_RESERVED_BEGIN, false}, {"%reserved_smem_offset_end", SR_RESERVED_END, false},
-  {"%reserved_smem_offset_cap", SR_RESERVED_CAP, false},
+  {"%reserved_smem_offset_cap", SR_RESERVED_CAP, false}, {"%envreg1", SR_WORKSPACE_HI, false}, {"%envreg2", SR_WORKSPACE_LO, false},
 };
 
 // The register's number carries the vector component in its low two bits.
@@ -37,8 +37,7 @@ int special_reg_find(const char *name) {
     const char *at = strchr("xyzw", dot[1]);
     return dot[1] && at && !dot[2] ? names[i].reg << 2 | (int)(at - "xyzw") : -1;
   }
-  if (!strncmp(name, "%envreg", 7)) return SR_ENVREG << 2;
-  if (!strncmp(name, "%pm", 3)) return SR_PM << 2;
+  if (!strncmp(name, "%envreg", 7) || !strncmp(name, "%pm", 3)) return SR_ZERO << 2;
   return -1;
 }
 
@@ -83,6 +82,8 @@ uint64_t special_reg(Warp *w, uint32_t sreg, int lane) {
   case SR_DYNAMIC_SMEM: return lp->dynamic_shared;
   case SR_TOTAL_SMEM: case SR_AGGR_SMEM: return w->grid->shared_size;
   case SR_RESERVED_END: case SR_RESERVED_CAP: return SHARED_BASE;
+  case SR_WORKSPACE_LO: return (uint32_t)w->grid->workspace;
+  case SR_WORKSPACE_HI: return w->grid->workspace >> 32;
   default: return 0;
   }
 }

@@ -1,0 +1,393 @@
+// The simulated driver: state, initialisation, devices, contexts, errors, and the table of names.
+#include "runtime/sim/driver_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The driver interface is a process-wide singleton by nature: its functions take no state argument. This is its one
+// object; everything below it takes a Sim or a Device.
+SimDriver *sim_driver(void) {
+  static SimDriver driver;
+  return &driver;
+}
+
+static const struct { const char *name; void *fn; } symbols[] = {
+#define SIM_FN(name, ...) {#name, (void *)sim_##name},
+#include "runtime/sim/driver.def"
+#undef SIM_FN
+  {"simLastReport", (void *)sim_last_report}, {"simReset", (void *)sim_reset},
+};
+
+static void *find_symbol(const char *name, size_t n) {
+  for (size_t i = 0; i < countof(symbols); i++)
+    if (strlen(symbols[i].name) == n && !memcmp(symbols[i].name, name, n)) return symbols[i].fn;
+  return NULL;
+}
+
+void *sim_driver_symbol(const char *name) {
+  static const char *const suffixes[] = {"_ptsz", "_ptds", "_v2", "_v3"};
+  size_t n = strlen(name);
+  void *fn = find_symbol(name, n);
+  for (size_t i = 0; !fn && i < countof(suffixes); i++) {
+    size_t k = strlen(suffixes[i]);
+    if (n <= k || memcmp(name + n - k, suffixes[i], k)) continue;
+    n -= k;
+    fn = find_symbol(name, n);
+  }
+  return fn;
+}
+
+const char *sim_last_report(void) {
+  SimDriver *d = sim_driver();
+  return d->message[0] ? d->message : d->sim.report ? d->sim.report : "";
+}
+
+void sim_reset(void) {
+  SimDriver *d = sim_driver();
+  for (CUstream s = d->legacy.next, next; s; s = next) next = s->next, free(s);
+  if (d->ready) sim_free(&d->sim);
+  *d = (SimDriver){0};
+}
+
+CUresult driver_fail(CUresult code, const char *fmt, ...) {
+  SimDriver *d = sim_driver();
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(d->message, sizeof d->message, fmt, ap);
+  va_end(ap);
+  return code;
+}
+
+CUresult driver_context(CUcontext *out) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  if (!d->depth || !d->stack[d->depth - 1]) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+  *out = d->stack[d->depth - 1];
+  if ((*out)->failed) return (*out)->failed;   // sticky, as on the device; the report stays
+  d->message[0] = 0;
+  return CUDA_SUCCESS;
+}
+
+Alloc *driver_find(uint64_t addr, Device **device) {
+  Sim *sim = &sim_driver()->sim;
+  for (int i = 0; i < sim->num_devices; i++) {
+    Alloc *a = device_find(&sim->devices[i], addr);
+    if (a) {
+      if (device) *device = &sim->devices[i];
+      return a;
+    }
+  }
+  return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------------------- errors
+
+static const struct { CUresult code; const char *name, *text; } errors[] = {
+  {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
+  {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+  {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+  {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+  {CUDA_ERROR_DEINITIALIZED, "CUDA_ERROR_DEINITIALIZED", "driver shutting down"},
+  {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+  {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+  {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+  {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+  {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
+  {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+  {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
+  {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
+  {CUDA_ERROR_INVALID_SOURCE, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
+  {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
+  {CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM", "OS call failed or operation not supported on this OS"},
+  {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+  {CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
+  {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+  {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+  {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
+  {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
+  {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+  {CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
+  {CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "cannot set while device is active in this process"},
+  {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+  {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
+  {CUDA_ERROR_HARDWARE_STACK_ERROR, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
+  {CUDA_ERROR_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
+  {CUDA_ERROR_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
+  {CUDA_ERROR_INVALID_ADDRESS_SPACE, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space"},
+  {CUDA_ERROR_INVALID_PC, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
+  {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+  {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
+  {CUDA_ERROR_NOT_PERMITTED, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
+  {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+  {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+  {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+  {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"},
+  {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+  {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream"},
+  {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
+  {CUDA_ERROR_INVALID_CLUSTER_SIZE, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "invalid cluster size"},
+  {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+CUresult sim_cuGetErrorName(CUresult result, const char **name) {
+  for (size_t i = 0; i < countof(errors); i++)
+    if (errors[i].code == result) {
+      *name = errors[i].name;
+      return CUDA_SUCCESS;
+    }
+  *name = NULL;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+CUresult sim_cuGetErrorString(CUresult result, const char **text) {
+  for (size_t i = 0; i < countof(errors); i++)
+    if (errors[i].code == result) {
+      *text = errors[i].text;
+      return CUDA_SUCCESS;
+    }
+  *text = NULL;
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+// --------------------------------------------------------------------------------------------------- initialisation
+
+CUresult sim_cuInit(unsigned flags) {
+  SimDriver *d = sim_driver();
+  NEED(!flags, "cuInit takes no flags");
+  if (d->ready) return CUDA_SUCCESS;
+  sim_init(&d->sim);
+  for (int i = 0; i < d->sim.num_devices; i++) d->primary[i] = (struct CUctx_st){.device = &d->sim.devices[i], .primary = true};
+  d->ready = true;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
+  (void)flags;
+  NEED(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
+  // From CUDA 12.0 on the plain name means the newer of two signatures.
+  *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2 : sim_driver_symbol(symbol);
+  if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  return *fn ? CUDA_SUCCESS : driver_fail(CUDA_ERROR_NOT_FOUND, "the simulator has no %s", symbol);
+}
+CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) { return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL); }
+
+// ---------------------------------------------------------------------------------------------------------- devices
+
+static CUresult get_device(CUdevice device, Device **out) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  if (device < 0 || device >= d->sim.num_devices) return driver_fail(CUDA_ERROR_INVALID_DEVICE, "device %d of %d", device, d->sim.num_devices);
+  *out = &d->sim.devices[device];
+  return CUDA_SUCCESS;
+}
+#define DEVICE(device)                            \
+  Device *dev = NULL;                                    \
+  CUresult found = get_device(device, &dev);      \
+  if (found) return found
+
+CUresult sim_cuDeviceGetCount(int *count) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  *count = d->sim.num_devices;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceGet(CUdevice *device, int ordinal) {
+  DEVICE(ordinal);
+  *device = dev->ordinal;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceGetName(char *name, int size, CUdevice device) {
+  DEVICE(device);
+  NEED(name && size > 0, "no room for the name");
+  snprintf(name, (size_t)size, "%s", dev->name);
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+  DEVICE(device);
+  memset(uuid, 0, sizeof *uuid);
+  uuid->bytes[15] = (char)(dev->ordinal + 1);
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+  DEVICE(device);
+  *bytes = dev->total_mem;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
+  DEVICE(device);
+  *major = dev->cc_major;
+  *minor = dev->cc_minor;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+  DEVICE(device);
+  CUresult r = get_device(peer, &dev);
+  *can = !r && device != peer;
+  return r;
+}
+CUresult sim_cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
+  DEVICE(device);
+  snprintf(id, (size_t)size, "0000:%02x:00.0", dev->ordinal + 1);
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+  DEVICE(device);
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = INT32_MAX; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = 65535; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 48 * 1024; break;
+  case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: *value = 65536; break;
+  case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_PITCH: *value = INT32_MAX; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = 1980000; break;
+  case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: *value = 512; break;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = dev->num_sms; break;
+  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = 3201000; break;
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: *value = 6144; break;
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 50 * 1024 * 1024; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
+  case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT: *value = 3; break;
+  case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = dev->ordinal + 1; break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = dev->cc_major; break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = dev->cc_minor; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = dev->shared_per_sm; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = dev->shared_optin; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = 32; break;
+  case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = SHARED_BASE; break;
+  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP: case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+  case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY: case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = 1; break;
+  default: *value = 0; break;
+  }
+  return CUDA_SUCCESS;
+}
+
+// --------------------------------------------------------------------------------------------------------- contexts
+
+CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  DEVICE(device);
+  *context = &sim_driver()->primary[device];
+  (*context)->refs++;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
+  DEVICE(device);
+  CUcontext c = &sim_driver()->primary[device];
+  if (!c->refs) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
+  if (!--c->refs) c->failed = CUDA_SUCCESS;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDevicePrimaryCtxReset(CUdevice device) {
+  DEVICE(device);
+  sim_driver()->primary[device].failed = CUDA_SUCCESS;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  (void)flags;
+  DEVICE(device);
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+  DEVICE(device);
+  *flags = 0;
+  *active = sim_driver()->primary[device].refs > 0;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
+  (void)flags;
+  DEVICE(device);
+  CUcontext c = calloc(1, sizeof *c);
+  if (!c) return CUDA_ERROR_OUT_OF_MEMORY;
+  *c = (struct CUctx_st){.device = dev, .refs = 1};
+  *context = c;
+  return sim_cuCtxPushCurrent(c);
+}
+CUresult sim_cuCtxDestroy(CUcontext context) {
+  SimDriver *d = sim_driver();
+  NEED(context && !context->primary, "not a context made by cuCtxCreate");
+  for (uint32_t i = 0; i < d->depth; i++)
+    if (d->stack[i] == context) d->stack[i] = NULL;
+  while (d->depth && !d->stack[d->depth - 1]) d->depth--;
+  free(context);
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxPushCurrent(CUcontext context) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  NEED(context && d->depth < MAX_CONTEXT_STACK, "cannot push that context");
+  d->stack[d->depth++] = context;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxPopCurrent(CUcontext *context) {
+  SimDriver *d = sim_driver();
+  if (!d->depth) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
+  d->depth--;
+  if (context) *context = d->stack[d->depth];
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxSetCurrent(CUcontext context) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  if (d->depth) d->depth--;
+  if (context) d->stack[d->depth++] = context;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxGetCurrent(CUcontext *context) {
+  SimDriver *d = sim_driver();
+  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  *context = d->depth ? d->stack[d->depth - 1] : NULL;
+  return CUDA_SUCCESS;
+}
+#define CONTEXT                                   \
+  CUcontext context_ = NULL;                             \
+  CUresult usable = driver_context(&context_);    \
+  if (usable) return usable
+CUresult sim_cuCtxGetDevice(CUdevice *device) {
+  CONTEXT;
+  *device = context_->device->ordinal;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+  (void)context;
+  *version = 3020;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxGetFlags(unsigned *flags) {
+  *flags = 0;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxSynchronize(void) {
+  CONTEXT;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  (void)peer; (void)flags;
+  CONTEXT;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxDisablePeerAccess(CUcontext peer) {
+  (void)peer;
+  CONTEXT;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxSetLimit(int limit, size_t value) {
+  (void)limit; (void)value;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxGetLimit(size_t *value, int limit) {
+  *value = limit == 0 ? 512 * 1024 : 8 * 1024 * 1024;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  if (least) *least = 0;
+  if (greatest) *greatest = -5;
+  return CUDA_SUCCESS;
+}
+CUresult sim_cuProfilerStart(void) { return CUDA_SUCCESS; }
+CUresult sim_cuProfilerStop(void) { return CUDA_SUCCESS; }

@@ -1,0 +1,53 @@
+// What the driver's source files share.
+#ifndef TILE_RUNTIME_SIM_DRIVER_STATE_H
+#define TILE_RUNTIME_SIM_DRIVER_STATE_H
+
+#include "runtime/sim/driver.h"
+#include "runtime/sim/sim.h"
+
+struct CUctx_st { Device *device; uint32_t refs; bool primary; CUresult failed; };
+struct CUmod_st { Module *module; CUcontext context; };
+
+// One unit of stream work. Streams run work at once, so an Op is stored only while its stream is captured into a graph.
+typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
+typedef struct Work {
+  WorkKind kind;
+  LaunchParams launch;         // params owned by the stored copy
+  uint64_t to, from;
+  size_t size;                 // bytes; WORK_SET: elements
+  uint32_t value, element;     // WORK_SET
+  CUhostFn fn;
+  void *user;
+} Work;
+struct CUgraph_st { Work *work; uint32_t count, capacity; };
+struct CUgraphExec_st { struct CUgraph_st graph; };
+struct CUstream_st { CUstream next; CUgraph capture; bool origin; unsigned flags; int priority; CUcontext context; };
+struct CUevent_st { double time; bool recorded; unsigned flags; CUgraph capture; };
+
+enum { MAX_CONTEXT_STACK = 32 };
+typedef struct SimDriver {
+  Sim sim;
+  bool ready;
+  struct CUctx_st primary[64];
+  CUcontext stack[MAX_CONTEXT_STACK];   // current context; one for all threads of the process
+  uint32_t depth;
+  struct CUstream_st legacy;            // the default stream; head of the list of all streams
+  char message[2048];                   // why a call was refused
+} SimDriver;
+
+SimDriver *sim_driver(void);
+// Records why and returns code.
+CUresult driver_fail(CUresult code, const char *fmt, ...) PRINTF_LIKE(2, 3);
+CUresult driver_context(CUcontext *out);         // the current one, which must exist and not have failed
+CUresult driver_submit(CUstream stream, const Work *work);
+CUresult driver_run(const Work *work);
+Work driver_copy_work(const Work *work);         // with its own copy of the parameters
+Alloc *driver_find(uint64_t addr, Device **d);   // on any device
+
+#define SIM_FN(name, ...) CUresult sim_##name(__VA_ARGS__);
+#include "runtime/sim/driver.def"
+#undef SIM_FN
+
+#define NEED(condition, ...) do { if (!(condition)) return driver_fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__); } while (0)
+
+#endif

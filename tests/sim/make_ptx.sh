@@ -1,0 +1,6 @@
+#!/bin/sh
+# Makes the stored PTX again; needs nvcc.
+cd "$(dirname "$0")" || exit 1
+for k in kernels async; do
+  nvcc -ptx -O3 -lineinfo -arch=sm_90 -o $k.ptx $k.cu && sed -i '/^\t\.file/s|"[^"]*/|"|' $k.ptx
+done
