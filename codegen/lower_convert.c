@@ -65,9 +65,13 @@ static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, con
 
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   uint32_t n = cg_num_regs(to);
-  if (x->splat) return cg_splat(c, n, x->v[0]);
+  ConvertKind kind = convert_kind(c->ctx, from, to);
+  if (x->splat) {
+    if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the one in here
+    return cg_splat(c, n, x->v[0]);
+  }
   ShufflePlan plan;
-  switch (convert_kind(c->ctx, from, to)) {
+  switch (kind) {
   case CONVERT_NONE: return (CgValue *)x;
   case CONVERT_REGISTERS: {
     uint32_t *sources = arena_array(c->arena, uint32_t, n);

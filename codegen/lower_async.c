@@ -1,0 +1,219 @@
+// Asynchronous copies (cp.async), mbarriers, TMA and the fences between proxies. What one thread does for the block is
+// done by thread 0, predicated rather than branched around.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/address.h"
+
+static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
+
+static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
+  return cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""), pred);
+}
+
+static LLVMValueRef optional(const Op *op, uint32_t i) { return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL; }
+
+// ---- cp.async ----
+
+// Elements that are consecutive in the registers, in global memory (`vector`) and in the buffer.
+static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
+  uint32_t n = 0;
+  for (uint32_t step = 1; 1u << n < vector && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
+    bool shared_bit = false;
+    for (uint32_t i = 0; i < m->num_reg_bits; i++) shared_bit |= i != n && (m->reg[i] & step);
+    for (uint32_t i = 0; i < m->num_thread_bits; i++) shared_bit |= (m->thread[i] & step) != 0;
+    if (shared_bit) break;
+  }
+  return 1u << n;
+}
+
+static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMValueRef mask, LLVMTypeRef type, uint32_t align) {
+  LLVMValueRef zero = LLVMConstNull(type), v;
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b);
+  CgIf g = cg_begin_if(c, mask);
+  LLVMBasicBlockRef inside = LLVMGetInsertBlock(c->b);
+  LLVMValueRef loaded = LLVMBuildLoad2(c->b, type, from, "");
+  LLVMSetAlignment(loaded, align);
+  cg_end_if(c, g);
+  v = loaded;
+  if (mask) {
+    v = LLVMBuildPhi(c->b, type, "");
+    LLVMAddIncoming(v, &loaded, &inside, 1);
+    LLVMAddIncoming(v, &zero, &before, 1);
+  }
+  LLVMSetAlignment(LLVMBuildStore(c->b, v, to), align);
+}
+
+void emit_async_copy(Cg *c, Op *op) {
+  Value *buf = op_operand(op, 0), *mask_value = op_operand(op, 3);
+  Address a = address_of(c, op_operand(op, 1), op_operand(op, 2));
+  const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
+  const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
+  PlaceMap m;
+  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  AccessShape s = memory_access_shape(copy_vector(&m, (uint32_t)op_int(op, ATTR_VECTOR, 1)), a.elem_bytes);
+  uint32_t bytes = s.count * a.elem_bytes, free_reg = m.free_reg;
+  bool by_copy = bytes >= 4;
+  LLVMValueRef owner = cg_owner_pred(c, m.free_thread), base = cg_scalar(buf);
+  placemap_scale(&m, log2_u32(a.elem_bytes));
+  LLVMValueRef thread = placemap_thread(c, &m), address = cg_smem_addr(c, base);
+  CgIf only = cg_begin_if(c, owner);
+  for (uint32_t r = 0; r < cg_num_regs(t); r += s.count) {
+    if (r & free_reg) continue;
+    LLVMValueRef at = placemap_join(c, &m, thread, placemap_reg(&m, r)), from = address_reg(c, &a, r);
+    LLVMValueRef keep = mask ? cg_reg(mask, r) : NULL;
+    if (!by_copy) {
+      LLVMTypeRef type = LLVMIntTypeInContext(c->ll, bytes * 8);
+      copy_by_registers(c, cg_smem_ptr(c, cg_add(c, base, at)), from, keep, type, bytes);
+      continue;
+    }
+    char text[128];
+    LLVMValueRef args[3] = {cg_add(c, address, at), from};
+    // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
+    snprintf(text, sizeof text, "cp.async.%s.shared.global [$0], [$1], %u%s;", bytes == 16 ? "cg" : "ca", bytes, keep ? ", $2" : "");
+    if (keep) args[2] = LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "");
+    cg_insn_text(c, INSN_CP_ASYNC, text, keep ? "r,l,r" : "r,l", c->t_void, args, keep ? 3 : 2);
+  }
+  cg_end_if(c, only);
+  set_token(c, op);
+}
+
+void emit_async_commit(Cg *c, Op *op) {
+  cg_insn(c, INSN_CP_ASYNC_COMMIT, c->t_void, NULL, 0);
+  set_token(c, op);
+}
+
+void emit_async_wait(Cg *c, Op *op) {
+  LLVMValueRef n = cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 0));
+  cg_insn(c, INSN_CP_ASYNC_WAIT, c->t_void, &n, 1);
+  set_token(c, op);
+}
+
+// ---- mbarriers ----
+
+static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) { return cg_smem_addr(c, cg_scalar(op_operand(op, i))); }
+
+void emit_mbar_init(Cg *c, Op *op) {
+  CgIf g = cg_begin_if(c, thread0(c, NULL));
+  cg_insn(c, INSN_MBAR_INIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1))}, 2);
+  // Visible to the async proxy and to the cluster; to the block by the barrier that insert_barriers places.
+  cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);
+  cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
+  cg_end_if(c, g);
+}
+
+void emit_mbar_inval(Cg *c, Op *op) {
+  CgIf g = cg_begin_if(c, thread0(c, NULL));
+  cg_insn(c, INSN_MBAR_INVAL, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0)}, 1);
+  cg_end_if(c, g);
+}
+
+void emit_mbar_expect(Cg *c, Op *op) {
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), thread0(c, optional(op, 1))};
+  cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
+}
+
+void emit_mbar_arrive(Cg *c, Op *op) {
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, optional(op, 1))};
+  cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
+}
+
+void emit_mbar_wait(Cg *c, Op *op) {
+  CgIf g = cg_begin_if(c, optional(op, 2));
+  cg_insn(c, INSN_MBAR_WAIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_scalar(op_operand(op, 1))}, 2);
+  cg_end_if(c, g);
+}
+
+void emit_fence_async(Cg *c, Op *op) {
+  (void)op;
+  cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
+}
+
+// ---- TMA ----
+// A tile wider than the swizzle span is moved as boxes side by side along the last axis, one chunk of the shared layout
+// each (tma_tile_layout of the passes).
+
+typedef struct { uint32_t num_boxes, box_width, box_bytes; } Boxes;
+
+static Boxes boxes_of(const Type *desc) {
+  uint32_t bytes = type_elem_bytes(type_elem(desc)), inner = (uint32_t)desc->shape[desc->rank - 1] * bytes;
+  uint32_t span = inner >= 128 ? 128 : inner, n = inner / span;
+  return (Boxes){n, span / bytes, (uint32_t)(type_numel(desc) * bytes / n)};
+}
+
+static void coordinates(Cg *c, const Op *op, uint32_t first, uint32_t rank, uint32_t skip, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < rank; i++) out[i] = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, first + rank - 1 - i)), c->t_i32, true, "");
+  out[0] = cg_add(c, out[0], cg_i32(c, skip));
+}
+
+static size_t coordinate_list(char *text, size_t size, uint32_t first, uint32_t rank) {
+  size_t at = 0;
+  for (uint32_t i = 0; i < rank; i++) at += (size_t)snprintf(text + at, size - at, "%s$%u", i ? ", " : "", first + i);
+  return at;
+}
+
+static LLVMValueRef tensor_map(Cg *c, const Op *op) {
+  const CgValue *d = cg_get(op_operand(op, 0));
+  if (!d->v[0]) cg_unsupported(c, op, "the descriptor has no tensor map");
+  return d->v[0];
+}
+
+void emit_tma_load(Cg *c, Op *op) {
+  const Type *desc = op_operand(op, 0)->type;
+  uint32_t rank = desc->rank;
+  Boxes b = boxes_of(desc);
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = thread0(c, optional(op, 3));
+  char list[64], text[256];
+  coordinate_list(list, sizeof list, 4, rank);
+  snprintf(text, sizeof text, "@$3 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {%s}], [$2];", rank, list);
+  static const char *const constraints[] = {"", "r,l,r,b,r", "r,l,r,b,r,r", "r,l,r,b,r,r,r", "r,l,r,b,r,r,r,r", "r,l,r,b,r,r,r,r,r"};
+  for (uint32_t i = 0; i < b.num_boxes; i++) {
+    LLVMValueRef args[4 + MAX_RANK] = {cg_add(c, to, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), bar, pred};
+    coordinates(c, op, 4, rank, i * b.box_width, args + 4);
+    cg_insn_text(c, INSN_TMA_LOAD, text, constraints[rank], c->t_void, args, 4 + rank);
+  }
+}
+
+static void tma_out(Cg *c, Op *op, const char *operation, InsnId id) {
+  const Type *desc = op_operand(op, 0)->type;
+  uint32_t rank = desc->rank;
+  Boxes b = boxes_of(desc);
+  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
+  char list[64], text[256];
+  coordinate_list(list, sizeof list, 2, rank);
+  snprintf(text, sizeof text, "cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group [$1, {%s}], [$0];", *operation ? ".reduce" : "", rank,
+           *operation ? "." : "", operation, list);
+  static const char *const constraints[] = {"", "r,l,r", "r,l,r,r", "r,l,r,r,r", "r,l,r,r,r,r", "r,l,r,r,r,r,r"};
+  CgIf g = cg_begin_if(c, thread0(c, NULL));
+  for (uint32_t i = 0; i < b.num_boxes; i++) {
+    LLVMValueRef args[2 + MAX_RANK] = {cg_add(c, from, cg_i32(c, i * b.box_bytes)), tensor_map(c, op)};
+    coordinates(c, op, 2, rank, i * b.box_width, args + 2);
+    cg_insn_text(c, id, text, constraints[rank], c->t_void, args, 2 + rank);
+  }
+  cg_insn(c, INSN_BULK_COMMIT, c->t_void, NULL, 0);
+  cg_end_if(c, g);
+}
+
+void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, "", INSN_TMA_STORE); }
+
+void emit_tma_reduce(Cg *c, Op *op) {
+  static const char *const names[] = {[ATOMIC_ADD] = "add", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max", [ATOMIC_MIN] = "min",
+                                      [ATOMIC_UMAX] = "max", [ATOMIC_UMIN] = "min", [ATOMIC_AND] = "and", [ATOMIC_OR] = "or", [ATOMIC_XOR] = "xor"};
+  int64_t kind = op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
+  if (kind == ATOMIC_XCHG) cg_unsupported(c, op, "there is no such TMA reduction");
+  tma_out(c, op, names[kind], INSN_TMA_REDUCE);
+}
+
+void emit_tma_wait(Cg *c, Op *op) {
+  LLVMValueRef n = cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 0));
+  cg_insn(c, INSN_BULK_WAIT_READ, c->t_void, &n, 1);
+}
+
+// A descriptor made in the kernel: [no map, extents, strides, base].
+void emit_make_desc(Cg *c, Op *op) {
+  uint32_t rank = op_result(op, 0)->type->rank;
+  CgValue *d = cg_value_new(c, 2 + 2 * rank);
+  for (uint32_t i = 0; i < 2 * rank; i++) d->v[1 + i] = cg_scalar(op_operand(op, 1 + i));
+  d->v[1 + 2 * rank] = cg_scalar(op_operand(op, 0));
+  cg_set(op_result(op, 0), d);
+}

@@ -1,0 +1,183 @@
+// Buffers in shared memory. A buffer is a byte offset; views add to it or only change the layout. Loads and stores of
+// tiles go by ldmatrix and stmatrix where the layouts have the 8×8 fragments of those instructions, else by vectors.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/cg.h"
+
+static uint32_t tile_bytes(const Type *t) { return layout_size_bytes(t->layout, type_elem_bytes(type_elem(t)) * 8); }
+
+// ---- 8×8 matrices of 16-bit elements ----
+//
+// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits, register
+// bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns change
+// places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l mod 8 of
+// matrix l / 8.
+
+typedef struct {
+  bool transposed;
+  uint32_t num_extra, extra[2];   // register bits that choose the matrix
+  PlaceMap rows;                  // lane (and warp) → byte offset of the row whose address the lane gives
+} MatrixAccess;
+
+static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *a) {
+  *a = (MatrixAccess){0};
+  if (elem_bytes != 2 || m->num_thread_bits < 5 || m->num_reg_bits < 1 || m->free_thread) return false;
+  uint32_t row[3] = {m->reg[0], m->thread[0], m->thread[1]}, column[3] = {m->thread[2], m->thread[3], m->thread[4]};
+  const uint32_t *inside = row, *over = column;
+  if (column[0] == 1 && column[1] == 2 && column[2] == 4) {
+    a->transposed = true;
+    inside = column;
+    over = row;
+  }
+  if (inside[0] != 1 || inside[1] != 2 || inside[2] != 4) return false;
+  // All else must keep whole rows: multiples of eight elements.
+  for (uint32_t i = 0; i < 3; i++)
+    if (over[i] & 7 || !over[i]) return false;
+  for (uint32_t i = 5; i < m->num_thread_bits; i++)
+    if (m->thread[i] & 7) return false;
+  for (uint32_t i = 1; i < m->num_reg_bits; i++) {
+    if (m->reg[i] & 7) return false;
+    if (m->reg[i] && a->num_extra < 2) a->extra[a->num_extra++] = i;
+  }
+  a->rows = *m;
+  for (uint32_t i = 0; i < 3; i++) a->rows.thread[i] = over[i];
+  for (uint32_t i = 0; i < 2; i++) a->rows.thread[3 + i] = i < a->num_extra ? m->reg[a->extra[i]] : 0;
+  placemap_scale(&a->rows, 1);
+  return true;
+}
+
+static uint32_t matrix_register(const MatrixAccess *a, uint32_t first, uint32_t matrix) {
+  for (uint32_t i = 0; i < a->num_extra; i++)
+    if (matrix >> i & 1) first |= 1u << a->extra[i];
+  return first;
+}
+
+static void matrix_text(const MatrixAccess *a, bool is_load, char *text, size_t text_size, char *constraints, size_t size) {
+  uint32_t n = 1u << a->num_extra;
+  char list[64];
+  size_t at = 0;
+  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(list + at, sizeof list - at, "%s$%u", i ? ", " : "", i + !is_load);
+  const char *trans = a->transposed ? ".trans" : "";
+  if (is_load)
+    snprintf(text, text_size, "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 {%s}, [$%u];", n, trans, list, n);
+  else
+    snprintf(text, text_size, "stmatrix.sync.aligned.m8n8.x%u%s.shared.b16 [$0], {%s};", n, trans, list);
+  at = 0;
+  if (!is_load) at += (size_t)snprintf(constraints, size, "r");
+  for (uint32_t i = 0; i < n; i++) at += (size_t)snprintf(constraints + at, size - at, "%s%sr", i || !is_load ? "," : "", is_load ? "=" : "");
+  if (is_load) snprintf(constraints + at, size - at, ",r");
+}
+
+static LLVMValueRef row_address(Cg *c, const MatrixAccess *a, LLVMValueRef base, LLVMValueRef thread, uint32_t r) {
+  return cg_add(c, base, placemap_join(c, &a->rows, thread, placemap_reg(&a->rows, r)));
+}
+
+static uint32_t extra_mask(const MatrixAccess *a) {
+  uint32_t mask = 1;   // the pair
+  for (uint32_t i = 0; i < a->num_extra; i++) mask |= 1u << a->extra[i];
+  return mask;
+}
+
+static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, const Type *elem) {
+  char text[160], constraints[64];
+  matrix_text(a, true, text, sizeof text, constraints, sizeof constraints);
+  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
+  CgValue *out = cg_value_new(c, regs);
+  LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
+  LLVMTypeRef words[4] = {c->t_i32, c->t_i32, c->t_i32, c->t_i32}, et = cg_elem_type(c, elem);
+  LLVMTypeRef result = n == 1 ? c->t_i32 : LLVMStructTypeInContext(c->ll, words, n, false);
+  for (uint32_t r = 0; r < regs; r++) {
+    if (r & inside) continue;
+    LLVMValueRef at = row_address(c, a, address, thread, r), call = cg_insn_text(c, INSN_LDMATRIX, text, constraints, result, &at, 1);
+    for (uint32_t k = 0; k < n; k++) {
+      LLVMValueRef w = n == 1 ? call : LLVMBuildExtractValue(c->b, call, k, ""), pair[2];
+      cg_unpack(c, w, 2, 16, pair);
+      uint32_t first = matrix_register(a, r, k);
+      for (uint32_t i = 0; i < 2; i++) out->v[first | i] = cg_bitcast(c, pair[i], et);
+    }
+  }
+  return out;
+}
+
+static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k, const CgValue *v) {
+  char text[160], constraints[64];
+  matrix_text(a, false, text, sizeof text, constraints, sizeof constraints);
+  uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
+  LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
+  for (uint32_t r = 0; r < regs; r++) {
+    if (r & (inside | m->free_reg)) continue;
+    LLVMValueRef args[5] = {row_address(c, a, address, thread, r)};
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t first = matrix_register(a, r, i);
+      LLVMValueRef pair[2] = {cg_to_storage(c, cg_reg(v, first), k), cg_to_storage(c, cg_reg(v, first | 1), k)};
+      args[1 + i] = cg_pack(c, pair, 2, 16);
+    }
+    cg_insn_text(c, INSN_STMATRIX, text, constraints, c->t_void, args, 1 + n);
+  }
+}
+
+// ---- ops ----
+
+static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *buffer) {
+  PlaceMap m;
+  if (!placemap_to_shared(tensor->layout, buffer->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  return m;
+}
+
+static void store_tile(Cg *c, const Op *op, Value *value, Value *buf_type_of, LLVMValueRef base) {
+  const Type *t = value->type, *bt = buf_type_of->type;
+  PlaceMap m = tile_map(c, op, t, bt);
+  const Type *elem = type_elem(t);
+  MatrixAccess a;
+  const CgValue *v = cg_get(value);
+  // Pairs that already go as wider vectors need no stmatrix.
+  bool wide = m.num_reg_bits > 1 && m.reg[0] == 1 && m.reg[1] == 2;
+  if (c->target->has_stmatrix && !v->splat && !wide && matrix_access(&m, type_elem_bytes(elem), &a))
+    store_matrices(c, base, &m, &a, cg_elem_kind(elem), v);
+  else
+    cg_shared_store(c, base, &m, elem, v, NULL);
+}
+
+void emit_alloc(Cg *c, Op *op) {
+  const Attr *offset = op_attr(op, ATTR_OFFSET);
+  if (!offset) cg_unsupported(c, op, "has no offset (run allocate_shared)");
+  LLVMValueRef base = cg_i32(c, (uint32_t)offset->i);
+  cg_set_scalar(c, op_result(op, 0), base);
+  if (op->num_operands && op_operand(op, 0)) store_tile(c, op, op_operand(op, 0), op_result(op, 0), base);
+}
+
+void emit_buffer_index(Cg *c, Op *op) {
+  LLVMValueRef i = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, 1)), c->t_i32, true, "");
+  LLVMValueRef step = LLVMBuildMul(c->b, i, cg_i32(c, tile_bytes(op_operand(op, 0)->type)), "");
+  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), step));
+}
+
+void emit_buffer_trans(Cg *c, Op *op) { cg_set_scalar(c, op_result(op, 0), cg_scalar(op_operand(op, 0))); }
+
+void emit_buffer_slice(Cg *c, Op *op) {
+  const Type *t = op_operand(op, 0)->type;
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0), places[LAYOUT_MAX_BITS], at = 0;
+  if (!layout_right_inverse(t->layout, places)) cg_unsupported(c, op, "the buffer's layout has holes");
+  for (uint32_t x = start << layout_axis_shift(t->layout, axis); x; x &= x - 1) at ^= places[__builtin_ctz(x)];
+  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), cg_i32(c, at * type_elem_bytes(type_elem(t)))));
+}
+
+void emit_local_load(Cg *c, Op *op) {
+  Value *buf = op_operand(op, 0);
+  const Type *t = op_result(op, 0)->type, *elem = type_elem(t);
+  PlaceMap m = tile_map(c, op, t, buf->type);
+  LLVMValueRef base = cg_scalar(buf);
+  MatrixAccess a;
+  m.free_reg = m.free_thread = 0;   // everyone loads, duplicates too
+  bool wide = m.num_reg_bits > 1 && m.reg[0] == 1 && m.reg[1] == 2;
+  if (!wide && matrix_access(&m, type_elem_bytes(elem), &a))
+    cg_set(op_result(op, 0), load_matrices(c, base, &m, &a, elem));
+  else
+    cg_set(op_result(op, 0), cg_shared_load(c, base, &m, elem));
+}
+
+void emit_local_store(Cg *c, Op *op) {
+  Value *value = op_operand(op, 0), *buf = op_operand(op, 1);
+  store_tile(c, op, value, buf, cg_scalar(buf));
+}

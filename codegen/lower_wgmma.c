@@ -1,0 +1,318 @@
+// wgmma: one inline assembly per instruction, accumulators tied from one to the next; the op's tile is cut into m64nNkK
+// instructions over its warpgroups. Operands in shared memory are named by descriptors, whose strides are those of the
+// swizzled tile layouts.
+//
+// Order within an op: fence, all instructions, commit, and, unless the op is `async`, a wait. What is read after a wait
+// goes through it as tied operands: only so does LLVM see that the wait makes it valid.
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/cg.h"
+
+enum { MAX_ACC = 128 };
+
+typedef struct {
+  const char *types;       // ".f32.f16.f16"
+  uint32_t k;              // of one instruction
+  uint32_t elem_bytes;     // of the operands
+  bool has_transpose, has_scale;
+  bool packed_acc;         // f16 accumulators: two in a register
+  const char *reg;         // constraint of an accumulator register
+  LLVMTypeRef type;
+} WgmmaKind;
+
+static WgmmaKind wgmma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarKind acc) {
+  WgmmaKind w = {.reg = "f", .type = c->t_f32, .has_scale = true, .elem_bytes = scalar_bits(a) / 8};
+  w.k = 32 / w.elem_bytes;
+  bool half = acc == SC_F16;
+  switch (a) {
+  case SC_F16: w.types = half ? ".f16.f16.f16" : ".f32.f16.f16", w.has_transpose = true; break;
+  case SC_BF16: w.types = ".f32.bf16.bf16", w.has_transpose = true; break;
+  case SC_F32: w.types = ".f32.tf32.tf32"; break;
+  case SC_I8:
+    w.types = op_int(op, ATTR_SIGNED, 1) ? ".s32.s8.s8" : ".s32.u8.u8", w.has_scale = false;
+    w.reg = "r", w.type = c->t_i32;
+    break;
+  case SC_F8E4M3:
+  case SC_F8E5M2: {
+    static const char *const pairs[2][2][2] = {{{".f32.e4m3.e4m3", ".f32.e4m3.e5m2"}, {".f32.e5m2.e4m3", ".f32.e5m2.e5m2"}},
+                                               {{".f16.e4m3.e4m3", ".f16.e4m3.e5m2"}, {".f16.e5m2.e4m3", ".f16.e5m2.e5m2"}}};
+    w.types = pairs[half][a == SC_F8E5M2][b == SC_F8E5M2];
+    break;
+  }
+  default: cg_unsupported(c, op, "no wgmma instruction for this type");
+  }
+  if (half) w.packed_acc = true, w.reg = "r", w.type = c->t_i32;
+  return w;
+}
+
+// ---- descriptors ----
+
+typedef struct {
+  LLVMValueRef base;       // i64: address and strides of the tile's start
+  bool k_major;
+  uint32_t chunk;          // bytes of the contiguous axis that lie together
+  uint32_t lines;          // extent of the other axis: a chunk is that many lines
+  uint32_t elem_bytes;
+} Operand;
+
+static const Layout *swizzled(Cg *c, const Type *t, uint32_t span, uint32_t fast) {
+  uint32_t order[2] = {fast, 1 - fast};
+  return layout_make_shared_swizzled(c->ctx, 2, t->shape, type_elem_bytes(type_elem(t)) * 8, span, order);
+}
+
+// k_axis: which axis of the buffer is K.
+static Operand make_operand(Cg *c, const Op *op, Value *buf, uint32_t k_axis) {
+  static const uint32_t spans[] = {128, 64, 32, 0}, modes[] = {1, 2, 3, 0};
+  const Type *t = buf->type;
+  Operand o = {.elem_bytes = type_elem_bytes(type_elem(t))};
+  uint32_t fast = 0, i = 0;
+  for (; i < 8; i++) {
+    fast = i & 1;
+    if (swizzled(c, t, spans[i / 2], fast) == t->layout) break;
+  }
+  if (i == 8) cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
+  uint32_t span = spans[i / 2];
+  o.k_major = fast == k_axis;
+  o.chunk = span ? span : 16;
+  o.lines = (uint32_t)t->shape[1 - fast];
+  // Strides: between groups of eight lines, and between chunks. Without swizzling the two change places for operands
+  // that are contiguous along M or N.
+  uint32_t group = 8 * o.chunk, next_chunk = o.lines * o.chunk, lbo, sbo;
+  if (span) {
+    lbo = o.k_major ? 16 : next_chunk;
+    sbo = group;
+  } else {
+    lbo = o.k_major ? next_chunk : group;
+    sbo = o.k_major ? group : next_chunk;
+  }
+  uint64_t constant = (uint64_t)(lbo >> 4 & 0x3fff) << 16 | (uint64_t)(sbo >> 4 & 0x3fff) << 32 | (uint64_t)modes[i / 2] << 62;
+  LLVMValueRef address = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, cg_smem_addr(c, cg_scalar(buf)), cg_i32(c, 0x3ffff), ""), cg_i32(c, 4), "");
+  o.base = LLVMBuildOr(c->b, LLVMBuildZExt(c->b, address, c->t_i64, ""), cg_i64(c, constant), "");
+  return o;
+}
+
+// Bytes from the tile's start to element (outer, k); outer along M or N. Swizzling works on absolute address bits, so
+// plain offsets inside a line are right.
+static uint32_t operand_offset(const Operand *o, uint32_t outer, uint32_t k) {
+  uint32_t fast = (o->k_major ? k : outer) * o->elem_bytes, line = o->k_major ? outer : k;
+  return fast / o->chunk * o->lines * o->chunk + line * o->chunk + fast % o->chunk;
+}
+
+static LLVMValueRef at_offset(Cg *c, LLVMValueRef base, LLVMValueRef warpgroup_part, uint32_t bytes) {
+  LLVMValueRef d = LLVMBuildAdd(c->b, base, warpgroup_part, "");
+  return bytes ? LLVMBuildAdd(c->b, d, cg_i64(c, bytes >> 4), "") : d;
+}
+
+// The part of the offset that the warp bits from the third on contribute: i64, in units of 16 bytes.
+static LLVMValueRef warpgroup_offset(Cg *c, const Operand *o, const Layout *acc, bool rows, LLVMValueRef warp) {
+  LLVMValueRef sum = cg_i64(c, 0);
+  uint32_t log2_n = acc->log2_size[1];
+  for (uint32_t b = 2; b < acc->num_bits[LAYOUT_WARP]; b++) {
+    uint32_t flat = layout_basis(acc, LAYOUT_WARP, b), outer = rows ? flat >> log2_n : flat & ((1u << log2_n) - 1);
+    uint32_t bytes = operand_offset(o, outer, 0);
+    if (!bytes) continue;
+    LLVMValueRef bit = LLVMBuildAnd(c->b, LLVMBuildLShr(c->b, warp, cg_i32(c, b), ""), cg_i32(c, 1), "");
+    LLVMValueRef part = LLVMBuildMul(c->b, LLVMBuildZExt(c->b, bit, c->t_i64, ""), cg_i64(c, bytes >> 4), "");
+    sum = cg_add(c, sum, part);
+  }
+  return sum;
+}
+
+// ---- accumulators ----
+
+static void acc_to_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMValueRef *elems, uint32_t n, LLVMValueRef *words) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (!w->packed_acc)
+      words[i] = elems[i];
+    else if (i % 2 == 0)
+      words[i / 2] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, elems[i], k), cg_to_storage(c, elems[i + 1], k)}, 2, 16);
+  }
+}
+
+static void acc_from_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMValueRef *words, uint32_t n, LLVMValueRef *elems) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (!w->packed_acc) {
+      elems[i] = words[i];
+    } else if (i % 2 == 0) {
+      cg_unpack(c, words[i / 2], 2, 16, elems + i);
+      for (uint32_t h = 0; h < 2; h++) elems[i + h] = cg_bitcast(c, elems[i + h], c->elem[k]);
+    }
+  }
+}
+
+// Wait for all but `pending` groups; the values in v become valid.
+static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
+  if (n == 0) {
+    LLVMValueRef count = cg_i32(c, pending);
+    cg_insn(c, INSN_WGMMA_WAIT, c->t_void, &count, 1);
+    return;
+  }
+  Buf k = buf_make(c->arena);
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
+  for (uint32_t i = 0; i < n; i++) {
+    types[i] = LLVMTypeOf(v[i]);
+    buf_puts(&k, types[i] == c->t_f32 ? (i ? ",=f" : "=f") : (i ? ",=r" : "=r"));
+  }
+  for (uint32_t i = 0; i < n; i++) buf_printf(&k, ",%u", i);
+  const char *text = arena_printf(c->arena, "wgmma.wait_group.sync.aligned %u;", pending);
+  LLVMTypeRef result = n == 1 ? types[0] : LLVMStructTypeInContext(c->ll, types, n, false);
+  LLVMValueRef call = cg_insn_text(c, INSN_WGMMA_WAIT, text, buf_str(&k), result, v, n);
+  for (uint32_t i = 0; i < n; i++) v[i] = n == 1 ? call : LLVMBuildExtractValue(c->b, call, i, "");
+}
+
+void emit_wgmma_wait(Cg *c, Op *op) {
+  uint32_t pending = (uint32_t)op_int(op, ATTR_COUNT, 0), total = 0, at = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++) total += cg_num_regs(op_operand(op, i)->type);
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, total + 1);
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const CgValue *x = cg_get(op_operand(op, i));
+    ScalarKind k = cg_elem_kind(op_operand(op, i)->type);
+    WgmmaKind w = {.packed_acc = k == SC_F16};
+    LLVMValueRef *elems = arena_array(c->arena, LLVMValueRef, x->count);
+    for (uint32_t r = 0; r < x->count; r++) elems[r] = cg_reg(x, r);
+    acc_to_words(c, &w, k, elems, x->count, words + at);
+    at += w.packed_acc ? x->count / 2 : x->count;
+  }
+  wait_for(c, pending, words, at);
+  at = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Type *t = op_operand(op, i)->type;
+    ScalarKind k = cg_elem_kind(t);
+    WgmmaKind w = {.packed_acc = k == SC_F16};
+    CgValue *out = cg_value_new(c, cg_num_regs(t));
+    acc_from_words(c, &w, k, words + at, out->count, out->v);
+    at += w.packed_acc ? out->count / 2 : out->count;
+    cg_set(op_result(op, i), out);
+  }
+}
+
+// ---- the op ----
+
+// Columns of one instruction: as far as the accumulator's registers step along N without a gap, 256 at most.
+static uint32_t instruction_columns(const Layout *acc) {
+  uint32_t n = 8, bit = 2;
+  while (n < 256 && bit < acc->num_bits[LAYOUT_REG] && layout_basis(acc, LAYOUT_REG, bit) == n) n *= 2, bit++;
+  return n;
+}
+
+typedef struct {
+  const WgmmaKind *kind;
+  uint32_t n, num_words;
+  bool a_in_registers, transpose_a, transpose_b;
+} Shape;
+
+// $0 … accumulators, then A (descriptor or four registers), B's descriptor, then scale-d when it is not known.
+static const char *wgmma_text(Cg *c, const Shape *s, const char *scale) {
+  Buf t = buf_make(c->arena);
+  buf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {", s->n, s->kind->k, s->kind->types);
+  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&t, "%s$%u", i ? ", " : "", i);
+  uint32_t a = s->num_words, b = a + (s->a_in_registers ? 4 : 1);
+  if (s->a_in_registers)
+    buf_printf(&t, "}, {$%u, $%u, $%u, $%u}, $%u, ", a, a + 1, a + 2, a + 3, b);
+  else
+    buf_printf(&t, "}, $%u, $%u, ", a, b);
+  if (scale)
+    buf_puts(&t, scale);
+  else
+    buf_printf(&t, "$%u", b + 1);
+  if (s->kind->has_scale) buf_puts(&t, ", 1, 1");
+  if (s->kind->has_transpose && !s->a_in_registers) buf_printf(&t, ", %u", s->transpose_a);
+  if (s->kind->has_transpose) buf_printf(&t, ", %u", s->transpose_b);
+  buf_puts(&t, ";");
+  return buf_str(&t);
+}
+
+static const char *wgmma_constraints(Cg *c, const Shape *s, bool scale_operand) {
+  Buf k = buf_make(c->arena);
+  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&k, "%s=%s", i ? "," : "", s->kind->reg);
+  buf_puts(&k, s->a_in_registers ? ",r,r,r,r,l" : ",l,l");
+  if (scale_operand) buf_puts(&k, ",b");
+  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&k, ",%u", i);
+  return buf_str(&k);
+}
+
+void emit_wgmma(Cg *c, Op *op) {
+  Value *a = op_operand(op, 0), *b = op_operand(op, 1), *use_c = op_operand(op, 3);
+  const Type *ct = op_result(op, 0)->type;
+  const CgValue *init = cg_get(op_operand(op, 2));
+  ScalarKind ka = cg_elem_kind(a->type), kb = cg_elem_kind(b->type), kc = cg_elem_kind(ct);
+  WgmmaKind kind = wgmma_kind(c, op, ka, kb, kc);
+  uint32_t n = instruction_columns(ct->layout), per_insn = n / 2, regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[1];
+  uint32_t depth = (uint32_t)b->type->shape[0];
+  bool in_registers = type_is_tensor(a->type);
+  if (depth % kind.k || regs % per_insn) cg_unsupported(c, op, "the tile is smaller than an instruction");
+
+  Operand oa = {0}, ob = make_operand(c, op, b, 0);
+  if (!in_registers) oa = make_operand(c, op, a, 1);
+  if (!kind.has_transpose && ((!in_registers && !oa.k_major) || !ob.k_major)) cg_unsupported(c, op, "this type's operands must be contiguous along K");
+  Shape s = {.kind = &kind, .n = n, .num_words = kind.packed_acc ? per_insn / 2 : per_insn, .a_in_registers = in_registers,
+             .transpose_a = !oa.k_major, .transpose_b = !ob.k_major};
+
+  // The warpgroup's part of the tile; the same in all its lanes, and said so by the shuffle.
+  LLVMValueRef part_a = cg_i64(c, 0), part_b = cg_i64(c, 0);
+  if (ct->layout->num_bits[LAYOUT_WARP] > 2) {
+    LLVMValueRef warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
+    if (!in_registers) part_a = warpgroup_offset(c, &oa, ct->layout, true, warp);
+    part_b = warpgroup_offset(c, &ob, ct->layout, false, warp);
+  }
+  // A in registers: words of four registers each, made before the fence.
+  LLVMValueRef *words_a = NULL;
+  uint32_t k_width = kind.k / 8, log2_depth = 0;
+  if (in_registers) {
+    const CgValue *av = cg_get(a);
+    log2_depth = a->type->layout->log2_size[1];
+    words_a = arena_array(c->arena, LLVMValueRef, av->count);
+    for (uint32_t r = 0; r < av->count; r += k_width) {
+      LLVMValueRef parts[4];
+      for (uint32_t i = 0; i < k_width; i++) parts[i] = cg_to_storage(c, cg_reg(av, r + i), ka);
+      words_a[r] = cg_pack(c, parts, k_width, 32 / k_width);
+    }
+  }
+  LLVMValueRef scale = use_c ? cg_scalar(use_c) : NULL;
+  uint64_t known = 0;
+  bool scale_known = !scale || cg_const_int(scale, &known), from_zero = scale && scale_known && !known;
+  const char *first_scale = scale_known ? (from_zero ? "0" : "1") : NULL;
+
+  CgValue *out = cg_value_new(c, regs);
+  LLVMTypeRef types[MAX_ACC];
+  for (uint32_t i = 0; i < s.num_words; i++) types[i] = kind.type;
+  LLVMTypeRef result = LLVMStructTypeInContext(c->ll, types, s.num_words, false);
+  uint32_t num_blocks = regs / per_insn;
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_blocks * s.num_words), args[MAX_ACC + 8];
+  for (uint32_t blk = 0; blk < num_blocks; blk++) {
+    LLVMValueRef elems[MAX_ACC];
+    for (uint32_t i = 0; i < per_insn; i++) elems[i] = from_zero ? LLVMGetPoison(c->elem[kc]) : cg_reg(init, blk * per_insn + i);
+    if (from_zero)
+      for (uint32_t i = 0; i < s.num_words; i++) words[blk * s.num_words + i] = LLVMGetUndef(kind.type);
+    else
+      acc_to_words(c, &kind, kc, elems, per_insn, words + blk * s.num_words);
+  }
+  cg_insn(c, INSN_WGMMA_FENCE, c->t_void, NULL, 0);
+  for (uint32_t k = 0; k < depth; k += kind.k) {
+    for (uint32_t blk = 0; blk < num_blocks; blk++) {
+      uint32_t flat = layout_apply(ct->layout, blk * per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1), num = 0;
+      LLVMValueRef *acc = words + blk * s.num_words;
+      if (in_registers) {
+        // Registers of A hold pairs, rows g and g + 8, then the K halves; further registers step over K, then M.
+        uint32_t first = 0, flat_a = row << log2_depth | k;
+        for (uint32_t bit = 0; bit < a->type->layout->num_bits[LAYOUT_REG]; bit++)
+          if (layout_basis(a->type->layout, LAYOUT_REG, bit) & flat_a) first |= 1u << bit;
+        for (uint32_t i = 0; i < 4; i++) args[num++] = words_a[first + i * k_width];
+      } else {
+        args[num++] = at_offset(c, oa.base, part_a, operand_offset(&oa, row, k));
+      }
+      args[num++] = at_offset(c, ob.base, part_b, operand_offset(&ob, col, k));
+      const char *scale_text = k ? "1" : first_scale;
+      if (!scale_text) args[num++] = scale;
+      for (uint32_t i = 0; i < s.num_words; i++) args[num++] = acc[i];
+      LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, wgmma_text(c, &s, scale_text), wgmma_constraints(c, &s, !scale_text), result, args, num);
+      for (uint32_t i = 0; i < s.num_words; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
+    }
+  }
+  cg_insn(c, INSN_WGMMA_COMMIT, c->t_void, NULL, 0);
+  if (!op_int(op, ATTR_ASYNC, 0)) wait_for(c, 0, words, num_blocks * s.num_words);
+  for (uint32_t blk = 0; blk < num_blocks; blk++)
+    acc_from_words(c, &kind, kc, words + blk * s.num_words, per_insn, out->v + blk * per_insn);
+  cg_set(op_result(op, 0), out);
+}
