@@ -137,7 +137,7 @@ static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t for
   return ok ? EXEC_NEXT : EXEC_FAULT;
 }
 
-ExecResult call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name) {
+ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name) {
   Grid *g = w->grid;
   FOR_LANES(l, mask) {
     int lane = (int)l;

@@ -110,7 +110,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
     }
     left &= ~group;
     if (!f->is_defined) {
-      ExecResult r = call_builtin(w, in, group, f->name);
+      ExecResult r = sim_call_builtin(w, in, group, f->name);
       if (r == EXEC_FAULT) return r;
       FOR_LANES(l, group) w->lane_pc[l] = w->pc + 1;
       continue;

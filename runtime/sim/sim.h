@@ -489,7 +489,7 @@ void warp_wake(Warp *w);                       // some of its lanes can go on
 ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
 ExecResult cta_threads_exited(Warp *w, const Instr *in);
-ExecResult call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
+ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 void deadlock_report(Grid *g);                 // deadlock.c
 int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
