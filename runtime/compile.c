@@ -344,7 +344,7 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
     const char *names[64];
     uint32_t n = 0;
     while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
-    const char *near = option_nearest(arch, names, n);
+    const char *near = nearest_name(arch, names, n);
     return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch, near ? "; did you mean " : "", near ? near : "");
   }
   Arena text_arena;

@@ -3,7 +3,14 @@
 #include <dlfcn.h>
 
 #include "runtime/error.h"
+#ifdef TILE_HAVE_SIM
 #include "runtime/sim/driver.h"
+#else
+static void *sim_driver_symbol(const char *name) {
+  (void)name;
+  return NULL;
+}
+#endif
 
 static const struct { const char *symbol; size_t offset; } entries[] = {
 #define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},

@@ -105,7 +105,7 @@ static uint32_t edit_distance(const char *a, const char *b) {
   return row[m];
 }
 
-const char *option_nearest(const char *name, const char *const *names, uint32_t count) {
+const char *nearest_name(const char *name, const char *const *names, uint32_t count) {
   const char *best = NULL;
   uint32_t least = (uint32_t)strlen(name) / 3 + 2;
   for (uint32_t i = 0; i < count; i++) {
@@ -119,7 +119,7 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
   const char *names[countof(rows)];
   for (uint32_t i = 0; i < countof(rows); i++) names[i] = rows[i].name;
   const char *text = arena_strndup(o->arena, name, n);
-  const char *near = option_nearest(text, names, countof(rows));
+  const char *near = nearest_name(text, names, countof(rows));
   return usage(error, near ? arena_printf(o->arena, "there is no option --%s; did you mean --%s?", text, near)
                            : arena_printf(o->arena, "there is no option --%s; --help lists them", text));
 }

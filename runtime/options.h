@@ -30,6 +30,6 @@ typedef enum { OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH } OptionsFo
 void options_print(Buf *out, OptionsForm form);
 
 // The nearest of `count` names to `name`, by edits, or NULL when none is near.
-const char *option_nearest(const char *name, const char *const *names, uint32_t count);
+const char *nearest_name(const char *name, const char *const *names, uint32_t count);
 
 #endif

@@ -28,7 +28,7 @@ unsigned outputs_choose(const Options *o, tile_error **error) {
       if (!strcmp(name, names[i])) found = 1u << i;
     }
     if (!found) {
-      const char *near = option_nearest(name, names, NUM_EMITS);
+      const char *near = nearest_name(name, names, NUM_EMITS);
       error_set(error, TILE_ERROR_USAGE, "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json",
                 name, near ? "; did you mean " : "", near ? near : "");
       return 0;

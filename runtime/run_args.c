@@ -302,7 +302,7 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
       const char *names[64];
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
-      const char *near = option_nearest(run->args[i].name, names, n);
+      const char *near = nearest_name(run->args[i].name, names, n);
       ok = usage(&s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
   if (!ok || !resolve_args(&s)) return false;

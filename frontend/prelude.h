@@ -1,0 +1,13 @@
+// The prelude's files: text made by CMake from prelude_NAME.tile. Only prelude.c includes this.
+#ifndef TILE_FRONTEND_PRELUDE_H
+#define TILE_FRONTEND_PRELUDE_H
+
+#include "prelude_random.inc"
+#include "prelude_standard.inc"
+
+// F(name, is_math): math files are where libdevice's functions are.
+#define PRELUDE_FILES(F) \
+  F(standard, false)     \
+  F(random, false)
+
+#endif
