@@ -201,7 +201,8 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
   int slow = 1 - d->fast;
   int64_t shape[2] = {t->shape[slow], t->shape[d->fast]};
   const Type *desc = type_desc(ctx, type_elem(t), 2, shape, NULL);
-  Value *map_param = s->func->body->args[add_hidden_param(s, d, desc)];
+  int hidden = add_hidden_param(s, d, desc);      // may move the array of arguments
+  Value *map_param = s->func->body->args[hidden];
   Builder b = builder_before(ctx, load);
   Affine coord[2] = {d->coord[slow], d->coord[d->fast]};
   Value *args[3] = {map_param};
