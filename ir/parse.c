@@ -366,7 +366,7 @@ static bool parse_op(Parser *p, Block *block) {
   if (!opcode_find(p->tok.text, p->tok.size, &oc)) return diag_error(p->ctx, span, "unknown operation '%s'", token_text(p));
   next(p);
   // An op that takes no operands may stand before a line that begins with a result.
-  if ((op_info[oc].num_fixed || op_has_list(oc)) && (p->tok.kind == TOK_VALUE || is_word(p, "_"))) {
+  if ((op_num_fixed(oc) || op_has_list(oc)) && (p->tok.kind == TOK_VALUE || is_word(p, "_"))) {
     do {
       Value *v = NULL;
       Span at = p->tok.span;
