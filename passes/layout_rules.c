@@ -62,12 +62,7 @@ const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const 
     case FLOW_JOIN: return layout_split(ctx, pivot);
     case FLOW_SPLIT: return pivot;
     case FLOW_REDUCE: return pivot;
-    case FLOW_TENSOR_CORE: return i == 2 ? pivot : NULL;
-    case FLOW_DOT: {
-      if (i == 2) return pivot;
-      const Type *a = op_operand(op, 0)->type;
-      return layout_make_fma_operand(ctx, i, pivot, a->shape[a->rank - 1]);
-    }
+    case FLOW_DOT: case FLOW_TENSOR_CORE: return i == 2 ? pivot : NULL;   // a dot stages its operands itself
   }
   return NULL;
 }

@@ -9,7 +9,9 @@
 // Why the split may stay in 32 bits: address arithmetic is taken not to overflow the program's own integers (where it does,
 // the access is wild). Let o = u + v. When u and v never have opposite signs (*balanced*), |v| ≤ |o|, so v, and v·s when o·s,
 // fits where o did. Sums of balanced parts keep that: two v's of one sign belong to o's of that sign. Uniform parts are
-// computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced is widened or left whole.
+// computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced is widened or left whole. Offsets
+// added to a pointer one after the other are summed in 32 bits where both stay within a tile (a small number, or one times
+// a stride): a tile spans less than 2^31 elements.
 // In, out: TILE.
 #include "passes/axis_info.h"
 #include "passes/pass.h"
@@ -148,6 +150,24 @@ static Parts split_offset(Split *s, Value *o) {
 
 // ---- addresses ----
 
+// Whether v is small, or a small number times a stride: an offset within one tile.
+static bool is_tile_local(Split *s, Value *v) {
+  const AxisInfo *x = axis_info(s->axes, v);
+  if (x->lo > -(1 << 20) && x->hi < 1 << 20) return true;
+  if (!v->def) return false;
+  switch (v->def->opcode) {
+    case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0));
+    case OP_ADDI: return is_tile_local(s, op_operand(v->def, 0)) && is_tile_local(s, op_operand(v->def, 1));
+    case OP_MULI:
+      for (uint32_t i = 0; i < 2; i++) {
+        const Value *factor = op_operand(v->def, 1 - i);
+        if (factor->def && factor->def->opcode == OP_SPLAT && is_tile_local(s, op_operand(v->def, i))) return true;
+      }
+      return false;
+    default: return false;
+  }
+}
+
 static bool has_failed(const Split *s, const Value *arg) {
   for (uint32_t i = 0; i < s->failed.count; i++)
     if (s->failed.data[i] == arg) return true;
@@ -223,7 +243,8 @@ static bool decompose(Split *s, Value *v, Address *out) {
       Parts o = split_offset(s, op_operand(op, 1));
       if (o.uniform) a.base = build_binary(&b, OP_ADDPTR, a.base, o.uniform);
       if (o.varying && type_elem_bits(o.varying->type) < 32) o.varying = build_cast(&b, OP_EXTSI, o.varying, i32_of(s));
-      a.offset = add_optional(s, &b, OP_ADDI, a.offset, o.varying, false);
+      bool local = a.offset && o.varying && is_tile_local(s, a.offset) && is_tile_local(s, o.varying);
+      a.offset = add_optional(s, &b, OP_ADDI, a.offset, o.varying, local);
       break;
     }
     case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS:
