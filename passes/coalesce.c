@@ -37,21 +37,21 @@ static void gather(Op *op, void *user) {
 }
 
 // Whether a tensor of this shape is reduced or scanned along the axis anywhere in the kernel.
-static bool shape_is_reduced(const Coalesce *c, const Type *t, uint32_t axis) {
+static bool shape_is_reduced(const Coalesce *c, const Func *f, const Type *t, uint32_t axis) {
   for (uint32_t i = 0; i < c->reductions.count; i++) {
     const Op *op = c->reductions.data[i];
-    if (type_same_shape(op_operand(op, 0)->type, t) && op_int(op, ATTR_AXIS, 0) == axis) return true;
+    if (op->parent->func == f && type_same_shape(op_operand(op, 0)->type, t) && op_int(op, ATTR_AXIS, 0) == axis) return true;
   }
   return false;
 }
 
 // Elements per thread that serve all accesses of this shape and order best; see the top of the file.
-static int64_t shared_vector(Coalesce *c, const Type *t, uint32_t axis) {
+static int64_t shared_vector(Coalesce *c, const Func *f, const Type *t, uint32_t axis) {
   int64_t stores = 0, loads = 1;
   for (uint32_t i = 0; i < c->anchors.count; i++) {
     const Op *op = c->anchors.data[i].op;
     AccessInfo a;
-    if ((op->opcode != OP_LOAD && op->opcode != OP_STORE) || !type_same_shape(access_type(op), t)) continue;
+    if ((op->opcode != OP_LOAD && op->opcode != OP_STORE) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
     if (!axis_access_info(c->axes, op, &a) || a.fastest != axis) continue;
     int64_t v = access_max_vector(&a, axis, access_elem_bytes(op));
     if (op->opcode == OP_LOAD) loads = max_i64(loads, v);
@@ -78,10 +78,10 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k - 1] = swap;
     }
   uint32_t axis = choice.order[0];
-  int64_t vec = op->opcode == OP_LOAD || op->opcode == OP_STORE ? shared_vector(c, t, axis) : 1;
+  int64_t vec = op->opcode == OP_LOAD || op->opcode == OP_STORE ? shared_vector(c, op->parent->func, t, axis) : 1;
   if (op->opcode == OP_STORE) vec = min_i64(vec, access_max_vector(&a, axis, access_elem_bytes(op)));
   choice.vec = (uint32_t)min_i64(vec, elements_per_thread(c, t));
-  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, t, axis);
+  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent->func, t, axis);
   return layout_blocked_for(c->ctx, c->module, t, &choice);
 }
 
@@ -127,7 +127,7 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v)->func, t, t->rank - 1u)};
   // A tile that comes by TMA is read from shared memory 16 bytes at a time.
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
