@@ -97,7 +97,7 @@ static void print_element(Buf *out, const HostTensor *t, uint64_t i) {
   else buf_printf(out, "%.*g", digits[t->dtype] ? digits[t->dtype] : 4, host_get(t, i));
 }
 
-enum { SHOWN = 1000, EDGE = 3 };
+enum { SHOWN = 128, EDGE = 3 };
 
 static void print_axis(Buf *out, const HostTensor *t, uint32_t axis, uint64_t start, uint64_t stride, bool whole) {
   if (axis == t->rank) {
