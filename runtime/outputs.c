@@ -87,7 +87,8 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
     const char *path = output_path(o, input, emits, bit);
     tile_status status = file_write(o->arena, path, p->outputs[bit].data, p->outputs[bit].size, error);
     if (status != TILE_OK) return status;
-    if (strcmp(path, "-")) main_output = path;
+    // A make rule is about the file that -o names.
+    if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
   }
   return write_depfile(o, p, main_output, error);
 }
