@@ -37,6 +37,10 @@ NodeList *list_new(Parser *p, Node *first) {
 }
 
 NodeList *list_add(Parser *p, NodeList *list, Node *node) {
+  if (!list->capacity) {   // most lists stay short
+    list->data = arena_array(&p->ctx->arena, Node *, 2);
+    list->capacity = 2;
+  }
   vec_push(&p->ctx->arena, list, node);
   return list;
 }

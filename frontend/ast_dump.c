@@ -50,6 +50,18 @@ static void put_block(Buf *b, const char *label, const NodeList *list, uint32_t 
   if (label) buf_putc(b, ')');
 }
 
+// Bytes need not be UTF-8: what is not ASCII is shown by number.
+static void put_bytes(Buf *b, const Node *n) {
+  buf_puts(b, " \"");
+  for (size_t i = 0; i < n->str.size; i++) {
+    unsigned char c = (unsigned char)n->str.data[i];
+    if (c == '"' || c == '\\') buf_printf(b, "\\%c", c);
+    else if (c >= 0x20 && c < 0x7f) buf_putc(b, (char)c);
+    else buf_printf(b, "\\x%02X", c);
+  }
+  buf_putc(b, '"');
+}
+
 static void put_param(Buf *b, const Node *n, uint32_t indent) {
   static const char *const marks[] = {"/", "", "*", "kw ", "**"};
   buf_printf(b, " %s%s", marks[n->param.kind], n->param.name);
@@ -135,7 +147,8 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
     case NODE_NAME: put_name(b, n->name.id); break;
     case NODE_INT: buf_putc(b, ' '); put_int(b, n->integer.value); break;
     case NODE_FLOAT: case NODE_IMAG: buf_putc(b, ' '); put_float(b, n->floating.value); break;
-    case NODE_STR: case NODE_BYTES: buf_putc(b, ' '); buf_quote(b, n->str.data, n->str.size); break;
+    case NODE_STR: buf_putc(b, ' '); buf_quote(b, n->str.data, n->str.size); break;
+    case NODE_BYTES: put_bytes(b, n); break;
     case NODE_FORMAT:
       put(b, n->format.value, indent);
       if (n->format.conversion) buf_printf(b, " !%c", n->format.conversion);

@@ -9,17 +9,16 @@
 
 static int digit_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99; }
 
-static Node *int_literal(Parser *p, Span span, const char *s, size_t n, uint32_t base) {
+static Node *int_literal(Parser *p, Span span, const char *s, size_t n) {
   Node *node = ast_node(p, NODE_INT, span);
-  read_int(s, n, base, &node->integer.value, &node->integer.is_too_large);
+  read_int(s, n, 0, &node->integer.value, &node->integer.is_too_large);
   return node;
 }
 
 Node *ast_number(Parser *p, Span span) {
   const char *s = p->file->text + (span.begin - p->file->base);
   size_t n = span.end - span.begin;
-  if (n > 2 && s[0] == '0' && strchr("xXoObB", s[1]))
-    return int_literal(p, span, s + 2, n - 2, strchr("xX", s[1]) ? 16 : strchr("oO", s[1]) ? 8 : 2);
+  if (n > 2 && s[0] == '0' && strchr("xXoObB", s[1])) return int_literal(p, span, s, n);
   bool is_imag = s[n - 1] == 'j' || s[n - 1] == 'J', is_float = false, is_zero = true;
   for (size_t i = 0; i < n; i++) {
     is_float |= strchr(".eE", s[i]) != NULL;
@@ -30,7 +29,7 @@ Node *ast_number(Parser *p, Span span) {
       diag_error(p->ctx, span, "a decimal integer does not begin with 0");
       diag_note(p->ctx, (Span){0, 0}, "write 0o for octal");
     }
-    return int_literal(p, span, s, n, 10);
+    return int_literal(p, span, s, n);
   }
   char *digits = arena_alloc(&p->ctx->arena, n + 1);
   size_t len = 0;
@@ -72,6 +71,7 @@ static bool is_string_prefix(const char *text, uint32_t begin, uint32_t quote) {
 typedef struct { uint32_t expr_end, equals, conversion, spec_begin, spec_end, end; } Field;   // offsets; 0: absent. end: past the `}`
 
 enum { FIELD_DEPTH = 8 };
+static uint32_t string_end(const char *text, uint32_t at, uint32_t limit, int depth);
 static bool scan_field(const char *text, uint32_t at, uint32_t limit, const StringForm *form, int depth, Field *out);
 
 // Skips an f-string's spec up to its closing brace; nested fields are skipped whole. 0 if it never closes.
@@ -97,13 +97,7 @@ static bool scan_field(const char *text, uint32_t at, uint32_t limit, const Stri
     if (c == '\n' && !form->triple && !nesting) return false;
     if (c == '\'' || c == '"') {
       uint32_t begin = is_string_prefix(text, word, i) ? word : i;
-      if (c == form->quote && (!form->triple || (i + 2 < limit && text[i + 1] == c && text[i + 2] == c)) && depth == 0 && begin == i && !nesting) {
-        // Either this quote ends the whole literal (and the field is not closed) or, as newer Pythons allow, opens a string here:
-        // it does only if something follows that closes both.
-        uint32_t inner = literal_string_end(text, begin, limit);
-        if (!inner) return false;
-      }
-      uint32_t end = literal_string_end(text, begin, limit);
+      uint32_t end = string_end(text, begin, limit, depth + 1);
       if (!end) return false;
       word = i = end;
       continue;
@@ -145,8 +139,9 @@ static bool scan_field(const char *text, uint32_t at, uint32_t limit, const Stri
   return true;
 }
 
-uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit) {
+static uint32_t string_end(const char *text, uint32_t at, uint32_t limit, int depth) {
   StringForm f = string_form(text, at, limit);
+  bool has_fields = f.format;   // until one is found that does not close
   for (uint32_t i = f.body; i < limit;) {
     char c = text[i];
     if (c == '\\') {
@@ -159,15 +154,18 @@ uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit) {
       if (i + 2 < limit && text[i + 1] == c && text[i + 2] == c) return i + 3;
     }
     if (!f.triple && (c == '\n' || c == '\r')) return 0;
-    if (f.format && c == '{') {
+    if (has_fields && c == '{') {
       Field field;
       if (i + 1 < limit && text[i + 1] == '{') { i += 2; continue; }
-      if (scan_field(text, i + 1, limit, &f, 0, &field)) { i = field.end; continue; }
+      has_fields = scan_field(text, i + 1, limit, &f, depth, &field);
+      if (has_fields) { i = field.end; continue; }
     }
     i++;
   }
   return 0;
 }
+
+uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit) { return string_end(text, at, limit, 0); }
 
 // ---- decoding ----
 

@@ -47,7 +47,12 @@ bool read_int(const char *s, size_t n, uint32_t base, Int128 *out, bool *too_lar
   if (n > 2 && s[0] == '0') {
     char c = s[1] | 0x20;
     uint32_t prefix = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
-    if (prefix && (base == 0 || base == prefix)) base = prefix, s += 2, n -= 2;
+    if (prefix && (base == 0 || base == prefix)) {
+      base = prefix;
+      s += 2;
+      n -= 2;
+      if (s[0] == '_') s++, n--;
+    }
   }
   if (!base) base = 10;
   unsigned __int128 value = 0;

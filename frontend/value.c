@@ -208,41 +208,42 @@ CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_l
 
 // ---- equality and hashing ----
 
-enum { MAX_NESTING = 100 };   // deeper structure is not looked at: recursion stays bounded
+// Structure beyond these bounds is not looked at: values may be cyclic, and may share parts exponentially often.
+enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20, MAX_TEXT = 1 << 22 };
+typedef struct { uint32_t depth, left; } Walk;
 
 static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
 static double number_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : v->kind == CT_INT ? (double)v->i : v->b; }
 static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
 
-static bool equal(const CtValue *a, const CtValue *b, int depth);
+static bool equal(const CtValue *a, const CtValue *b, Walk *w);
 
-static bool lists_equal(const CtList *a, const CtList *b, int depth) {
+static bool lists_equal(const CtList *a, const CtList *b, Walk *w) {
   if (a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++)
-    if (a->data[i] != b->data[i] && !equal(a->data[i], b->data[i], depth + 1)) return false;
+    if (a->data[i] != b->data[i] && !equal(a->data[i], b->data[i], w)) return false;
   return true;
 }
 
-static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, int depth) {
+static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, Walk *w) {
   if (a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
     const CtValue *other = dict_get(b, a->entries[i].key);
-    if (!other || (with_values && !equal(a->entries[i].value, other, depth + 1))) return false;
+    if (!other || (with_values && !equal(a->entries[i].value, other, w))) return false;
   }
   return true;
 }
 
 // The fields of a namedtuple compare as a tuple does.
-static bool instances_equal(const CtInstance *a, const CtInstance *b, int depth) {
+static bool instances_equal(const CtInstance *a, const CtInstance *b, Walk *w) {
   if (a == b) return true;
   if (a->cls != b->cls || (a->cls->form != CLASS_NAMEDTUPLE && a->cls->form != CLASS_DATACLASS) || a->attrs->count != b->attrs->count) return false;
   for (uint32_t i = 0; i < a->attrs->count; i++)
-    if (!equal(a->attrs->bindings[i].value, b->attrs->bindings[i].value, depth + 1)) return false;
+    if (!equal(a->attrs->bindings[i].value, b->attrs->bindings[i].value, w)) return false;
   return true;
 }
 
-static bool equal(const CtValue *a, const CtValue *b, int depth) {
-  if (depth > MAX_NESTING) return a == b;   // lists may contain themselves
+static bool equal_kinds(const CtValue *a, const CtValue *b, Walk *w) {
   if (a->kind == CT_CONSTEXPR) a = a->inner;
   if (b->kind == CT_CONSTEXPR) b = b->inner;
   if (is_number(a) && is_number(b)) {
@@ -253,38 +254,53 @@ static bool equal(const CtValue *a, const CtValue *b, int depth) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
     case CT_STR: case CT_BYTES: return a->str.size == b->str.size && !memcmp(a->str.data, b->str.data, a->str.size);
-    case CT_TUPLE: case CT_LIST: return lists_equal(&a->list, &b->list, depth);
-    case CT_DICT: return dicts_equal(a->dict, b->dict, true, depth);
-    case CT_SET: return dicts_equal(a->dict, b->dict, false, depth);
+    case CT_TUPLE: case CT_LIST: return lists_equal(&a->list, &b->list, w);
+    case CT_DICT: return dicts_equal(a->dict, b->dict, true, w);
+    case CT_SET: return dicts_equal(a->dict, b->dict, false, w);
     case CT_RANGE: return a->range.start == b->range.start && a->range.stop == b->range.stop && a->range.step == b->range.step;
-    case CT_SLICE: return equal(a->slice.lower, b->slice.lower, depth + 1) && equal(a->slice.upper, b->slice.upper, depth + 1) && equal(a->slice.step, b->slice.step, depth + 1);
+    case CT_SLICE: return equal(a->slice.lower, b->slice.lower, w) && equal(a->slice.upper, b->slice.upper, w) && equal(a->slice.step, b->slice.step, w);
     case CT_DTYPE: return ct_type_equal(a->type, b->type);
     case CT_FUNCTION: return a->fn == b->fn;
     case CT_BUILTIN: return a->builtin.name == b->builtin.name;
-    case CT_METHOD: return equal(a->method.self, b->method.self, depth + 1) && equal(a->method.fn, b->method.fn, depth + 1);
+    case CT_METHOD: return equal(a->method.self, b->method.self, w) && equal(a->method.fn, b->method.fn, w);
     case CT_MODULE: return a->module == b->module;
     case CT_CLASS: return a->cls == b->cls;
-    case CT_INSTANCE: return instances_equal(a->instance, b->instance, depth);
+    case CT_INSTANCE: return instances_equal(a->instance, b->instance, w);
     case CT_NONE: case CT_ELLIPSIS: return true;
     default: return false;
   }
 }
 
-bool ct_equal(const CtValue *a, const CtValue *b) { return equal(a, b, 0); }
+static bool equal(const CtValue *a, const CtValue *b, Walk *w) {
+  if (w->depth == MAX_NESTING || !w->left) return a == b;   // lists may contain themselves
+  w->depth++;
+  w->left--;
+  bool same = equal_kinds(a, b, w);
+  w->depth--;
+  return same;
+}
 
-static bool hashable(const CtValue *v, int depth) {
+bool ct_equal(const CtValue *a, const CtValue *b) { return equal(a, b, &(Walk){0, MAX_VISITS}); }
+
+static bool hashable(const CtValue *v, Walk *w) {
   switch (v->kind) {
     case CT_LIST: case CT_DICT: case CT_SET: case CT_SLICE: case CT_MISSING: return false;
     case CT_TUPLE:
-      for (uint32_t i = 0; depth < MAX_NESTING && i < v->list.count; i++)
-        if (!hashable(v->list.data[i], depth + 1)) return false;
+      if (v->tuple.hash || w->depth == MAX_NESTING) return true;   // a hash is only kept for what has one
+      for (uint32_t i = 0; i < v->list.count && w->left; i++) {
+        w->depth++;
+        w->left--;
+        bool ok = hashable(v->list.data[i], w);
+        w->depth--;
+        if (!ok) return false;
+      }
       return true;
-    case CT_CONSTEXPR: return hashable(v->inner, depth + 1);
+    case CT_CONSTEXPR: return hashable(v->inner, w);
     default: return true;
   }
 }
 
-bool ct_is_hashable(const CtValue *v) { return hashable(v, 0); }
+bool ct_is_hashable(const CtValue *v) { return hashable(v, &(Walk){0, MAX_VISITS}); }
 
 static uint64_t mix(uint64_t h, uint64_t x) {
   h = (h ^ x) * 0x9e3779b97f4a7c15u;
@@ -304,9 +320,9 @@ static uint64_t hash_type(const CtType *t) {
 }
 
 static uint64_t hash(const CtValue *v, int depth) {
-  if (depth > MAX_NESTING) return 0;
+  if (depth == MAX_NESTING) return 0;
   switch (v->kind) {
-    case CT_CONSTEXPR: return hash(v->inner, depth + 1);
+    case CT_CONSTEXPR: return hash(v->inner, depth);
     case CT_BOOL: return mix(1, v->b);
     case CT_INT: return mix(mix(1, (uint64_t)v->i), v->i == (Int128)(int64_t)v->i ? 0 : (uint64_t)(v->i >> 64));
     case CT_FLOAT: {
@@ -317,9 +333,11 @@ static uint64_t hash(const CtValue *v, int depth) {
     }
     case CT_STR: case CT_BYTES: return hash_bytes(v->str.data, v->str.size);
     case CT_TUPLE: {
-      uint64_t h = 3;
+      uint64_t h = v->tuple.hash;   // kept, as tuples may share their parts
+      if (h) return h;
+      h = 3;
       for (uint32_t i = 0; i < v->list.count; i++) h = mix(h, hash(v->list.data[i], depth + 1));
-      return h;
+      return ((CtValue *)v)->tuple.hash = h | 1;
     }
     case CT_DTYPE: return mix(4, hash_type(v->type));
     case CT_BUILTIN: return mix(5, hash_bytes(v->builtin.name, strlen(v->builtin.name)));
@@ -461,7 +479,7 @@ static void put_attrs(Context *ctx, Buf *b, const CtInstance *in, int depth) {
 }
 
 static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
-  if (depth > REPR_DEPTH) {
+  if (depth > REPR_DEPTH || b->size > MAX_TEXT) {
     buf_puts(b, "...");
     return;
   }

@@ -87,6 +87,7 @@ struct CtValue {
     double f;
     struct { const char *data; size_t size; } str;                       // STR, BYTES; NUL-terminated beside its size
     CtList list;                                                         // TUPLE, LIST
+    struct { CtList items; uint64_t hash; } tuple;                       // TUPLE: list, and its hash once it is known
     CtDict *dict;                                                        // DICT; SET (values are NULL)
     struct { Int128 start, stop, step; } range;
     struct { CtValue *lower, *upper, *step; } slice;                     // None where left out
