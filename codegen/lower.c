@@ -34,13 +34,13 @@ static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
   uint32_t n = cg_num_regs(result->type), num_in = op->num_operands;
   ScalarKind k = cg_elem_kind(op_operand(op, op->opcode == OP_SELECT ? 1 : 0)->type);
   const CgValue *in[4];
-  bool splat = true;
+  bool splat = true, scalar = !type_is_tensor(result->type);
   for (uint32_t i = 0; i < num_in; i++) {
     in[i] = cg_get(op_operand(op, i));
     splat &= in[i]->splat;
   }
   LLVMValueRef x[4];
-  if (splat) {
+  if (splat || scalar) {
     for (uint32_t i = 0; i < num_in; i++) x[i] = in[i]->v[0];
     cg_set(result, cg_splat(c, n, lower_element(c, op, emit, k, x)));
     return;

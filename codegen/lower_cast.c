@@ -44,7 +44,8 @@ static LLVMValueRef fp8_from_f32_software(Cg *c, LLVMValueRef v, ScalarKind k) {
   LLVMValueRef r = pick(c, is_sub, subnormal, normal);
   r = pick(c, cmp(c, LLVMIntUGT, r, f.max_finite), cg_i32(c, f.max_finite), r);
   r = LLVMBuildOr(c->b, r, sign, "");
-  if (f.has_nan) r = pick(c, cmp(c, LLVMIntUGT, mag, 0x7f800000), cg_i32(c, 0x7f), r);
+  // A format without NaN has nothing for it but zero.
+  r = pick(c, cmp(c, LLVMIntUGT, mag, 0x7f800000), cg_i32(c, f.has_nan ? 0x7f : 0), r);
   return LLVMBuildTrunc(c->b, r, c->t_i8, "");
 }
 
