@@ -197,11 +197,11 @@ bool decode_mul24(Parser *p, Instr *in) {
 
 // ------------------------------------------------------------------------------------- division and other families
 
-// Division by zero gives all ones, as the hardware's sequence does; the smallest value over -1 wraps.
+// Quotient and remainder by zero are all ones, as the hardware's sequence has it; the smallest value over -1 wraps.
 static inline uint64_t div_u(uint64_t a, uint64_t b) { return b ? a / b : ~UINT64_C(0); }
 static inline int64_t div_s(int64_t a, int64_t b) { return !b ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
-static inline uint64_t rem_u(uint64_t a, uint64_t b) { return b ? a % b : a; }
-static inline int64_t rem_s(int64_t a, int64_t b) { return !b ? a : b == -1 ? 0 : a % b; }
+static inline uint64_t rem_u(uint64_t a, uint64_t b) { return b ? a % b : ~UINT64_C(0); }
+static inline int64_t rem_s(int64_t a, int64_t b) { return !b ? -1 : b == -1 ? 0 : a % b; }
 #define DIVS(name, f)                                                                                    \
   BINARY(name##_u16, uint16_t, uint16_t, f##_u(a, b)) BINARY(name##_u32, uint32_t, uint32_t, f##_u(a, b)) BINARY(name##_u64, uint64_t, uint64_t, f##_u(a, b)) \
   BINARY(name##_s16, uint16_t, int16_t, f##_s(a, b)) BINARY(name##_s32, uint32_t, int32_t, f##_s(a, b)) BINARY(name##_s64, uint64_t, int64_t, f##_s(a, b))    \
@@ -293,8 +293,10 @@ static inline uint64_t brev(uint64_t a, unsigned bits) {
 }
 static inline uint64_t bfe(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
   unsigned bits = ptx_types[t].bits;
-  pos &= 255, len &= 255;
+  if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
   if (!len) return 0;
+  if (len > 255) len = 255;
+  if (pos > 255) pos = 255;
   bool s = ptx_types[t].cls == CLASS_SINT;
   unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
   uint64_t sign = s && (a >> top & 1) ? ~UINT64_C(0) : 0;
@@ -303,7 +305,7 @@ static inline uint64_t bfe(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
   return (field | (have >= 64 ? 0 : sign & ~width_mask(have))) & width_mask(bits);
 }
 static inline uint64_t bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
-  pos &= 255, len &= 255;
+  if (bits == 32) pos &= 255, len &= 255;
   if (pos >= bits || !len) return b & width_mask(bits);
   if (len > bits - pos) len = bits - pos;
   uint64_t m = width_mask(len) << pos;

@@ -14,10 +14,20 @@ static inline uint64_t extend(uint64_t v, PtxType t, unsigned reg_bits) {
   return (uint64_t)num_sext(v, bits) & width_mask(reg_bits);
 }
 
+// To and from .f64 a NaN keeps its sign and the upper bits of its payload and becomes quiet.
+static uint64_t convert_nan(NumFormat from, NumFormat to, uint64_t v) {
+  const NumFormatInfo *a = num_format_info(from), *b = num_format_info(to);
+  uint64_t payload = v & width_mask(a->man_bits), sign = v >> (a->width - 1) & 1;
+  payload = a->man_bits > b->man_bits ? payload >> (a->man_bits - b->man_bits) : payload << (b->man_bits - a->man_bits);
+  return sign << (b->width - 1) | width_mask(b->exp_bits) << b->man_bits | UINT64_C(1) << (b->man_bits - 1) | payload;
+}
+
 static uint64_t float_to_float(const Instr *in, PtxType from, PtxType to, uint64_t v) {
   NumFormat ff = num_format_of(from), ft = num_format_of(to);
   NumRound rnd = num_round_of(in->rnd);
   double x = num_decode(ff, v);
+  if (x != x && !in->sat && (to == T_F64 || from == T_F64)) return convert_nan(ff, ft, in->ftz && from == T_F32 ? num_canonical_nan(ff) : v);
+  if (x != x && in->rnd == RND_RNA) return v & ~UINT64_C(0x1fff);
   if (in->ftz && from == T_F32) x = flush((float)x);
   if (in->rint) x = num_round_to_integral(x, rnd);
   if (in->sat) x = x > 0 ? (x < 1 ? x : 1) : 0;
@@ -85,7 +95,7 @@ static ExecResult op_cvt_f32_s32(Warp *w, const Instr *in, uint32_t mask) {
 static ExecResult op_cvt_f32_bf16(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_row(w, &in->ops[0]);
   const uint64_t *a = src_row(w, &in->ops[1]);
-  LANES(l, mask, uint32_t v = (uint32_t)a[l] << 16; d[l] = (v & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : v;);
+  LANES(l, mask, d[l] = (uint32_t)a[l] << 16;);   // a NaN as it is
   return EXEC_NEXT;
 }
 

@@ -8,10 +8,17 @@
 static inline float f32(uint64_t v) { return num_f32_bits((uint32_t)v); }
 static inline uint64_t b32(float x) { return x != x ? 0x7fffffffu : num_bits_f32(x); }
 static inline float flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
+// .ftz looks at the result rounded as if the exponent had no lower end, so that what rounds up to the smallest normal
+// number only for lack of exponent is flushed. `exact` is the result rounded to odd in double.
+static inline float flush_tiny(double exact, float r, NumRound rnd) {
+  if (fabsf(r) > 0x1p-126f) return r;
+  float scaled = num_f32_bits((uint32_t)num_encode(NUM_F32, exact * 0x1p64, rnd, false));
+  return fabsf(scaled) < 0x1p-62f ? copysignf(0, r) : r;
+}
 static inline float saturate(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }   // NaN gives 0
 
 // The plain form (.rn, no .ftz, no .sat) has its own loop; any other goes through `slow`.
-#define F32_BINARY(name, plain, slow)                                                                    \
+#define F32_BINARY(name, plain, slow, tiny)                                                                    \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                      \
     uint64_t *d = dst_row(w, &in->ops[0]);                                                               \
     const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);                           \
@@ -26,16 +33,29 @@ static inline float saturate(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }   
     FOR_LANES(l, mask) {                                                                                 \
       float a = f32(A[l]), b = f32(B[l]), r;                                                             \
       if (ftz) a = flush(a), b = flush(b);                                                               \
-      if (rnd == NUM_RNE) { r = plain; if (ftz) r = flush(r); }                                          \
-      else r = slow(a, b, rnd, ftz);                                                                     \
+      r = rnd == NUM_RNE ? plain : slow(a, b, rnd, ftz);                                                 \
+      if (ftz) r = tiny ? flush_tiny((double)a * b, r, rnd) : flush(r);                                       \
       d[l] = b32(in->sat ? saturate(r) : r);                                                             \
     }                                                                                                    \
     return EXEC_NEXT;                                                                                    \
   }
-F32_BINARY(op_add_f32, a + b, num_add_f32)
-F32_BINARY(op_sub_f32, a - b, num_sub_f32)
-F32_BINARY(op_mul_f32, a * b, num_mul_f32)
-F32_BINARY(op_div_f32, a / b, num_div_f32)
+F32_BINARY(op_add_f32, a + b, num_add_f32, false)
+F32_BINARY(op_sub_f32, a - b, num_sub_f32, false)
+F32_BINARY(op_mul_f32, a * b, num_mul_f32, true)
+F32_BINARY(op_div_f32, a / b, num_div_f32, false)
+
+// div.approx multiplies by a reciprocal, which is flushed for divisors above 2^126.
+static ExecResult op_div_approx(Warp *w, const Instr *in, uint32_t mask) {
+  uint64_t *d = dst_row(w, &in->ops[0]);
+  const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);
+  FOR_LANES(l, mask) {
+    float a = f32(A[l]), b = f32(B[l]);
+    if (in->ftz) a = flush(a), b = flush(b);
+    float r = fabsf(b) > 0x1p126f && fabsf(b) < INFINITY ? a * copysignf(0, b) : a / b;
+    d[l] = b32(in->ftz ? flush(r) : r);
+  }
+  return EXEC_NEXT;
+}
 
 static ExecResult op_fma_f32(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_row(w, &in->ops[0]);
@@ -52,13 +72,22 @@ static ExecResult op_fma_f32_slow(Warp *w, const Instr *in, uint32_t mask) {
     float a = f32(A[l]), b = f32(B[l]), c = f32(C[l]), r;
     if (ftz) a = flush(a), b = flush(b), c = flush(c);
     r = rnd == NUM_RNE ? fmaf(a, b, c) : num_fma_f32(a, b, c, rnd, ftz);
-    if (ftz) r = flush(r);
+    if (ftz) r = flush_tiny(num_add_odd((double)a * b, c), r, rnd);
     d[l] = b32(in->sat ? saturate(r) : r);
   }
   return EXEC_NEXT;
 }
 
 // ----------------------------------------------------------------------------------------------------- min, max, signs
+
+// A NaN among operands of .f64 comes out as it went in, made quiet; an invalid operation gives the default NaN.
+static uint64_t nan64(uint64_t a, uint64_t b, uint64_t c) {
+  const uint64_t v[] = {a, b, c};
+  for (int i = 0; i < 3; i++)
+    if ((v[i] & INT64_MAX) > UINT64_C(0x7ff0000000000000)) return v[i] | UINT64_C(0x0008000000000000);
+  return UINT64_C(0xfff8000000000000);
+}
+static inline uint64_t flush16(NumFormat f, uint64_t v) { return f == NUM_F16 && !(v & 0x7c00) ? v & 0x8000 : v; }
 
 static uint64_t min_max(NumFormat f, uint64_t a, uint64_t b, const Instr *in) {
   bool max = in->op == OP_max;
@@ -71,7 +100,7 @@ static uint64_t min_max(NumFormat f, uint64_t a, uint64_t b, const Instr *in) {
     x = fabs(x), y = fabs(y);
   }
   if (x != x || y != y) {
-    if ((x != x && y != y) || has_mod(in, M_NaN)) return num_canonical_nan(f);
+    if ((x != x && y != y) || has_mod(in, M_NaN)) return f == NUM_F64 ? nan64(a, b, 0) : num_canonical_nan(f);
     return (x != x ? b : a) | out_sign;
   }
   bool first = x == y ? (signbit(x) != 0) != max : (x < y) != max;   // −0 is below +0
@@ -89,6 +118,8 @@ static uint64_t scalar(const Instr *in, NumFormat f, uint64_t a, uint64_t b, uin
   uint64_t sign = UINT64_C(1) << (width - 1);
   if (in->ftz && f == NUM_F32) {
     a = num_bits_f32(flush(f32(a))), b = num_bits_f32(flush(f32(b)));
+  } else if (in->ftz) {
+    a = flush16(f, a), b = flush16(f, b), c = flush16(f, c);
   }
   if (f == NUM_F64) {
     double x = num_f64_bits(a), y = num_f64_bits(b), z = num_f64_bits(c), r;
@@ -100,9 +131,9 @@ static uint64_t scalar(const Instr *in, NumFormat f, uint64_t a, uint64_t b, uin
     case OP_fma: case OP_mad: r = rnd == NUM_RNE ? fma(x, y, z) : num_fma_f64(x, y, z, rnd); break;
     case OP_min: case OP_max: return min_max(f, a, b, in);
     case OP_abs: return a & ~sign;
-    default: return a ^ sign;
+    default: return x != x ? a : a ^ sign;
     }
-    return num_bits_f64(r);
+    return r != r ? nan64(a, in->num_ops > 2 ? b : 0, in->num_ops > 3 ? c : 0) : num_bits_f64(r);
   }
   uint64_t r;
   switch (in->op) {
@@ -111,8 +142,13 @@ static uint64_t scalar(const Instr *in, NumFormat f, uint64_t a, uint64_t b, uin
   case OP_mul: r = num_mul(f, a, b, rnd, in->ftz); break;
   case OP_fma: case OP_mad: r = num_fma(f, a, b, c, rnd, in->ftz); break;
   case OP_min: case OP_max: r = min_max(f, a, b, in); break;
-  case OP_abs: r = a & ~sign; break;
-  default: r = a ^ sign; break;
+  case OP_abs: r = num_is_nan(f, a) ? num_canonical_nan(f) : a & ~sign; break;
+  default: r = num_is_nan(f, a) ? num_canonical_nan(f) : a ^ sign; break;
+  }
+  if (in->ftz && f == NUM_F16 && (in->op == OP_mul || in->op == OP_fma)) {
+    double exact = num_decode(f, a) * num_decode(f, b);
+    if (in->op == OP_fma) exact = num_add_odd(exact, num_decode(f, c));
+    if (fabs(num_decode(f, num_encode(f, exact * 0x1p14, rnd, false))) < 1) r &= sign;
   }
   if (in->sat) r = sat16(f, r);
   if (has_mod(in, M_relu)) r = relu16(f, r);
@@ -144,7 +180,7 @@ bool decode_float(Parser *p, Instr *in) {
   if (in->op == OP_div) {
     if (t == T_F64) return in->rnd != RND_NONE;
     if (t != T_F32 || (in->rnd == RND_NONE && !has_mod(in, M_approx) && !has_mod(in, M_full))) return false;
-    in->exec = in->rnd > RND_RN || in->ftz ? op_div_f32_slow : op_div_f32;
+    in->exec = has_mod(in, M_approx) ? op_div_approx : in->rnd > RND_RN || in->ftz ? op_div_f32_slow : op_div_f32;
     return true;
   }
   if (t == T_F64) return (srcs != 3 || in->rnd != RND_NONE) && !in->ftz && !in->sat;
@@ -192,6 +228,10 @@ static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
       double x = num_f64_bits(a[l]), r;
       if (in->rnd > RND_RN) r = in->op == OP_rcp ? num_div_f64(1, x, rnd) : num_sqrt_f64(x, rnd);
       else r = transcendental(in->op, x);
+      if (r != r) {
+        d[l] = nan64(a[l], 0, 0);
+        continue;
+      }
       if (!in->rnd) {   // the approximate double forms keep only the upper 32 bits' worth of fraction
         if (in->ftz && fabs(x) < 0x1p-1022) r = transcendental(in->op, copysign(0, x));
         r = num_f64_bits(num_bits_f64(r) & ~UINT64_C(0xffffffff));
