@@ -2,6 +2,7 @@
 // depends on the seed.
 #include <string.h>
 
+#include "runtime/sim/async.h"
 #include "runtime/sim/exec_float.h"
 
 static double min_max(double a, double b, bool max) {
@@ -80,7 +81,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_atom(Parser *p, Instr *in) {
   static const PtxMod kinds[] = {M_add, M_and, M_or, M_xor, M_inc, M_dec, M_min, M_max, M_exch, M_cas};
   bool atom = in->op == OP_atom;
-  if (has_mod(in, M_async)) return false;
+  if (has_mod(in, M_async)) return decode_store_async(p, in);
   for (size_t i = 0; i < countof(kinds); i++)
     if (has_mod(in, kinds[i])) in->sel = (uint16_t)kinds[i];
   uint32_t n = (atom ? 3 : 2) + (in->sel == M_cas), hint = has_mod(in, M_L2_cache_hint);

@@ -1,7 +1,7 @@
 // Memory: addresses and their checks, ld, st, mov, address conversions, fences, cache hints.
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/async.h"
 
 // --------------------------------------------------------------------------------------------------------- addresses
 
@@ -247,7 +247,7 @@ static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 bool decode_st(Parser *p, Instr *in) {
-  if (has_mod(in, M_async)) return false;
+  if (has_mod(in, M_async)) return decode_store_async(p, in);
   in->exec = exec_st;
   return decode_access(p, in, 1, 0) && decode_elements(p, in, &in->ops[1], false);
 }

@@ -1,7 +1,80 @@
-// What the executor calls beside its handlers.
-#include "runtime/sim/sim.h"
+// What the executor calls beside its handlers: the asynchronous machinery always, each checker when its check is on.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/sim/shadow.h"
+
+static void grid_begin(Grid *g) {
+  GridShadow *s = calloc(1, sizeof *s);
+  for (uint32_t i = 0; i < g->module->num_code && !s->has_wgmma; i++)
+    s->has_wgmma = g->module->code[i].op == OP_wgmma && has_mod(&g->module->code[i], M_mma_async);
+  g->shadow = s;
+}
+
+static void free_cta(Cta *c) {
+  CtaShadow *s = c->shadow;
+  if (!s) return;
+  free(s->undef);
+  free(s);
+  c->shadow = NULL;
+}
+
+static void cta_begin(Cta *c) {
+  CtaShadow *s = calloc(1, sizeof *s);
+  c->shadow = s;
+  if (c->grid->checks & CHECK_UNDEF) {
+    s->undef = malloc(c->shared_size + 1u);
+    memset(s->undef, 0xff, c->shared_size + 1u);
+  }
+  race_cta_begin(c);
+  if (((GridShadow *)c->grid->shadow)->has_wgmma)
+    for (uint32_t i = 0; i < c->num_warps; i++) warp_async_reserve(&c->warps[i], c->grid->func->num_slots);
+}
+
+static void cta_end(Cta *c) {
+  race_cta_end(c);
+  async_cta_end(c);
+}
+
+static void cluster_end(Cluster *c) {
+  for (uint32_t i = 0; i < c->num_ctas; i++) async_free_warps(c->ctas[i]);
+  async_cluster_end(c);
+  race_cluster_end(c);
+  for (uint32_t i = 0; i < c->num_ctas; i++) free_cta(c->ctas[i]);
+}
+
+// After a failure clusters are still resident.
+static void grid_end(Grid *g) {
+  for (Cluster *c = g->resident; c; c = c->next) cluster_end(c);
+  free(g->shadow);
+  g->shadow = NULL;
+}
+
+static ExecResult access(Warp *w, const Instr *in, const MemAccess *a) {
+  ExecResult r = race_access(w, in, a);
+  return r == EXEC_NEXT && w->undef ? undef_access(w, in, a) : r;
+}
+
+static ExecResult step(Warp *w, const Instr *in, uint32_t mask) {
+  if (w->async) {
+    ExecResult r = wgmma_step(w, in, mask);
+    if (r != EXEC_NEXT) return r;
+  }
+  return w->undef ? undef_step(w, in, mask) : EXEC_NEXT;
+}
+
+static const char *describe(Cluster *c, Arena *a) {
+  return arena_printf(a, "%s%s", race_describe(c, a), async_describe(c, a));
+}
 
 void sim_install_hooks(Grid *g, SimHooks *h) {
-  (void)g;
-  *h = (SimHooks){0};
+  *h = (SimHooks){.grid_begin = grid_begin, .grid_end = grid_end, .cta_begin = cta_begin, .cta_end = cta_end,
+                  .cluster_end = cluster_end, .async_advance = async_advance, .describe = describe};
+  if (g->checks & (CHECK_RACES | CHECK_UNDEF)) h->access = access;
+  if (g->checks & (CHECK_ASYNC | CHECK_UNDEF)) h->step = step;
+  if (!(g->checks & CHECK_RACES)) return;
+  h->barrier = race_barrier;
+  h->cluster_barrier = race_cluster_barrier;
+  h->warp_sync = race_warp_sync;
+  h->fence = race_fence;
 }

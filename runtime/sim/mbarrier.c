@@ -2,15 +2,15 @@
 #include "runtime/sim/mbarrier.h"
 
 MbarrierState mbarrier_unpack(uint64_t w) {
-  return (MbarrierState){.valid = w >> 62 & 1,
+  return (MbarrierState){.valid = (w >> 62 & 1) && !(w >> 21 & 1),
                          .parity = w >> 63,
                          .expected = (uint32_t)(w >> 42 & MBARRIER_MAX_COUNT),
                          .pending = (uint32_t)(w >> 22 & MBARRIER_MAX_COUNT),
-                         .tx = (int32_t)((int64_t)(w << 42) >> 42)};
+                         .tx = (int32_t)((int64_t)(w << 43) >> 43)};
 }
 uint64_t mbarrier_pack(MbarrierState s) {
   return (uint64_t)s.parity << 63 | (uint64_t)s.valid << 62 | (uint64_t)s.expected << 42 | (uint64_t)s.pending << 22 |
-         ((uint64_t)(int64_t)s.tx & 0x3fffff);
+         ((uint64_t)(int64_t)s.tx & 0x1fffff);
 }
 
 MbarrierError mbarrier_init(uint64_t *word, uint32_t count) {

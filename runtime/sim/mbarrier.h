@@ -1,5 +1,6 @@
 // The mbarrier object as arithmetic on the 64-bit word that lives in shared memory. The word is opaque to programs; ours is
-// bit 63 phase parity, 62 initialised, 61..42 expected arrivals, 41..22 pending arrivals, 21..0 transaction count (signed).
+// bit 63 phase parity, 62 initialised, 61..42 expected arrivals, 41..22 pending arrivals, 21 zero, 20..0 transaction
+// count (signed). So neither zeros nor ones are an initialised word.
 // A token (the state that arrive returns) is the word before the arrival.
 // Invariant: outside these functions no phase is complete, i.e. pending > 0 or the transaction count is not 0.
 #ifndef TILE_SIM_MBARRIER_H

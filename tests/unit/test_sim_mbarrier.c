@@ -8,6 +8,8 @@ static void test_phases(void **state) {
   uint64_t w = 0;
   bool flipped;
   assert_int_equal(mbarrier_arrive(&w, 1, 0, false, false, &flipped), MBAR_NOT_INIT);
+  w = UINT64_MAX;
+  assert_int_equal(mbarrier_arrive(&w, 1, 0, false, false, &flipped), MBAR_NOT_INIT);
   assert_int_equal(mbarrier_init(&w, 0), MBAR_BAD_COUNT);
   assert_int_equal(mbarrier_init(&w, 1 << 20), MBAR_BAD_COUNT);
   assert_int_equal(mbarrier_init(&w, 3), MBAR_OK);

@@ -1,0 +1,62 @@
+// What the checkers know beside the machine's state, and the calls by which the executor tells them. All functions are
+// cheap no-ops when their check is off. Those that return ExecResult return EXEC_FAULT after a report, else EXEC_NEXT.
+//
+// Races (shadow_race.c): a vector clock per warp and an epoch per shared-memory word. The agents of the happens-before order
+// are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the copies that complete on
+// it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what makes the epoch known.
+// Definedness (shadow_undef.c): a bit per bit of registers and shared memory.
+#ifndef TILE_SIM_SHADOW_H
+#define TILE_SIM_SHADOW_H
+
+#include "runtime/sim/async.h"
+
+typedef struct GridShadow { bool has_wgmma; } GridShadow;       // Grid.shadow
+typedef struct CtaShadow {                                      // Cta.shadow
+  struct CtaRace *race;    // NULL when races are not checked
+  uint8_t *undef;          // a byte per byte of shared memory, its undefined bits; NULL when definedness is not checked
+} CtaShadow;
+static inline uint8_t *cta_undef(const Cta *c) { return c->shadow ? ((const CtaShadow *)c->shadow)->undef : NULL; }
+
+// ---- shadow_race.c
+void race_cta_begin(Cta *c);
+void race_cluster_end(Cluster *c);
+void race_cta_end(Cta *c);                            // reports operations that nothing has waited for
+ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a);
+void race_barrier(Cta *c, uint32_t id, bool complete, Warp *w, uint32_t mask);
+void race_cluster_barrier(Cluster *c, bool complete, Warp *w, uint32_t mask);
+void race_warp_sync(Warp *w, uint32_t mask);
+ExecResult race_fence(Warp *w, const Instr *in, uint32_t mask);
+const char *race_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
+
+ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult shadow_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
+ExecResult shadow_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
+ExecResult shadow_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult shadow_async_complete(AsyncOp *op, SharedPlace bar, bool flipped);
+
+ExecResult shadow_copy_issue(AsyncOp *op);
+void shadow_copy_waited(Warp *w, uint32_t mask, uint32_t keep);   // all but the last `keep` groups; UINT32_MAX: everything
+void shadow_arrive_issue(AsyncOp *op);
+void shadow_async_acquire(AsyncOp *op);                           // before the arrival that stands for earlier copies
+ExecResult shadow_bulk_issue(AsyncOp *op);
+ExecResult shadow_store_issue(AsyncOp *op);
+void shadow_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only);
+void shadow_wgmma_issue(Warp *w, AsyncOp *op);
+ExecResult shadow_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
+void shadow_wgmma_waited(Warp *w, uint32_t below_group);
+
+// ---- shadow_undef.c
+ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
+ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a);
+void shadow_copy_landed(AsyncOp *op, uint32_t mask);
+void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
+ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);
+void shadow_mma(Warp *w, const Instr *in, const MmaSpec *s);
+void shadow_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
+void shadow_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
+void shadow_wgmma_result(AsyncOp *op);
+// Ordinary instructions against the registers of wgmma in flight, and what a wgmma.fence must still cover (shadow_regs.c).
+ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask);
+
+#endif

@@ -1,0 +1,46 @@
+// Registers of wgmma in flight: nothing else may read an accumulator or write an accumulator or A register before the wait,
+// and what is written before a wgmma needs a wgmma.fence in between.
+#include "runtime/sim/shadow.h"
+
+static const WgmmaFlight *owner(const WarpAsync *wa, uint32_t slot, bool accumulator) {
+  for (uint32_t i = 0; i < wa->num_flight; i++) {
+    const WgmmaFlight *f = &wa->flight[i];
+    const Operand *list = &f->in->ops[accumulator ? 0 : 1];
+    for (uint32_t k = 0; k < list->count; k++)
+      if (list->sub[k].kind == OPND_REG && f->base + list->sub[k].slot == slot) return f;
+  }
+  return NULL;
+}
+
+static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool writes) {
+  WarpAsync *wa = w->async;
+  if (slot >= wa->num_slots) return EXEC_NEXT;
+  if (wa->num_flight && (wa->acc_count[slot] || (writes && wa->src_count[slot]))) {
+    bool accumulator = wa->acc_count[slot] != 0;
+    const WgmmaFlight *f = owner(wa, slot, accumulator);
+    return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "%s %s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
+  }
+  if (writes) wa->written[slot] = wa->fence_epoch;
+  return EXEC_NEXT;
+}
+
+static ExecResult check_operand(Warp *w, const Instr *in, const Operand *o, bool writes) {
+  ExecResult r = EXEC_NEXT;
+  if (o->kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, writes);
+  else if (o->kind == OPND_MEM && o->base_kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, false);
+  for (uint32_t i = 0; i < o->count && r == EXEC_NEXT; i++) r = check_operand(w, in, &o->sub[i], writes && o->kind == OPND_VEC);
+  return r;
+}
+
+ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask) {
+  WarpAsync *wa = w->async;
+  if (!wa->num_slots || in->op == OP_wgmma || !mask || !(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
+  bool has_dst = !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST);
+  uint32_t first = has_dst ? 0 : wa->num_flight ? 0 : in->num_ops;
+  uint32_t last = wa->num_flight ? in->num_ops : has_dst && in->num_ops ? 1 : 0;  // nothing in flight: only writes matter
+  for (uint32_t i = first; i < last; i++) {
+    ExecResult r = check_operand(w, in, &in->ops[i], has_dst && i == 0 && in->ops[i].kind != OPND_MEM);
+    if (r != EXEC_NEXT) return r;
+  }
+  return EXEC_NEXT;
+}

@@ -1,0 +1,384 @@
+// Definedness of every bit of registers and shared memory. Undefined bits travel with the values (by the op table's OPF_*
+// rules); they are reported when they decide a guard, an address, an operand of a synchronisation or asynchronous
+// instruction, or when they are stored to global memory. Global and local memory count as defined.
+#include <string.h>
+
+#include "runtime/sim/shadow.h"
+
+static uint32_t lanes_undef(const Warp *w, const Operand *o, uint32_t mask) {
+  if (o->kind == OPND_PRED) return w->pred_undef[w->pbase + o->slot] & mask;
+  if (o->kind != OPND_REG) return 0;
+  return w->undef_lanes[w->base + o->slot] & mask;
+}
+static uint64_t reg_undef(const Warp *w, const Operand *o, uint32_t lane) { return get_undef(w, o, lane) & width_mask(o->bits); }
+static uint64_t value(const Warp *w, const Operand *o, uint32_t lane) {
+  return o->kind == OPND_REG || o->kind == OPND_IMM ? src_row(w, o)[lane] : 0;
+}
+
+static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *what) {
+  return sim_report(w->grid, w, in, __builtin_ctz(lanes), REPORT_UNDEFINED, "%s has never been set (or was computed from what has not)", what);
+}
+
+// Lanes in which an operand has undefined bits within its width.
+static uint32_t operand_undef(const Warp *w, const Operand *o, uint32_t mask) {
+  uint32_t lanes = lanes_undef(w, o, mask), bad = o->kind == OPND_PRED ? lanes : 0;
+  if (o->kind == OPND_REG) FOR_LANES(l, lanes) if (reg_undef(w, o, l)) bad |= 1u << l;
+  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) bad |= operand_undef(w, &o->sub[i], mask);
+  return bad;
+}
+
+static ExecResult check_address(Warp *w, const Instr *in, const Operand *o, uint32_t mask) {
+  if (o->base_kind == OPND_REG) {
+    Operand base = *o;
+    base.kind = OPND_REG;
+    base.count = 0;
+    uint32_t bad = operand_undef(w, &base, mask);
+    if (bad) return report(w, in, bad, "the address");
+  }
+  for (uint32_t i = 0; i < o->count; i++) {
+    uint32_t bad = operand_undef(w, &o->sub[i], mask);
+    if (bad) return report(w, in, bad, "a coordinate");
+  }
+  return EXEC_NEXT;
+}
+
+static void clear(Warp *w, const Operand *o, uint32_t mask) {
+  if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] &= ~mask;
+  if (o->kind == OPND_REG) {
+    uint32_t had = lanes_undef(w, o, mask);
+    w->undef_lanes[w->base + o->slot] &= ~mask;
+    FOR_LANES(l, had) w->undef[((size_t)w->base + o->slot) * WARP_SIZE + l] = 0;
+  }
+  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) clear(w, &o->sub[i], mask);
+  if (o->pair) clear(w, o->pair, mask);
+}
+
+static void taint(Warp *w, const Operand *o, uint32_t lane) {
+  if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] |= 1u << lane;
+  if (o->kind == OPND_REG) set_undef(w, o, lane, width_mask(o->bits));
+  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) taint(w, &o->sub[i], lane);
+  if (o->pair) taint(w, o->pair, lane);
+}
+
+// From the lowest undefined bit upwards: what carries can reach.
+static uint64_t upwards(uint64_t u) { return u ? ~((u & -u) - 1) : 0; }
+
+static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
+  const Operand *a = &in->ops[1], *b = &in->ops[2];
+  uint64_t ua = reg_undef(w, a, lane), n = value(w, b, lane) & 0xffffffff;
+  unsigned bits = in->ops[0].bits;
+  if (in->op == OP_shl || in->op == OP_shr) {
+    if (reg_undef(w, b, lane)) return ~UINT64_C(0);
+    if (in->op == OP_shl) return n >= bits ? 0 : ua << n;
+    bool sign = ptx_types[in->type[0]].cls == CLASS_SINT && ua >> (bits - 1) & 1;
+    if (n >= bits) return sign ? ~UINT64_C(0) : 0;
+    return ua >> n | (sign && n ? ~UINT64_C(0) << (bits - n) : 0);
+  }
+  const Operand *c = &in->ops[3];
+  uint64_t ub = reg_undef(w, b, lane);
+  if (reg_undef(w, c, lane)) return ~UINT64_C(0);
+  if (in->op == OP_prmt && in->num_mods == 1) {
+    uint64_t both = ub << 32 | ua, sel = value(w, c, lane), out = 0;
+    for (int i = 0; i < 4; i++) {
+      uint64_t pick = sel >> (4 * i) & 15, byte = both >> (8 * (pick & 7)) & 0xff;
+      if (pick & 8) byte = byte & 0x80 ? 0xff : 0;
+      out |= byte << (8 * i);
+    }
+    return out;
+  }
+  if (in->op == OP_shf) {
+    uint64_t both = ub << 32 | ua, s = value(w, c, lane);
+    s = has_mod(in, M_wrap) ? s & 31 : s > 32 ? 32 : s & 63;
+    return has_mod(in, M_l) ? both << s >> 32 : both >> s;
+  }
+  return ua | ub ? ~UINT64_C(0) : 0;
+}
+
+static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t lane) {
+  uint64_t u[4] = {0}, all = 0;
+  for (uint32_t i = 1; i < in->num_ops && i < 4; i++) {
+    u[i] = in->ops[i].kind == OPND_PRED ? (w->pred_undef[w->pbase + in->ops[i].slot] >> lane & 1 ? ~UINT64_C(0) : 0) : reg_undef(w, &in->ops[i], lane);
+    all |= u[i];
+  }
+  if (flags & OPF_BITWISE) {
+    uint64_t a = in->num_ops > 1 ? value(w, &in->ops[1], lane) : 0, b = in->num_ops > 2 ? value(w, &in->ops[2], lane) : 0;
+    if (in->op == OP_and) return (u[1] & u[2]) | (u[1] & b) | (u[2] & a);
+    if (in->op == OP_or) return (u[1] & u[2]) | (u[1] & ~b) | (u[2] & ~a);
+    return all;
+  }
+  if (flags & OPF_SHIFT) return shift_undef(w, in, lane);
+  if (flags & OPF_MOVE) {
+    if (in->op == OP_selp) return u[3] ? ~UINT64_C(0) : src_pred(w, &in->ops[3]) >> lane & 1 ? u[1] : u[2];
+    if (in->op == OP_slct) return u[3] ? ~UINT64_C(0) : u[1] | u[2];
+    return all;
+  }
+  bool integer = in->num_types && ptx_types[in->type[0]].cls != CLASS_FLOAT;
+  if ((flags & OPF_CARRY) && integer && !has_mod(in, M_hi)) return upwards(all);
+  return all ? ~UINT64_C(0) : 0;
+}
+
+// mov that packs several registers into one, or the reverse.
+static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
+  const Operand *d = &in->ops[0], *s = &in->ops[1];
+  FOR_LANES(l, mask) {
+    uint64_t bits = 0;
+    if (s->kind == OPND_VEC) {
+      unsigned at = 0, step = ptx_types[in->type[0]].bits / s->count;
+      for (uint32_t i = 0; i < s->count && at < 64; i++, at += step) bits |= (reg_undef(w, &s->sub[i], l) & width_mask(step)) << at;
+    } else {
+      bits = reg_undef(w, s, l);
+    }
+    if (d->kind == OPND_VEC) {
+      unsigned step = ptx_types[in->type[0]].bits / d->count;
+      for (uint32_t i = 0; i < d->count; i++) set_undef(w, &d->sub[i], l, i * step < 64 ? bits >> (i * step) & width_mask(step) : 0);
+    } else {
+      set_undef(w, d, l, bits & width_mask(d->bits));
+    }
+  }
+}
+
+static bool synchronises(const Instr *in) {
+  return in->op == OP_mbarrier || in->op == OP_wgmma || in->op == OP_cp || in->op == OP_bar || in->op == OP_barrier || in->op == OP_brx || in->op == OP_setmaxnreg;
+}
+
+ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
+  if (in->guard >= 0) {
+    uint32_t bad = w->pred_undef[w->pbase + (uint32_t)in->guard] & w->active;
+    if (bad) return report(w, in, bad, in->op == OP_bra ? "the condition of this branch" : "the guard predicate");
+  }
+  if (!mask) return EXEC_NEXT;
+  uint32_t flags = ptx_op_flags((PtxOp)in->op), any = 0;
+  bool has_dst = !(flags & OPF_NO_DST) && in->num_ops && in->ops[0].kind != OPND_MEM;
+  for (uint32_t i = 0; i < in->num_ops; i++) {
+    const Operand *o = &in->ops[i];
+    if (i == 0 && has_dst) continue;
+    if (o->kind == OPND_MEM) {
+      ExecResult r = check_address(w, in, o, mask);
+      if (r != EXEC_NEXT) return r;
+    } else if (o->kind == OPND_VEC) {
+      if (in->op == OP_wgmma) continue;
+      for (uint32_t k = 0; k < o->count; k++) any |= lanes_undef(w, &o->sub[k], mask);
+    } else {
+      any |= lanes_undef(w, o, mask);
+    }
+  }
+  if (any && synchronises(in)) {
+    for (uint32_t i = has_dst ? 1 : 0; i < in->num_ops; i++) {
+      uint32_t bad = in->op == OP_wgmma && in->ops[i].kind == OPND_VEC ? 0 : operand_undef(w, &in->ops[i], mask);
+      if (bad) return report(w, in, bad, "an operand of this instruction");
+    }
+  }
+  if ((flags & OPF_OWN_SHADOW) || !has_dst) return EXEC_NEXT;
+  const Operand *d = &in->ops[0];
+  if (!any) {
+    clear(w, d, mask);
+    return EXEC_NEXT;
+  }
+  if (in->op == OP_mov && (d->kind == OPND_VEC || in->ops[1].kind == OPND_VEC)) {
+    move_parts(w, in, mask);
+    return EXEC_NEXT;
+  }
+  clear(w, d, mask & ~any);
+  FOR_LANES(l, any & mask) {
+    uint64_t bits = result_undef(w, in, flags, l);
+    if (d->kind == OPND_REG && !d->pair) set_undef(w, d, l, bits & width_mask(d->bits));
+    else if (bits) taint(w, d, l);
+    else clear(w, d, 1u << l);
+  }
+  return EXEC_NEXT;
+}
+
+// ---- memory
+
+static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *undef) {
+  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  uint32_t bytes = in->n;
+  for (uint32_t e = 0; e < in->k; e++) {
+    uint64_t bits = 0;
+    if (undef) memcpy(&bits, undef + e * bytes, bytes < 8 ? bytes : 8);
+    if (in->sel && bits >> (8 * bytes - 1) & 1 && bytes < 8) bits |= ~UINT64_C(0) << (8 * bytes);  // sign extension
+    set_undef(w, &elems[e], lane, bits & width_mask(elems[e].bits));
+    if (bytes == 16) {
+      Operand upper = elems[e];
+      upper.slot++;
+      bits = 0;
+      if (undef) memcpy(&bits, undef + 8, 8);
+      set_undef(w, &upper, lane, bits);
+    }
+  }
+}
+
+static bool stored_undef(Warp *w, const Instr *in, uint32_t lane, uint32_t size, uint8_t *out) {
+  const Operand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+  uint8_t any = 0;
+  for (uint32_t e = 0; e * in->n < size; e++) {
+    uint64_t bits[2] = {get_undef(w, &elems[e], lane), 0};
+    if (in->n == 16) {
+      Operand upper = elems[e];
+      upper.slot++;
+      bits[1] = get_undef(w, &upper, lane);
+    }
+    memcpy(out + e * in->n, bits, in->n);
+  }
+  for (uint32_t i = 0; i < size; i++) any |= out[i];
+  return any;
+}
+
+static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
+  bool has_dst = in->op == OP_atom;
+  FOR_LANES(l, a->mask) {
+    uint32_t bad = 0;
+    for (uint32_t i = has_dst ? 2 : 1; i < in->num_ops; i++) bad |= operand_undef(w, &in->ops[i], 1u << l);
+    uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    if (bad && !mem) return report(w, in, bad, "a value stored to global memory");
+    bool old = false;
+    for (uint32_t i = 0; mem && i < a->size; i++) old |= mem[i] != 0;
+    if (mem) memset(mem, bad || (old && !has_mod(in, M_exch)) ? 0xff : 0, a->size);
+    if (!has_dst) continue;
+    if (old) taint(w, &in->ops[0], l);
+    else clear(w, &in->ops[0], 1u << l);
+  }
+  return EXEC_NEXT;
+}
+
+ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
+  if (in->op == OP_atom || in->op == OP_red) return atomic_access(w, in, a);
+  bool loads = in->op == OP_ld || in->op == OP_ldu;
+  if (!loads && in->op != OP_st) return EXEC_NEXT;
+  FOR_LANES(l, a->mask) {
+    uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    if (loads) {
+      set_loaded(w, in, l, mem);
+      continue;
+    }
+    uint8_t bits[32];
+    bool any = stored_undef(w, in, l, a->size, bits);
+    if (mem) memcpy(mem, bits, a->size);
+    else if (any && a->space[l] == SPACE_GLOBAL) return report(w, in, 1u << l, "a value stored to global memory");
+  }
+  return EXEC_NEXT;
+}
+
+static void define(SharedPlace p, uint32_t bytes) {
+  if (cta_undef(p.cta)) memset(cta_undef(p.cta) + p.offset, 0, bytes);
+}
+
+void shadow_copy_landed(AsyncOp *op, uint32_t mask) {
+  FOR_LANES(l, mask) define(op->copy.dst[l], op->copy.bytes);
+}
+void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) {
+  (void)op, (void)global;
+  define(dst, bytes);
+}
+ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
+  const uint8_t *undef = cta_undef(src.cta);
+  for (uint32_t i = 0; undef && i < bytes; i++)
+    if (undef[src.offset + i])
+      return async_report(op, REPORT_UNDEFINED, "shared+0x%x, which has never been set, is copied to global memory at 0x%llx", src.offset + i + SHARED_BASE, (unsigned long long)(global + i));
+  return EXEC_NEXT;
+}
+
+// ---- matrix instructions: an element of D is undefined when anything of its row of A or column of B is, or its C.
+
+typedef struct { bool row[64], col[256]; } Tainted;
+
+static uint64_t part(const Warp *w, const Operand *o, uint32_t lane, unsigned e, unsigned bits) {
+  uint64_t u = o->kind == OPND_REG ? get_undef(w, o, lane) : 0;
+  return bits == 64 ? u : u >> (e * bits) & width_mask(bits);
+}
+
+static void set_result(Warp *w, const MmaSpec *s, const Operand *d, const Operand *c, const Tainted *t, unsigned first_row) {
+  unsigned bits = mma_type_info(s->d)->bits, per = mma_per_register(s->d);
+  for (unsigned r = 0; r < d->count; r++)
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
+      uint64_t u = 0;
+      for (unsigned e = 0; e < per; e++) {
+        MmaCoord at = mma_d_coord(s, lane, r, e);
+        if (t->row[first_row + at.row] || t->col[at.col] || (c && part(w, &c->sub[r], lane, e, bits))) u |= width_mask(bits) << (e * bits % 64);
+      }
+      set_undef(w, &d->sub[r], lane, u);
+    }
+}
+
+static bool vector_undef(const Warp *w, const Operand *v) {
+  uint32_t any = 0;
+  for (uint32_t i = 0; i < v->count; i++) any |= lanes_undef(w, &v->sub[i], FULL_MASK);
+  return any;
+}
+
+static void taint_rows(const Warp *w, const MmaSpec *s, const Operand *a, Tainted *t, unsigned first_row) {
+  for (unsigned r = 0; r < a->count; r++)
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+      for (unsigned e = 0; e < mma_per_register(s->a); e++)
+        if (part(w, &a->sub[r], lane, e, mma_type_info(s->a)->bits)) t->row[first_row + mma_a_coord(s, lane, r, e).row] = true;
+}
+
+void shadow_mma(Warp *w, const Instr *in, const MmaSpec *s) {
+  if (!w->undef) return;
+  if (!vector_undef(w, &in->ops[1]) && !vector_undef(w, &in->ops[2]) && !vector_undef(w, &in->ops[3])) {
+    clear(w, &in->ops[0], FULL_MASK);
+    return;
+  }
+  Tainted t = {0};
+  taint_rows(w, s, &in->ops[1], &t, 0);
+  for (unsigned r = 0; r < in->ops[2].count; r++)
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+      for (unsigned e = 0; e < mma_per_register(s->b); e++)
+        if (part(w, &in->ops[2].sub[r], lane, e, mma_type_info(s->b)->bits)) t.col[mma_b_coord(s, lane, r, e).col] = true;
+  set_result(w, s, &in->ops[0], &in->ops[3], &t, 0);
+}
+
+void shadow_wgmma_result(AsyncOp *op) {
+  const Instr *in = op->in;
+  const WgmmaForm *form = in->aux;
+  const MmaSpec *s = &form->spec;
+  Warp *warps = op->warp;
+  const uint8_t *undef = cta_undef(warps->cta);
+  if (!warps->undef || !undef) return;
+  Tainted t = {0};
+  unsigned es = mma_type_info(s->a)->bits / 8;
+  MmaDescriptor da, db;
+  mma_descriptor_decode(op->wgmma.desc_a[0], &da);
+  mma_descriptor_decode(op->wgmma.desc_b[0], &db);
+  for (unsigned k = 0; k < s->k; k++) {
+    for (unsigned n = 0; n < s->n; n++)
+      for (unsigned i = 0; i < es; i++) t.col[n] |= undef[mma_descriptor_address(&db, form->trans_b, es, n, k) - SHARED_BASE + i] != 0;
+    for (unsigned m = 0; !form->a_in_registers && m < 64; m++)
+      for (unsigned i = 0; i < es; i++) t.row[m] |= undef[mma_descriptor_address(&da, form->trans_a, es, m, k) - SHARED_BASE + i] != 0;
+  }
+  for (unsigned p = 0; p < 4; p++) {
+    uint32_t base = warps[p].base;
+    warps[p].base = op->wgmma.base[p];
+    if (form->a_in_registers) taint_rows(&warps[p], s, &in->ops[1], &t, 16 * p);
+    set_result(&warps[p], s, &in->ops[0], op->wgmma.use_c[0] ? &in->ops[0] : NULL, &t, 16 * p);
+    warps[p].base = base;
+  }
+}
+
+void shadow_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
+  if (!w->undef) return;
+  for (unsigned m = 0; m < count; m++)
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
+      uint64_t u = 0;
+      for (unsigned e = 0; e < 2; e++) {
+        MmaCoord c = mma_matrix_coord(lane, e, trans);
+        unsigned row = m * 8 + c.row;
+        uint16_t bits = 0;
+        if (a->space[row] == SPACE_SHARED && cta_undef(a->cta[row])) memcpy(&bits, cta_undef(a->cta[row]) + (a->host[row] - a->cta[row]->shared) + 2 * c.col, 2);
+        u |= (uint64_t)bits << (16 * e);
+      }
+      set_undef(w, &in->ops[0].sub[m], lane, u);
+    }
+}
+
+void shadow_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
+  if (!w->undef) return;
+  for (unsigned m = 0; m < count; m++)
+    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
+      for (unsigned e = 0; e < 2; e++) {
+        MmaCoord c = mma_matrix_coord(lane, e, trans);
+        unsigned row = m * 8 + c.row;
+        uint16_t bits = (uint16_t)(get_undef(w, &in->ops[1].sub[m], lane) >> (16 * e));
+        if (a->space[row] == SPACE_SHARED && cta_undef(a->cta[row])) memcpy(cta_undef(a->cta[row]) + (a->host[row] - a->cta[row]->shared) + 2 * c.col, &bits, 2);
+      }
+}

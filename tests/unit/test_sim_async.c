@@ -1,0 +1,124 @@
+// Asynchronous instructions and the checkers on small kernels: each runs with several seeds, and either gives its result or
+// the report it must give.
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/sim/sim.h"
+#include "runtime/sim/tensormap.h"
+
+enum { SEEDS = 12, BUFFER = 4096 };
+// Registers and a shared array for all kernels: %d1 is the buffer, %t the thread, %s the address of 1 KB aligned shared bytes.
+static const char *const prologue =
+  ".version 8.6\n.target sm_90a\n.address_size 64\n"
+  ".visible .entry k(.param .u64 buf) {\n"
+  ".shared .align 1024 .b8 sm[8192];\n.shared .align 8 .b8 bar[64];\n"
+  ".reg .b32 %r<40>; .reg .b64 %d<20>; .reg .pred %p<8>; .reg .f32 %f<40>; .reg .b16 %h<4>;\n"
+  ".reg .b32 %t, %s, %b;\n"
+  "ld.param.u64 %d1, [buf]; mov.u32 %t, %tid.x; mov.u32 %s, sm; mov.u32 %b, bar;\n";
+
+// result: NULL: what the kernel leaves in the buffer is checked by `want`; else the words that the report starts with.
+typedef struct { const char *what, *body; uint32_t threads, cluster; const char *report; uint32_t at, want; } Case;
+
+static void run_case(const Case *c) {
+  Sim sim;
+  sim_init(&sim);
+  sim.max_steps = 1000000;
+  Device *dev = &sim.devices[0];
+  uint32_t *buffer = (uint32_t *)(uintptr_t)device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
+  char *text = malloc(strlen(prologue) + strlen(c->body) + 64);
+  sprintf(text, "%s%s\nret;\n}\n", prologue, c->body);
+  Module *m = module_load(dev, text, strlen(text));
+  if (m->error) fail_msg("%s: %s", c->what, m->error);
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (uint32_t i = 0; i < BUFFER / 4; i++) buffer[i] = i;
+    sim.seed = seed;
+    uint64_t param = (uintptr_t)buffer;
+    uint32_t n = c->cluster ? c->cluster : 1;
+    LaunchParams lp = {.func = module_find(m, "k"), .grid = {n, 1, 1}, .block = {c->threads, 1, 1}, .cluster = {n, 1, 1}, .params = (const uint8_t *)&param};
+    CUresult rc = grid_run(&sim, dev, &lp);
+    if (!c->report && rc) fail_msg("%s, seed %d: %s", c->what, (int)seed, sim.report);
+    if (!c->report && buffer[c->at] != c->want) fail_msg("%s, seed %d: buffer[%u] is %u, not %u", c->what, (int)seed, c->at, buffer[c->at], c->want);
+    if (c->report && !rc) fail_msg("%s, seed %d: no report", c->what, (int)seed);
+    if (c->report && strncmp(sim.report, c->report, strlen(c->report))) fail_msg("%s, seed %d: another report: %s", c->what, (int)seed, sim.report);
+  }
+  free(text);
+  module_free(m);
+  sim_free(&sim);
+}
+
+#define COPY16 "shl.b32 %r1, %t, 4; add.u32 %r2, %s, %r1; mad.wide.u32 %d2, %t, 16, %d1; cp.async.cg.shared.global [%r2], [%d2], 16;\n"
+// the word that thread ^ 1 copied
+#define READ_OTHER "xor.b32 %r3, %t, 1; shl.b32 %r4, %r3, 4; add.u32 %r4, %r4, %s; ld.shared.u32 %r5, [%r4+4];\n"
+#define STORE5 "mad.wide.u32 %d3, %t, 4, %d1; st.global.u32 [%d3+2048], %r5;\n"
+#define INIT(count) "setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], " #count "; fence.mbarrier_init.release.cluster; L1: bar.sync 0;\n"
+#define WAIT(parity) "W" #parity ": mbarrier.try_wait.parity.shared.b64 %p2, [%b], " #parity "; @!%p2 bra W" #parity ";\n"
+
+static const Case cases[] = {
+  {"cp.async with groups", COPY16 "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 7, 4 * 6 + 1},
+  {"cp.async not waited for", COPY16 "cp.async.commit_group; bar.sync 0;" READ_OTHER STORE5, 64, 0, "asynchronous operation misused", 0, 0},
+  {"cp.async waited for but not committed", COPY16 "cp.async.wait_group 0; bar.sync 0;" READ_OTHER STORE5, 64, 0, "asynchronous operation misused", 0, 0},
+  {"cp.async without a barrier", COPY16 "cp.async.wait_all; " "add.u32 %r3, %t, 32; and.b32 %r3, %r3, 63; shl.b32 %r4, %r3, 4; add.u32 %r4, %r4, %s; ld.shared.u32 %r5, [%r4+4];\n", 64, 0, "asynchronous operation misused", 0, 0},
+  {"cp.async keeps the last group", COPY16 "cp.async.commit_group; add.u32 %r2, %r2, 2048; cp.async.cg.shared.global [%r2], [%d2], 16; cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;" READ_OTHER STORE5
+   "cp.async.wait_all;", 64, 0, NULL, 512 + 2, 4 * 3 + 1},
+  {"cp.async zero fill", "shl.b32 %r1, %t, 4; add.u32 %r2, %s, %r1; mad.wide.u32 %d2, %t, 16, %d1; cp.async.ca.shared.global [%r2], [%d2], 16, 4; cp.async.wait_all; ld.shared.u32 %r5, [%r2+4];" STORE5, 32, 0, NULL, 512 + 3, 0},
+  {"cp.async arrives on an mbarrier", INIT(64) COPY16 "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];" WAIT(0) READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
+  {"counted arrival changes nothing", INIT(64) COPY16 "cp.async.mbarrier.arrive.shared.b64 [%b]; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "cp.async.wait_all; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
+  {"bulk copy", INIT(1) "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; L2:\n" WAIT(0)
+   "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; ld.shared.u32 %r5, [%r2];" STORE5, 64, 0, NULL, 512 + 60, 60},
+  {"bulk copy to a misaligned address", INIT(1) "@%p1 bra L2; add.u32 %r1, %s, 8; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 256, [%b]; L2:", 32, 0, "misaligned access", 0, 0},
+  {"bulk copy beyond the buffer", INIT(1) "@%p1 bra L2; add.u64 %d2, %d1, 4000; and.b64 %d2, %d2, -16; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d2], 256, [%b]; L2:", 32, 0, "out-of-bounds access", 0, 0},
+  {"bulk store", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; add.u32 %r3, %t, 1000; st.shared.u32 [%r2], %r3; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
+   "add.u64 %d2, %d1, 1024; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 256 + 33, 1033},
+  {"bulk store of bytes never set", "setp.ne.u32 %p1, %t, 0; @%p1 bra L1; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 32, 0, "use of an undefined value", 0, 0},
+  {"bulk reduction", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; mov.u32 %r3, 5; st.shared.u32 [%r2], %r3; fence.proxy.async; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
+   "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 17, 22},
+  {"source of a store overwritten", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], %t; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
+   "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 128; cp.async.bulk.commit_group; L1: bar.sync 0; st.shared.u32 [%r2], 0; cp.async.bulk.wait_group 0;", 32, 0, "asynchronous operation misused", 0, 0},
+  {"source free after wait_group.read", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], %t; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
+   "add.u64 %d2, %d1, 1024; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%s], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; L1: bar.sync 0; st.shared.u32 [%r2], 0;", 32, 0, NULL, 256 + 19, 19},
+  // clusters
+  {"remote arrival", "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; L1: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+   "xor.b32 %r2, %r1, 1; mapa.shared::cluster.u32 %r3, %b, %r2; mapa.shared::cluster.u32 %r4, %s, %r2; @%p1 bra L2; st.shared::cluster.u32 [%r4], %r1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3]; L2:\n"
+   "W0: mbarrier.try_wait.parity.acquire.cluster.shared.b64 %p2, [%b], 0; @!%p2 bra W0; ld.shared.u32 %r5, [%s]; mad.wide.u32 %d3, %r1, 4, %d1; st.global.u32 [%d3+2048], %r5;", 32, 2, NULL, 512, 1},
+  {"multicast", "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; L1: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+   "setp.ne.u32 %p3, %r1, 0; or.pred %p3, %p3, %p1; @%p3 bra L2; mov.b16 %h1, 3; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%d1], 128, [%b], %h1; L2:\n" WAIT(0)
+   "shl.b32 %r2, %t, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2]; mad.lo.u32 %r3, %r1, 32, %t; mad.wide.u32 %d3, %r3, 4, %d1; st.global.u32 [%d3+2048], %r5; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", 32, 2, NULL, 512 + 32 + 21, 21},
+  {"remote store that signals", "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 4; L1: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+   "xor.b32 %r2, %r1, 1; mapa.shared::cluster.u32 %r3, %b, %r2; mapa.shared::cluster.u32 %r4, %s, %r2; add.u32 %r6, %r1, 70; @%p1 bra L2; st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r4], %r6, [%r3]; L2:\n" WAIT(0)
+   "ld.shared.u32 %r5, [%s]; mad.wide.u32 %d3, %r1, 4, %d1; st.global.u32 [%d3+2048], %r5; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", 32, 2, NULL, 513, 70},
+  {"peer exits before a remote store", "mov.u32 %r1, %cluster_ctarank; xor.b32 %r2, %r1, 1; mapa.shared::cluster.u32 %r4, %s, %r2; setp.ne.u32 %p1, %r1, 0; @%p1 bra L2; ret; L2: nanosleep.u32 100; W: ld.volatile.global.u32 %r5, [%d1]; add.u32 %r6, %r6, 0;\n"
+   "mov.u32 %r7, 0; N: add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2000; @%p2 bra N; st.shared::cluster.u32 [%r4], %r1;", 32, 2, "out-of-bounds access", 0, 0},
+  // races and definedness
+  {"exchange with a barrier", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; bar.sync 0; xor.b32 %r2, %t, 33; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];" STORE5, 64, 0, NULL, 512 + 2, 35},
+  {"exchange without a barrier", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; xor.b32 %r2, %t, 32; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; bar.warp.sync -1; ld.shared.u32 %r5, [%r2];", 64, 0, "race", 0, 0},
+  {"exchange in a warp without bar.warp.sync", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; xor.b32 %r2, %t, 1; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];", 32, 0, "race", 0, 0},
+  {"exchange in a warp", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; bar.warp.sync -1; xor.b32 %r2, %t, 1; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];" STORE5, 32, 0, NULL, 512 + 4, 5},
+  {"overwrite what others read", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; bar.sync 0; xor.b32 %r2, %t, 33; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2]; st.shared.u32 [%r1], 0;", 64, 0, "race", 0, 0},
+  {"neighbouring bytes are no race", "add.u32 %r1, %t, %s; st.shared.u8 [%r1], %t; bar.sync 0; ld.shared.u8 %r5, [%r1];" STORE5, 64, 0, NULL, 512 + 5, 5},
+  {"one byte too far is", "add.u32 %r1, %t, %s; st.shared.u8 [%r1], %t; ld.shared.u8 %r5, [%r1+1];", 64, 0, "race", 0, 0},
+  {"named barriers order their threads", "setp.lt.u32 %p1, %t, 32; @%p1 bra L1; st.shared.u32 [%s], 77; bar.arrive 1, 64; bra L2; L1: bar.sync 1, 64; ld.shared.u32 %r5, [%s]; st.global.u32 [%d1+2048], %r5; L2:", 64, 0, NULL, 512, 77},
+  {"atomics do not race", "atom.shared.add.u32 %r5, [%s+64], 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; L1:", 64, 0, NULL, 1, 1},
+  {"shared memory never set decides a branch", "ld.shared.u32 %r1, [%s]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L1; L1:", 32, 0, "use of an undefined value", 0, 0},
+  {"register never set is an address", "ld.shared.u32 %r5, [%r30];", 32, 0, "use of an undefined value", 0, 0},
+  {"register never set is stored", "mov.b32 %r5, %r31; add.u32 %r5, %r5, 1;" STORE5, 32, 0, "use of an undefined value", 0, 0},
+  {"undefined bits masked away", "and.b32 %r5, %r31, 0; or.b32 %r5, %r5, 9;" STORE5, 32, 0, NULL, 513, 9},
+  {"undefined half not used", "ld.shared.u16 %h1, [%s+2]; st.shared.u16 [%s], 7; bar.warp.sync -1; ld.shared.u32 %r5, [%s]; and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 7},
+  // mbarriers
+  {"arrivals beyond the count", INIT(1) "@%p1 bra L2; mbarrier.arrive.shared.b64 _, [%b], 2; L2:", 32, 0, "mbarrier misused", 0, 0},
+  {"mbarrier not initialised", "mbarrier.arrive.shared.b64 _, [%b];", 1, 0, "mbarrier misused", 0, 0},
+  {"mbarrier overwritten", INIT(32) "@%p1 bra L2; st.shared.u64 [%b], 0; L2:", 32, 0, "mbarrier misused", 0, 0},
+  {"phase that never comes", INIT(33) "mbarrier.arrive.shared.b64 _, [%b];" WAIT(0), 32, 0, "deadlock", 0, 0},
+  {"wait by token", INIT(32) "mbarrier.arrive.shared.b64 %d4, [%b]; W: mbarrier.test_wait.shared.b64 %p2, [%b], %d4; @!%p2 bra W; mbarrier.pending_count.b64 %r6, %d4; setp.gt.u32 %p3, %r6, 0; selp.u32 %r5, 3, 4, %p3;" STORE5, 32, 0, NULL, 514, 3},
+};
+
+static void test_cases(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
