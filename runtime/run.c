@@ -31,7 +31,7 @@ static tile_status compile_for(Session *s, const CompileJob *base, int config, t
   if (!options.arch && s->device) options.arch = s->device->arch;
   job.options = &options;
   job.config = config;
-  if (!s->device || strcmp(s->device->kind, "interp")) job.emit |= TILE_EMIT_PTX | TILE_EMIT_METADATA;
+  if (s->device && strcmp(s->device->kind, "interp")) job.emit |= TILE_EMIT_PTX | TILE_EMIT_METADATA;
   s->run->is_usage_error = false;
   tile_status status = compile(&job, &s->program, error);
   return status == TILE_ERROR_PROGRAM && s->run->is_usage_error ? TILE_ERROR_USAGE : status;
