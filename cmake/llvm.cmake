@@ -20,7 +20,7 @@ if(TILE_LINK_LLVM STREQUAL "static")
   # A private LLVM may be given options of its own (codegen/emit.c).
   target_compile_definitions(tile-llvm INTERFACE TILE_LLVM_STATIC=1)
   # The C++ runtime goes inside, so that only libc and libm are needed at run time.
-  target_link_options(tile-llvm INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed -Wl,--exclude-libs,ALL)
+  target_link_options(tile-llvm INTERFACE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
 else()
   target_link_directories(tile-llvm INTERFACE ${llvm_libdir})
   target_link_libraries(tile-llvm INTERFACE LLVM-22)
