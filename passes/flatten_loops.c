@@ -27,6 +27,17 @@ static bool block_is_pure(const Block *b) {
   return true;
 }
 
+// What a tile's prologue computes without the tile's number is computed once, and not carried.
+static void hoist_invariants(Op *outer, const Op *inner) {
+  for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
+    next = op->next;
+    bool invariant = (op_info[op->opcode].traits & TRAIT_PURE) && op->num_blocks == 0;
+    for (uint32_t i = 0; i < op->num_operands && invariant; i++)
+      invariant = !op_operand(op, i) || value_defined_outside(op_operand(op, i), outer);
+    if (invariant) op_move_before(op, outer);
+  }
+}
+
 static Op *only_inner_loop(Op *outer) {
   Op *inner = NULL;
   for (Op *op = outer->blocks[0]->first; op; op = op->next) {
@@ -35,6 +46,7 @@ static Op *only_inner_loop(Op *outer) {
     inner = op;
   }
   if (!inner) return NULL;
+  hoist_invariants(outer, inner);
   for (uint32_t i = 0; i < 3; i++)
     if (!value_defined_outside(op_operand(inner, i), outer)) return NULL;
   for (Op *op = outer->blocks[0]->first; op != inner; op = op->next) {
@@ -79,19 +91,7 @@ static uint32_t live_prologue(Op *outer, Op *inner, Value **live, uint32_t max) 
   return n;
 }
 
-// What a tile's prologue computes without the tile's number is computed once, and not carried.
-static void hoist_invariants(Op *outer, const Op *inner) {
-  for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
-    next = op->next;
-    bool invariant = (op_info[op->opcode].traits & TRAIT_PURE) && op->num_blocks == 0;
-    for (uint32_t i = 0; i < op->num_operands && invariant; i++)
-      invariant = !op_operand(op, i) || value_defined_outside(op_operand(op, i), outer);
-    if (invariant) op_move_before(op, outer);
-  }
-}
-
 static void flatten(Flatten *s, Op *outer, Op *inner) {
-  hoist_invariants(outer, inner);
   Context *ctx = s->ctx;
   Block *ob = outer->blocks[0], *ib = inner->blocks[0];
   uint32_t num_o = outer->num_results, num_i = inner->num_results;
