@@ -169,7 +169,11 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
-bool run_op(Prog *p, Op *op) { return interp_fns[op->opcode](p, op); }
+bool run_op(Prog *p, Op *op) {
+  if (!interp_fns[op->opcode](p, op)) return false;
+  if (p->shared) poison_scratch(p, op);
+  return true;
+}
 
 // ---- programs ----
 
@@ -182,7 +186,9 @@ static Prog *new_prog(Run *run) {
     p->slots = calloc(run->num_values + 1, sizeof *p->slots);
     if (!p->slots) abort();
   }
-  *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .lanes = 1};
+  const Module *m = run->launch->func->module;
+  if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = temporary(m->shared_bytes);
+  *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .shared = p->shared, .lanes = 1};
   return p;
 }
 
@@ -199,6 +205,7 @@ static void release_progs(Run *run) {
     }
     free(p->slots);
     free(p->stack);
+    free(p->shared);
   }
 }
 

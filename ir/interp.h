@@ -3,6 +3,7 @@
 //
 // Memory is host memory: an address is a host pointer. Every access must lie inside one of the launch's buffers; the
 // address 0 never does. Asynchronous copies land at their wait and leave poison before; so a missing wait shows.
+// At stage ALLOCATED buffers lie at their offsets, and what the scratch of an op would overwrite is poisoned.
 //
 // Programs run one after another. A program that spins (a while loop with an atomic or a volatile load in it) gives way
 // to others, so that locks and flags between programs work.

@@ -41,6 +41,7 @@ typedef struct Prog {
   uint32_t id[3];
   Slot *slots;
   uint32_t lanes;
+  uint8_t *shared;               // stage ALLOCATED: the block's shared memory, where buffers may overlap
   PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first
   uint64_t group;                // cp.async group being filled
   bool synchronised;             // an atomic or volatile load ran since the last time round a while loop
@@ -112,6 +113,7 @@ uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_
 // interp_shared.c
 void view_read(const BufferView *v, const Type *tile, void *out);          // row-major
 void view_write(const BufferView *v, const Type *tile, const void *in);
+void poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
 bool finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
 
 // interp_dot.c: c[M,N] += a[M,K]·b[K,N], dense row-major; elements of the given types.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/interp_int.h"
+#include "ir/scratch.h"
 
 enum { POISON = 0xA5 };
 
@@ -50,18 +51,34 @@ bool interp_alloc(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
   size_t tiles = t->count ? t->count : 1, n = tiles * (size_t)type_numel(t) * type_elem_bytes(t);
   BufferView *v = result_data(p, op, 0);
-  // The memory belongs to the op: it lives in its slot's second half and is the same for each time round a loop.
-  Slot *s = &p->slots[op->results[0].number];
-  if (s->wide_capacity < n) {
-    free(s->wide);
-    s->wide = temporary(n);
-    s->wide_capacity = n;
+  uint8_t *memory;
+  if (p->shared) {
+    int64_t offset = op_int(op, ATTR_OFFSET, 0);
+    if (offset < 0 || (uint64_t)offset + n > p->run->launch->func->module->shared_bytes) return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", p->run->launch->func->module->shared_bytes);
+    memory = p->shared + offset;
+  } else {
+    // The memory belongs to the op: it lies in its slot's second half and is the same each time round a loop.
+    Slot *s = &p->slots[op->results[0].number];
+    if (s->wide_capacity < n) {
+      free(s->wide);
+      s->wide = temporary(n);
+      s->wide_capacity = n;
+    }
+    memory = s->wide;
   }
-  memset(s->wide, POISON, n);
-  *v = (BufferView){.data = s->wide, .tile = type_numel(t)};
+  memset(memory, POISON, n);
+  *v = (BufferView){.data = memory, .tile = type_numel(t)};
   row_major(t, v->strides);
   if (has_operand(op, 0)) view_write(v, t, operand_data(p, op, 0));
   return true;
+}
+
+void poison_scratch(Prog *p, const Op *op) {
+  const Attr *offset = op_attr(op, ATTR_OFFSET);
+  if (!offset || op->opcode == OP_ALLOC) return;
+  const Module *m = p->run->launch->func->module;
+  uint32_t align, n = op_scratch_bytes(p->run->ctx, op, m->num_warps, &align);
+  if ((uint64_t)offset->i + n <= m->shared_bytes) memset(p->shared + offset->i, POISON, n);
 }
 
 bool interp_buffer_index(Prog *p, Op *op) {

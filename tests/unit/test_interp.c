@@ -401,6 +401,31 @@ static void test_tma(void **state) {
   assert_non_null(strstr(diag_render(ctx, false), "waits for ever: 0 arrivals and 256 bytes are missing"));
 }
 
+// Buffers that share memory while both live, and scratch laid over one, show.
+static void test_overlap(void **state) {
+  Context *ctx = *state;
+  int32_t out[2];
+#define OVERLAP(second, scratch)                                                                                                      \
+  "module {stage = allocated, num_warps = 1, shared = 512}\n"                                                                         \
+  "#l = layout<32, lane = [1, 2, 4, 8, 16]> #k = layout<32, lane = [16, 8, 4, 2, 1]> #s = shared<32, offset = [1, 2, 4, 8, 16]>\n"     \
+  "func @f(%out: ptr<i32>) {\n"                                                                                                       \
+  "  %one = constant {value = 1} : tensor<32xi32, #l> %two = constant {value = 2} : tensor<32xi32, #l>\n"                             \
+  "  %a = alloc %one {offset = 0} : buffer<32xi32, #s>\n"                                                                             \
+  "  %b = alloc %two {offset = " second "} : buffer<32xi32, #s>\n"                                                                    \
+  "  %h = histogram %one, _ {offset = " scratch "} : tensor<32xi32, #k>\n"                                                            \
+  "  %va = local_load %a, _ : tensor<32xi32, #l> %vb = local_load %b, _ : tensor<32xi32, #l>\n"                                       \
+  "  %z = constant {value = 0} : tensor<32xi32, #l> %o = constant {value = 1} : tensor<32xi32, #l>\n"                                 \
+  "  store %out, %z, %va, _ store %out, %o, %vb, _ return }\n"
+  Arg args[] = {{out, sizeof out, 0, 0}};
+  run(ctx, OVERLAP("128", "256"), 1, args, 1);
+  assert_true(out[0] == 1 && out[1] == 2);
+  run(ctx, OVERLAP("64", "256"), 1, args, 1);
+  assert_true(out[0] != 1 || out[1] != 2);
+  run(ctx, OVERLAP("128", "0"), 1, args, 1);
+  assert_true(out[0] != 1);
+  assert_false(try_run(ctx, OVERLAP("448", "0"), 1, args, 1, NULL));
+}
+
 static void test_debug(void **state) {
   Context *ctx = *state;
   Buf out = buf_make(&ctx->arena);
@@ -465,7 +490,7 @@ static void test_fast_paths(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
   const struct CMUnitTest tests[] = {T(test_add),   T(test_loops), T(test_reduce_order), T(test_reduce_shapes), T(test_scan),  T(test_map),
-                                     T(test_shapes), T(test_dot),  T(test_spin),         T(test_atomics),       T(test_async_copy), T(test_tma),
+                                     T(test_shapes), T(test_dot),  T(test_spin),         T(test_atomics),       T(test_async_copy), T(test_tma), T(test_overlap),
                                      T(test_debug), T(test_fast_paths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
