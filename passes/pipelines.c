@@ -8,7 +8,7 @@
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
 //   canonicalize, cse, licm, dce          pipeline_loops, lower_tma, lower_allocs
-//                                         canonicalize, cse, licm, dce              allocate_shared
+//                                         canonicalize, cse, licm, dce, order_loads allocate_shared
 //                                                                                   insert_barriers
 #include "passes/pipeline.h"
 
@@ -49,6 +49,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(cse),
   STEP(licm),
   STEP(dce),
+  STEP(order_loads),
 };
 
 static const PipelineStep allocated_steps[] = {

@@ -1,0 +1,110 @@
+// Loads in flight: a block's loads are issued before the first op that has to wait for other threads (a reduction, a scan, a
+// conversion), so that memory works while the block computes. A load moves up, with the pure ops that its addresses
+// need, to behind the last thing it must follow: what defines its operands, a write, a barrier, a loop. Loads keep their
+// order. What moves stays in registers for longer, so only as much moves in one block as threads can hold.
+// In, out: LAID_OUT.
+#include "passes/pass.h"
+
+enum { MAX_MOVED_WORDS = 32 };       // 32-bit registers per thread
+
+typedef struct {
+  Context *ctx;
+  VEC(Op *) slice;           // what moves with the load, the load last
+  bool changed;
+} Order;
+
+static bool waits(const Op *op) {
+  switch (op->opcode) {
+    case OP_REDUCE: case OP_SCAN: case OP_GATHER: case OP_HISTOGRAM: case OP_CONVERT_LAYOUT: return true;
+    default: return false;
+  }
+}
+
+static bool block_stops(const Block *b);
+static bool stops(const Op *op) {
+  if (op->opcode == OP_FOR || op->opcode == OP_WHILE || (op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC))) return true;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    if (block_stops(op->blocks[i])) return true;
+  return false;
+}
+static bool block_stops(const Block *b) {
+  for (const Op *op = b->first; op; op = op->next)
+    if (stops(op)) return true;
+  return false;
+}
+
+static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0); }
+
+static int64_t words(const Op *load) {
+  const Type *t = load->results[0].type;
+  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1;
+  return (regs * type_elem_bits(t) + 31) / 32;
+}
+
+// Op.mark is the position in the block. The pure ops below position `at` that the value needs; false when it needs one that
+// cannot move.
+static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
+  Op *op = v ? v->def : NULL;
+  if (!op || op->parent != b || op->mark <= at) return true;
+  for (uint32_t i = 0; i < o->slice.count; i++)
+    if (o->slice.data[i] == op) return true;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || waits(op)) return false;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (!add_slice(o, b, op_operand(op, i), at)) return false;
+  vec_push(&o->ctx->arena, &o->slice, op);
+  return true;
+}
+
+// Positions that a load cannot rise above because it needs their results, whatever else may move.
+static uint32_t last_fixed(const Block *b, const Value *v, uint32_t least) {
+  const Op *op = v ? v->def : NULL;
+  if (!op || op->parent != b || op->mark <= least) return least;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || waits(op)) return op->mark;
+  for (uint32_t i = 0; i < op->num_operands; i++) least = last_fixed(b, op_operand(op, i), least);
+  return least;
+}
+
+static void order_block(Order *o, Block *b) {
+  for (Op *op = b->first; op; op = op->next)
+    for (uint32_t i = 0; i < op->num_blocks; i++) order_block(o, op->blocks[i]);
+  uint32_t n = 1;            // 0: before the first op
+  for (Op *op = b->first; op; op = op->next) op->mark = n++;
+  Op **at = arena_array(&o->ctx->arena, Op *, n);   // by position
+  for (Op *op = b->first; op; op = op->next) at[op->mark] = op;
+  uint32_t floor = 0, wait = 0;      // last op that no load passes; first wait after it
+  int64_t moved = 0;
+  for (uint32_t i = 1; i < n; i++) {
+    Op *op = at[i];
+    if (stops(op)) {
+      floor = i;
+      wait = 0;
+    } else if (waits(op) && !wait) {
+      wait = i;
+    }
+    if (!is_plain_load(op) || !wait || moved + words(op) > MAX_MOVED_WORDS) continue;
+    uint32_t least = floor;
+    for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least);
+    // Up to the first wait behind everything it must follow.
+    uint32_t to = wait;
+    while (to < i && (to <= least || !waits(at[to]))) to++;
+    if (to >= i) continue;
+    o->slice.count = 0;
+    bool can = true;
+    for (uint32_t k = 0; k < op->num_operands && can; k++) can = add_slice(o, b, op_operand(op, k), to);
+    if (!can) continue;
+    for (uint32_t k = 0; k < o->slice.count; k++) {
+      op_move_before(o->slice.data[k], at[to]);
+      o->slice.data[k]->mark = to - 1;
+    }
+    op_move_before(op, at[to]);
+    op->mark = to - 1;
+    moved += words(op);
+    o->changed = true;
+  }
+}
+
+bool pass_order_loads(PassCtx *p) {
+  Order o = {.ctx = p->ctx};
+  for (Func *f = p->module->funcs; f; f = f->next) order_block(&o, f->body);
+  return o.changed;
+}
