@@ -4,21 +4,26 @@
 // along data (layout_rules.h) to every value that has none yet, so that what belongs together shares one layout. Where two
 // regions meet, a convert_layout is placed; remove_conversions then removes those that can be had cheaper.
 //
-// Choice at an access: the fastest axis is the one of longest contiguity; each thread takes as many consecutive elements as
-// make 16 bytes (the widest element of the stores of this shape counts, else the narrowest of its loads: a store with gaps
-// costs, a load with gaps is caught by L1), but not so many that threads go idle. Lanes run along the fastest axis. Where the
-// tensor is reduced along that axis and there are rows enough, warps take whole rows, so that the reduction needs shuffles only.
+// Choice at an access: the fastest axis is the one of longest contiguity, and lanes run along it. All accesses of one shape
+// and fastest axis in a kernel are given one layout: as many consecutive elements per thread as make them cheapest together
+// (16 bytes where all elements have one size), but not so many that threads go idle. Where the tensor is reduced along that
+// axis and there are rows enough, warps take whole rows, so that the reduction needs shuffles only.
 //
 // In: verified TILE. Out: every tensor type has a layout; operands agree as layout_rules.h says.
+#include <string.h>
+
 #include "passes/layout_assign.h"
 #include "passes/layout_cost.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
+typedef struct { const Func *func; const Type *shape; uint32_t order[LAYOUT_MAX_RANK]; const Layout *layout; } Choice;
+
 typedef struct {
   Context *ctx;
   Module *module;
   AxisAnalysis *axes;
+  VEC(Choice) choices;
   VEC(Op *) reductions;      // reduce and scan
   LayoutAnchors anchors;
 } Coalesce;
@@ -45,27 +50,43 @@ static bool shape_is_reduced(const Coalesce *c, const Func *f, const Type *t, ui
   return false;
 }
 
-// Elements per thread that serve all accesses of this shape and order best; see the top of the file.
-static int64_t shared_vector(Coalesce *c, const Func *f, const Type *t, uint32_t axis) {
-  int64_t stores = 0, loads = 1;
-  for (uint32_t i = 0; i < c->anchors.count; i++) {
-    const Op *op = c->anchors.data[i].op;
-    AccessInfo a;
-    if ((op->opcode != OP_LOAD && op->opcode != OP_STORE) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
-    if (!axis_access_info(c->axes, op, &a) || a.fastest != axis) continue;
-    int64_t v = access_max_vector(&a, axis, access_elem_bytes(op));
-    if (op->opcode == OP_LOAD) loads = max_i64(loads, v);
-    else stores = stores ? min_i64(stores, v) : v;
-  }
-  return stores > 1 ? stores : loads;
-}
-
 static int64_t elements_per_thread(const Coalesce *c, const Type *t) {
   return max_i64(1, type_numel(t) / ((int64_t)c->module->num_warps * WARP_SIZE));
 }
 
+static bool same_choice(const Choice *x, const Func *f, const Type *t, const BlockedChoice *b) {
+  return x->func == f && type_same_shape(x->shape, t) && !memcmp(x->order, b->order, sizeof *b->order * t->rank);
+}
+
+// The number of elements per thread that makes all accesses of this shape with this fastest axis cheapest together.
+static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b) {
+  for (uint32_t i = 0; i < c->choices.count; i++)
+    if (same_choice(&c->choices.data[i], f, t, b)) return c->choices.data[i].layout;
+  const Layout *best = NULL;
+  int64_t best_cost = INT64_MAX;
+  for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
+    const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < c->anchors.count; i++) {
+      const Op *op = c->anchors.data[i].op;
+      AccessInfo a;
+      if (!op_is_global_access(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
+      if (!axis_access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
+      cost += layout_loop_weight(op, 64 * access_cost(op, &a, l, c->module->num_warps));
+    }
+    if (cost >= best_cost) continue;
+    best = l;
+    best_cost = cost;
+  }
+  Choice made = {.func = f, .shape = t, .layout = best};
+  memcpy(made.order, b->order, sizeof made.order);
+  vec_push(&c->ctx->arena, &c->choices, made);
+  return best;
+}
+
 static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   const Type *t = access_type(op);
+  const Func *f = op->parent->func;
   AccessInfo a;
   axis_access_info(c->axes, op, &a);
   BlockedChoice choice = {.vec = 1};
@@ -77,12 +98,8 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k] = choice.order[k - 1];
       choice.order[k - 1] = swap;
     }
-  uint32_t axis = choice.order[0];
-  int64_t vec = op->opcode == OP_LOAD || op->opcode == OP_STORE ? shared_vector(c, op->parent->func, t, axis) : 1;
-  if (op->opcode == OP_STORE) vec = min_i64(vec, access_max_vector(&a, axis, access_elem_bytes(op)));
-  choice.vec = (uint32_t)min_i64(vec, elements_per_thread(c, t));
-  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent->func, t, axis);
-  return layout_blocked_for(c->ctx, c->module, t, &choice);
+  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, f, t, choice.order[0]);
+  return cheapest(c, f, t, &choice);
 }
 
 // An accumulator for multiply-adds: square-ish patches per thread, so that each operand element loaded is used often.

@@ -15,8 +15,11 @@ typedef struct {
 static const Layout *layout_of(const Value *v) { return v->aux; }
 
 int64_t layout_loop_weight(const Op *op, int64_t weight) {
-  for (const Op *p = op->parent->parent; p && weight < INT64_MAX / 64; p = p->parent->parent)
+  const Block *b = op->parent;
+  for (const Op *p = b->parent; p && weight < INT64_MAX / 64; b = p->parent, p = b->parent) {
     if (p->opcode == OP_FOR || p->opcode == OP_WHILE) weight *= 16;
+    if (p->opcode == OP_IF && b == p->blocks[1] && op_int(p, ATTR_LIKELY, 0)) weight = weight / 64 + 1;
+  }
   return weight;
 }
 

@@ -7,7 +7,7 @@
 //   descriptors without TMA               remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
-//   canonicalize, cse, licm, dce          pipeline_loops, lower_tma, lower_allocs
+//   split_full_tile                       pipeline_loops, lower_tma, lower_allocs
 //                                         canonicalize, cse, licm, dce, order_loads allocate_shared
 //                                                                                   insert_barriers
 #include "passes/pipeline.h"
@@ -30,6 +30,8 @@ static const PipelineStep tile_steps[] = {
   STEP(cse),
   STEP(licm),
   STEP(auto_tma),
+  STEP(split_full_tile),
+  STEP(canonicalize),
   STEP(dce),
 };
 

@@ -1,0 +1,197 @@
+// A tile that lies wholly inside its bounds needs no mask. Where the mask keeps accesses from being vectors (nothing is known of
+// what divides the bound), the tile is asked once, and the rest of the block exists twice.
+//
+//   %m = s + range(0, B) < n                      %full = s + B − 1 < n
+//   %x = load p, o, %m               →            if %full {likely} { %x = load p, o ; … ; store q, o, %y }
+//   … ; store q, o, %y, %m                        else             { %x = load p, o, %m ; … ; store q, o, %y, %m }
+//
+// Masks may be conjunctions of such bounds on several axes, broadcast. The question is put in 64 bits, so that it is right for
+// any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
+// are left alone (the loops' own bodies are asked one by one).
+// In, out: TILE.
+#include "passes/axis_info.h"
+#include "passes/layout_cost.h"
+#include "passes/layout_rules.h"
+#include "passes/pass.h"
+
+enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8 };
+
+typedef struct {
+  Context *ctx;
+  AxisAnalysis *axes;
+  bool changed;
+} FullTile;
+
+static Value *mask_of(const Op *op) {
+  if (op->opcode == OP_LOAD) return op_operand(op, 2);
+  return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
+}
+
+// ---- the question ----
+
+// The greatest (least) element of an integer tensor as an i64 scalar. False when it is not a sum of ranges and uniform numbers.
+// With b NULL nothing is built.
+static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **out) {
+  const Type *i64 = type_scalar(s->ctx, SC_I64);
+  int64_t k;
+  if (v->type->kind != TYPE_TENSOR) {
+    if (b) *out = type_elem_bits(v->type) < 64 ? build_cast(b, OP_EXTSI, v, i64) : v;
+    return true;
+  }
+  if (value_constant_int(v, &k)) {
+    if (b) *out = build_int(b, i64, k);
+    return true;
+  }
+  Op *op = v->def;
+  if (!op) return false;
+  switch (op->opcode) {
+    case OP_SPLAT: case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_EXTSI: return extreme(s, b, op_operand(op, 0), greatest, out);
+    case OP_RANGE:
+      if (b) *out = build_int(b, i64, greatest ? op_int(op, ATTR_END, 0) - 1 : op_int(op, ATTR_START, 0));
+      return true;
+    case OP_ADDI: case OP_SUBI: {
+      Value *x = NULL, *y = NULL;
+      bool flip = op->opcode == OP_SUBI;
+      if (!extreme(s, b, op_operand(op, 0), greatest, &x) || !extreme(s, b, op_operand(op, 1), greatest != flip, &y)) return false;
+      if (b) *out = build_binary(b, op->opcode, x, y);
+      return true;
+    }
+    default: return false;
+  }
+}
+
+// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds.
+static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
+  uint64_t bits;
+  if (mask->type->kind != TYPE_TENSOR) {
+    if (b) *out = mask;
+    return true;
+  }
+  if (value_constant_bits(mask, &bits) && (bits & 1)) {
+    if (b) *out = build_int(b, type_scalar(s->ctx, SC_I1), 1);
+    return true;
+  }
+  Op *op = mask->def;
+  if (!op) return false;
+  switch (op->opcode) {
+    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_SPLAT: return all_true(s, b, op_operand(op, 0), out);
+    case OP_ANDI: {
+      Value *x = NULL, *y = NULL;
+      if (!all_true(s, b, op_operand(op, 0), &x) || !all_true(s, b, op_operand(op, 1), &y)) return false;
+      if (b) *out = build_binary(b, OP_ANDI, x, y);
+      return true;
+    }
+    case OP_CMPI: {
+      CmpPred pred = (CmpPred)op_int(op, ATTR_PRED, 0);
+      bool less = pred == CMP_SLT || pred == CMP_SLE, more = pred == CMP_SGT || pred == CMP_SGE;
+      Value *x = NULL, *y = NULL;
+      if (!(less || more) || type_elem_bits(op_operand(op, 0)->type) < 32) return false;
+      if (!extreme(s, b, op_operand(op, 0), less, &x) || !extreme(s, b, op_operand(op, 1), more, &y)) return false;
+      if (b) *out = build_cmp(b, pred, x, y);
+      return true;
+    }
+    default: return false;
+  }
+}
+
+// ---- what to ask of ----
+
+// Without its mask the access could move more at once.
+static bool mask_costs(FullTile *s, const Op *op) {
+  AccessInfo a;
+  if (!op_is_global_access(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !axis_access_info(s->axes, op, &a)) return false;
+  int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
+  a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
+  return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
+}
+
+// What must not be copied: what other passes look for as one, and what is long.
+static bool keeps_whole(const Op *op) {
+  switch (op->opcode) {
+    case OP_FOR: case OP_WHILE: case OP_IF: case OP_DOT: case OP_DESC_LOAD: case OP_DESC_STORE: case OP_DESC_REDUCE: case OP_DESC_GATHER:
+    case OP_DESC_SCATTER: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS:
+      return true;
+    default: return false;
+  }
+}
+
+typedef struct { Value *masks[MAX_MASKS]; uint32_t count; } Masks;
+
+static void add_mask(Masks *m, Value *mask) {
+  for (uint32_t i = 0; i < m->count; i++)
+    if (m->masks[i] == mask) return;
+  if (m->count < MAX_MASKS) m->masks[m->count++] = mask;
+}
+
+static bool comes_before(const Value *v, const Block *b, const Op *first) {
+  if (!v->def || v->def->parent != b) return true;
+  for (const Op *op = b->first; op != first; op = op->next)
+    if (op == v->def) return true;
+  return false;
+}
+
+static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
+  Context *ctx = s->ctx;
+  Builder b = builder_before(ctx, first);
+  Value *full = NULL;
+  for (uint32_t i = 0; i < masks->count; i++) {
+    Value *one = NULL;
+    all_true(s, &b, masks->masks[i], &one);
+    full = full ? build_binary(&b, OP_ANDI, full, one) : one;
+  }
+  // What the block's end needs of the copied part comes out of the if.
+  Op *end = block->last;
+  uint32_t n = 0;
+  const Type **types = arena_array(&ctx->arena, const Type *, end->num_operands + 1);
+  Value **inside = arena_array(&ctx->arena, Value *, end->num_operands + 1);
+  uint32_t *where = arena_array(&ctx->arena, uint32_t, end->num_operands + 1);
+  for (uint32_t i = 0; i < end->num_operands; i++) {
+    Value *v = op_operand(end, i);
+    if (!v || comes_before(v, block, first)) continue;
+    types[n] = v->type;
+    where[n] = i;
+    inside[n++] = v;
+  }
+  ValueMap *map = value_map_new(ctx);
+  BuildRegion r = build_if_begin(&b, full, types, n);
+  Op *branch = r.op;
+  op_set_int(ctx, branch, ATTR_LIKELY, 1);
+  for (uint32_t i = 0; i < masks->count; i++) value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
+  for (Op *op = first; op != end; op = op->next) op_append(op_clone(ctx, op, map), branch->blocks[0]);
+  Value **copies = arena_array(&ctx->arena, Value *, n + 1);
+  for (uint32_t i = 0; i < n; i++) copies[i] = value_map_get(map, inside[i]);
+  build_if_else(&b, &r, copies);
+  for (Op *op = first, *next; op != end; op = next) {
+    next = op->next;
+    op_unlink(op);
+    op_append(op, branch->blocks[1]);
+  }
+  build_if_end(&b, r, inside);
+  for (uint32_t i = 0; i < n; i++) op_set_operand(end, where[i], op_result(branch, i));
+  s->changed = true;
+}
+
+static void visit_block(FullTile *s, Block *block) {
+  for (Op *op = block->first; op; op = op->next)
+    for (uint32_t i = 0; i < op->num_blocks && op->opcode != OP_REDUCE && op->opcode != OP_SCAN && op->opcode != OP_MAP; i++)
+      visit_block(s, op->blocks[i]);
+  // A loop whose loads are to be fetched ahead keeps them in its body.
+  if (block->parent && block->parent->opcode == OP_FOR && op_int(block->parent, ATTR_NUM_STAGES, 1) > 1) return;
+  Op *first = block->first;
+  while (first && !(mask_costs(s, first) && all_true(s, NULL, mask_of(first), NULL))) first = first->next;
+  if (!first) return;
+  Masks masks = {0};
+  uint32_t copied = 0;
+  for (Op *op = first; op != block->last; op = op->next) {
+    if (keeps_whole(op) || ++copied > MAX_COPIED_OPS) return;
+    Value *mask = mask_of(op);
+    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL)) add_mask(&masks, mask);
+  }
+  split_at(s, block, first, &masks);
+}
+
+bool pass_split_full_tile(PassCtx *p) {
+  FullTile s = {p->ctx, axis_analyse(p->ctx, p->module), false};
+  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  return s.changed;
+}
