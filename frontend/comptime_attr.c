@@ -149,7 +149,10 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
 CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   switch (v->kind) {
     case CT_MODULE: return module_attr(ct, v->module, name);
-    case CT_MISSING: return ct_missing_from(ct, v, "%s.%s", v->missing.name, name);
+    case CT_MISSING: {
+      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name), *fact = target_fact(ct, derived->missing.name);
+      return fact ? fact : derived;
+    }
     case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : find_attr(ct, v->inner, name, span);
     case CT_DTYPE: return dtype_attr(ct, v, name);
     case CT_FUNCTION: return function_attr(ct, v->fn, name, span);

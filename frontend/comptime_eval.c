@@ -12,7 +12,7 @@ CtEnv *env_new(Comptime *ct, CtEnv *parent, CtModule *module) {
 
 bool truth(Comptime *ct, CtValue *v, Span span, bool *out) {
   v = ct_unwrap(v);
-  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
+  if (v->kind == CT_MISSING) return target_test(v->missing.name, out) || ct_fail_missing(ct, span, v) != NULL;
   if (v->kind == CT_INSTANCE) {
     CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__bool__"));
     if (method) {

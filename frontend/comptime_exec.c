@@ -84,6 +84,13 @@ static void forget_block(Comptime *ct, const NodeList *body, const CtValue *caus
   for (uint32_t i = 0; i < body->count; i++) forget(ct, body->data[i], cause, env);
 }
 
+// tanh = libdevice.tanh
+static bool is_alias(const Node *n) {
+  const Node *v = n->kind == NODE_ASSIGN ? n->assign.value : NULL;
+  while (v && v->kind == NODE_ATTRIBUTE) v = v->attr.first;
+  return v && v->kind == NODE_NAME;
+}
+
 static bool only_declares(const NodeList *body) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *n = body->data[i];
@@ -95,7 +102,7 @@ static bool only_declares(const NodeList *body) {
           if (!only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
         break;
       case NODE_IF: if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) return false; break;
-      default: return false;
+      default: if (!is_alias(n)) return false;
     }
   }
   return true;
@@ -615,7 +622,10 @@ CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a) {
       if (method) return call(ct, &bound, a);
       break;
     }
-    case CT_MISSING: return ct_missing_from(ct, callee, "%s(...)", callee->missing.name);
+    case CT_MISSING: {
+      CtValue *derived = ct_missing_from(ct, callee, "%s(...)", callee->missing.name), *fact = target_fact(ct, derived->missing.name);
+      return fact ? fact : derived;
+    }
     default: break;
   }
   return ct_fail(ct, a->span, "TypeError", "'%s' cannot be called", ct_kind_name(callee));

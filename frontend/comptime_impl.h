@@ -109,6 +109,8 @@ bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *co
 
 // ---- comptime_modules.c ----
 CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);
+CtValue *target_fact(Comptime *ct, const char *name);                   // what torch would say of the target, by a missing value's name; or NULL
+bool target_test(const char *name, bool *out);                          // is_cuda() is true here and is_hip() false, wherever it comes from
 
 // ---- comptime_decorate.c ----
 CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);

@@ -53,6 +53,8 @@ static const BuiltinModule builtin_modules[] = {
     {"sys", "sys"},
     {"warnings", "warnings"},
     {"__future__", "__future__"},
+    {"packaging", "packaging"},
+    {"packaging.version", "packaging.version"},
 };
 
 CtModule *builtin_module(Comptime *ct, const char *dotted) {

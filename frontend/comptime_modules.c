@@ -530,6 +530,66 @@ static CtValue *target_capability_geq(Comptime *ct, CtValue *self, const CallArg
   return ct_bool(ct->ctx, ct->options.cuda_capability >= major * 10 + minor);
 }
 
+// What the host would be told about the GPU that is compiled for.
+static CtValue *capability(Comptime *ct) {
+  CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10), ct_int(ct->ctx, ct->options.cuda_capability % 10)};
+  return ct_tuple(ct->ctx, parts, 2);
+}
+
+static CtValue *current_target(Comptime *ct, CtValue *self, const CallArgs *a) {
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "GPUTarget";
+  CtValue *v = instance_new(ct, cls);
+  (void)self; (void)a;
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
+  return v;
+}
+
+CtValue *target_fact(Comptime *ct, const char *name) {
+  if (!strcmp(name, "torch.version.hip")) return ct_none(ct->ctx);
+  if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(ct->ctx, true);
+  if (!strcmp(name, "torch.cuda.get_device_capability(...)")) return capability(ct);
+  return NULL;
+}
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && !strcmp(s + n - m, end);
+}
+
+bool target_test(const char *name, bool *out) {
+  static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu", "is_npu", "is_musa", "is_intel", "is_cpu", "IS_HIP", "IS_AMD", "IS_ROCM", "IS_XPU", "IS_NPU"};
+  static const char *const ours[] = {"is_cuda", "is_nvidia", "IS_CUDA", "IS_NVIDIA"};
+  size_t n = strlen(name);
+  char bare[80];
+  if (n >= sizeof bare) return false;
+  memcpy(bare, name, n + 1);
+  if (ends_with(bare, "(...)")) bare[n - 5] = 0;
+  for (size_t i = 0; i < countof(others); i++)
+    if (ends_with(bare, others[i])) return *out = false, true;
+  for (size_t i = 0; i < countof(ours); i++)
+    if (ends_with(bare, ours[i])) return *out = true, true;
+  return false;
+}
+
+// packaging.version.Version("3.6.0"): compared by its numbers.
+static CtValue *packaging_version(Comptime *ct, CtValue *self, const CallArgs *a) {
+  CtValue *text = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
+  (void)self;
+  if (text && text->kind == CT_MISSING) return text;
+  if (!text || text->kind != CT_STR) return wrong_args(ct, a);
+  CtValue *v = ct_tuple(ct->ctx, NULL, 0);
+  for (const char *s = text->str.data; *s >= '0' && *s <= '9';) {
+    Int128 number = 0;
+    for (; *s >= '0' && *s <= '9' && number < 1000000; s++) number = number * 10 + (*s - '0');
+    vec_push(&ct->ctx->arena, &v->list, ct_int(ct->ctx, number));
+    if (*s == '.') s++;
+  }
+  return v;
+}
+
 // ---- Gluon's layouts ----
 
 // Fields in the order of positional arguments.
@@ -584,7 +644,8 @@ static const ModuleFunction functions[] = {
     {"operator.truediv", operator_truediv}, {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le}, {"operator.gt", operator_gt},
     {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_}, {"operator.or_", operator_or_},
     {"operator.xor", operator_xor},
-    {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv}, {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2},
+    {"packaging.version.Version", packaging_version}, {"packaging.version.parse", packaging_version},
+    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv}, {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2},
     {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr}, {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type},
     {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda},
     {"tl.target_info.is_hip", target_is_hip}, {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},

@@ -272,6 +272,26 @@ static void test_missing(void **state) {
   context_free(&w.ctx);
 }
 
+static void test_target(void **state) {
+  World w;
+  (void)state;
+  load_ok(&w,
+          "import torch, triton\nimport triton.language as tl\nfrom packaging.version import Version\nfrom some.utils import is_amd, version_ok\n"
+          "def is_cuda(): return triton.runtime.driver.active.get_current_target().backend == 'cuda'\n"
+          "def pick():\n  if is_cuda(): return [1]\n  else: return [2]\n"
+          "a = pick()\nb = 64 if is_amd() else 128\nc = torch.cuda.get_device_capability()[0] >= 9\nd = 2 if torch.version.hip else 3\n"
+          "if Version(triton.__version__) >= Version('3.0.0'): e = 'new'\nelse: e = 'old'\n"
+          "if version_ok('3.0'):\n  from triton.language.extra.libdevice import tanh\n  cast = tl.cast\nelse:\n  tanh = tl.math.tanh\n");
+  check_var(&w, "a", "[1]");
+  check_var(&w, "b", "128");
+  check_var(&w, "c", "True");
+  check_var(&w, "d", "3");
+  check_var(&w, "e", "'new'");
+  check_var(&w, "tanh", "<built-in libdevice.tanh>");
+  check_var(&w, "cast", "<built-in tl.cast>");
+  context_free(&w.ctx);
+}
+
 static void write_file(const char *dir, const char *name, const char *text) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -397,7 +417,7 @@ static void test_eval_text(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_numbers),  cmocka_unit_test(test_text),         cmocka_unit_test(test_collections), cmocka_unit_test(test_statements),
-      cmocka_unit_test(test_kernels),  cmocka_unit_test(test_native_spelling), cmocka_unit_test(test_constexpr_function), cmocka_unit_test(test_missing),
+      cmocka_unit_test(test_kernels),  cmocka_unit_test(test_native_spelling), cmocka_unit_test(test_constexpr_function), cmocka_unit_test(test_missing),      cmocka_unit_test(test_target),
       cmocka_unit_test(test_files),    cmocka_unit_test(test_errors),       cmocka_unit_test(test_limits),      cmocka_unit_test(test_call_notes),
       cmocka_unit_test(test_eval_text)};
   return cmocka_run_group_tests(tests, NULL, NULL);
