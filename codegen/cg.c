@@ -8,7 +8,6 @@
 CgValue *cg_value_new(Cg *c, uint32_t count) {
   CgValue *v = arena_alloc(c->arena, sizeof(CgValue) + count * sizeof(LLVMValueRef));
   v->count = count;
-  v->splat = count == 1;   // one register, whatever its number
   return v;
 }
 

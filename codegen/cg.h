@@ -24,7 +24,7 @@ typedef enum {
 
 typedef struct {
   uint32_t count;          // registers; `splat` values store only v[0]
-  bool splat;
+  bool splat;              // one value for all elements: in every register and every thread
   LLVMValueRef v[];
 } CgValue;
 
