@@ -25,21 +25,18 @@ bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *co
   return true;
 }
 
-static CtValue *arg(const CallArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
-
-static CtValue *kwarg(const CallArgs *a, const char *name) {
+CtValue *kwarg(const CallArgs *a, const char *name) {
   for (uint32_t i = 0; i < a->num_kwargs; i++)
     if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
   return NULL;
 }
 
+static CtValue *arg(const CallArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
+
 static CtValue *wrong_count(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
 static CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
 
 static CtValue *one(Comptime *ct, const CallArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : wrong_count(ct, a); }
-
-static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
-static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
 
 // The elements of the first argument, or of all of them when there are several (min, max).
 static bool elements(Comptime *ct, const CallArgs *a, CtList *out) {

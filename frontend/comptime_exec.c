@@ -1,4 +1,4 @@
-// Statements, functions and classes.
+// Statements and functions.
 //
 // At module level a statement that fails on a missing value does not end the module: whatever it would have bound becomes
 // missing. Inside a called function it ends the call, so that the caller's statement decides.
@@ -11,102 +11,7 @@ typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } F
 static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env);
 static Flow exec(Comptime *ct, const Node *n, CtEnv *env);
 
-// ---- statements that could not be run ----
-
-static void bind_missing(Comptime *ct, const char *name, const CtValue *cause, CtEnv *env) {
-  env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
-}
-
-static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtEnv *env) {
-  switch (t->kind) {
-    case NODE_NAME: bind_missing(ct, t->name.id, cause, env); break;
-    case NODE_TUPLE: case NODE_LIST:
-      for (uint32_t i = 0; i < t->list.count; i++) forget_target(ct, t->list.data[i], cause, env);
-      break;
-    case NODE_STARRED: forget_target(ct, t->unary.value, cause, env); break;
-    // What is stored into an object leaves the object half done: it is not known any more.
-    case NODE_ATTRIBUTE: forget_target(ct, t->attr.first, cause, env); break;
-    case NODE_SUBSCRIPT: forget_target(ct, t->pair.first, cause, env); break;
-    default: break;
-  }
-}
-
-static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env);
-
-// Binds all that a statement would have bound to missing values.
-static void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
-  switch ((NodeKind)n->kind) {
-    case NODE_ASSIGN:
-      for (uint32_t i = 0; i < n->assign.targets.count; i++) forget_target(ct, n->assign.targets.data[i], cause, env);
-      break;
-    case NODE_AUG_ASSIGN: forget_target(ct, n->binary.left, cause, env); break;
-    case NODE_ANN_ASSIGN: if (n->ann.value) forget_target(ct, n->ann.target, cause, env); break;
-    case NODE_EXPR_STMT: {
-      // configs.append(…): the list is not what it should be.
-      const Node *v = n->unary.value;
-      if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME) break;
-      const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
-      if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET)) forget_target(ct, v->call.func->attr.first, cause, env);
-      break;
-    }
-    case NODE_FUNCTION_DEF: bind_missing(ct, n->func.name, cause, env); break;
-    case NODE_CLASS_DEF: bind_missing(ct, n->cls.name, cause, env); break;
-    case NODE_IMPORT: case NODE_IMPORT_FROM:
-      for (uint32_t i = 0; i < n->import.aliases.count; i++) {
-        const Node *a = n->import.aliases.data[i];
-        const char *dot = a->alias.asname ? NULL : strchr(a->alias.name, '.');
-        bind_missing(ct, a->alias.asname ? a->alias.asname : dot ? intern_n(ct->ctx, a->alias.name, (size_t)(dot - a->alias.name)) : a->alias.name, cause, env);
-      }
-      break;
-    case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
-    case NODE_FOR:
-      forget_target(ct, n->loop.target, cause, env);   // fallthrough
-    case NODE_WHILE: forget_block(ct, &n->loop.body, cause, env); forget_block(ct, &n->loop.orelse, cause, env); break;
-    case NODE_WITH:
-      for (uint32_t i = 0; i < n->with.items.count; i++)
-        if (n->with.items.data[i]->pair.second) forget_target(ct, n->with.items.data[i]->pair.second, cause, env);
-      forget_block(ct, &n->with.body, cause, env);
-      break;
-    case NODE_TRY:
-      forget_block(ct, &n->try_.body, cause, env);
-      for (uint32_t i = 0; i < n->try_.handlers.count; i++) forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
-      forget_block(ct, &n->try_.orelse, cause, env);
-      forget_block(ct, &n->try_.finalbody, cause, env);
-      break;
-    case NODE_MATCH:
-      for (uint32_t i = 0; i < n->match.cases.count; i++) forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
-      break;
-    default: break;
-  }
-}
-
-static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
-  for (uint32_t i = 0; i < body->count; i++) forget(ct, body->data[i], cause, env);
-}
-
-// tanh = libdevice.tanh
-static bool is_alias(const Node *n) {
-  const Node *v = n->kind == NODE_ASSIGN ? n->assign.value : NULL;
-  while (v && v->kind == NODE_ATTRIBUTE) v = v->attr.first;
-  return v && v->kind == NODE_NAME;
-}
-
-static bool only_declares(const NodeList *body) {
-  for (uint32_t i = 0; i < body->count; i++) {
-    const Node *n = body->data[i];
-    switch (n->kind) {
-      case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
-      case NODE_TRY:
-        if (!only_declares(&n->try_.body) || !only_declares(&n->try_.orelse) || !only_declares(&n->try_.finalbody)) return false;
-        for (uint32_t k = 0; k < n->try_.handlers.count; k++)
-          if (!only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
-        break;
-      case NODE_IF: if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) return false; break;
-      default: if (!is_alias(n)) return false;
-    }
-  }
-  return true;
-}
+// ---- conditions that are not known ----
 
 // An `if` whose condition is not known (a version, a device property). Branches that only import or define are both tried,
 // the first one's bindings winning where they are usable; anything else is forgotten.
@@ -201,9 +106,7 @@ static bool import_must_raise(const Node *try_node) {
 static bool check_import(Comptime *ct, const Node *n, const CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
-    const char *dot = a->alias.asname ? NULL : strchr(a->alias.name, '.');
-    const char *bound = a->alias.asname ? a->alias.asname : dot ? intern_n(ct->ctx, a->alias.name, (size_t)(dot - a->alias.name)) : a->alias.name;
-    const CtValue *v = env_get_local(env, bound);
+    const CtValue *v = env_get_local(env, import_bound_name(ct, a));
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
   }
   return true;
@@ -291,158 +194,6 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
   ct_fail(ct, n->span, v->instance->cls->name, "%s", message);
   ct->error->exception = v;
   return FLOW_ERROR;
-}
-
-// ---- classes ----
-
-CtValue *class_lookup(const CtClass *cls, const char *name) {
-  for (const CtClass *c = cls; c; c = c->base) {
-    CtValue *v = c->env ? env_get_local(c->env, name) : NULL;
-    if (v) return v;
-  }
-  return NULL;
-}
-
-bool class_is_subclass(const CtClass *cls, const CtClass *base) {
-  for (; cls; cls = cls->base)
-    if (cls == base) return true;
-  return false;
-}
-
-CtValue *instance_new(Comptime *ct, CtClass *cls) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
-  v->kind = CT_INSTANCE;
-  v->instance = arena_new(&ct->ctx->arena, CtInstance);
-  v->instance->cls = cls;
-  v->instance->attrs = env_new(ct, NULL, NULL);
-  return v;
-}
-
-static void inherit_fields(Context *ctx, CtClass *cls) {
-  if (!cls->base || !cls->base->num_fields) return;
-  CtField *fields = arena_array(&ctx->arena, CtField, cls->base->num_fields + cls->num_fields);
-  memcpy(fields, cls->base->fields, cls->base->num_fields * sizeof *fields);
-  if (cls->num_fields) memcpy(fields + cls->base->num_fields, cls->fields, cls->num_fields * sizeof *fields);
-  cls->fields = fields;
-  cls->num_fields += cls->base->num_fields;
-}
-
-static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
-  struct { CtField *data; uint32_t count, capacity; } fields = {0};
-  for (uint32_t i = 0; i < n->cls.body.count; i++) {
-    const Node *s = n->cls.body.data[i];
-    if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
-    const char *name = s->ann.target->name.id;
-    CtValue *default_value = s->ann.value ? env_get_local(cls->env, name) : NULL;
-    vec_push(&ct->ctx->arena, &fields, ((CtField){name, eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
-  }
-  cls->fields = fields.data;
-  cls->num_fields = fields.count;
-}
-
-// Plain attributes of an Enum class become its members.
-static void make_members(Comptime *ct, CtValue *cls) {
-  Int128 next = 1;
-  for (uint32_t i = 0; i < cls->cls->env->count; i++) {
-    CtBinding *b = &cls->cls->env->bindings[i];
-    if (b->value->kind == CT_FUNCTION || b->name[0] == '_') continue;
-    if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
-    if (b->value->kind == CT_INT) next = b->value->i + 1;
-    CtValue *member = instance_new(ct, cls->cls);
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
-    b->value = member;
-  }
-}
-
-static CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
-  v->kind = CT_CLASS;
-  CtClass *cls = v->cls = arena_new(&ct->ctx->arena, CtClass);
-  cls->name = n->cls.name;
-  cls->def = n;
-  for (uint32_t i = 0; i < n->cls.bases.count; i++) {
-    CtValue *base = eval(ct, n->cls.bases.data[i], env);
-    if (!base) return NULL;
-    if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
-    if (base->kind == CT_CLASS) {
-      if (!cls->base) cls->base = base->cls;
-      if (cls->form == CLASS_PLAIN) cls->form = base->cls->form;
-    } else if (base->kind == CT_BUILTIN) {
-      const char *b = base->builtin.name;
-      if (!strcmp(b, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
-      else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM;
-      else if (is_exception_name(b)) {
-        cls->form = CLASS_EXCEPTION;
-        cls->base = arena_new(&ct->ctx->arena, CtClass);
-        cls->base->name = b;
-        cls->base->form = CLASS_EXCEPTION;
-      }
-    }
-  }
-  cls->env = env_new(ct, env, env->module);
-  cls->env->is_class = true;
-  if (exec_block(ct, &n->cls.body, cls->env) == FLOW_ERROR) return NULL;
-  if (cls->form == CLASS_ENUM) make_members(ct, v);
-  collect_fields(ct, n, cls);
-  inherit_fields(ct->ctx, cls);
-  return v;
-}
-
-// The arguments of a class that lists its fields, bound to them.
-static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CallArgs *a) {
-  if (a->num_args > cls->num_fields) {
-    ct_fail(ct, a->span, "TypeError", "%s takes %u values, not %u", cls->name, cls->num_fields, a->num_args);
-    return false;
-  }
-  for (uint32_t i = 0; i < a->num_kwargs; i++) {
-    bool known = false;
-    for (uint32_t k = 0; k < cls->num_fields; k++) known |= cls->fields[k].name == a->kwargs[i].name;
-    if (!known) return ct_fail(ct, a->span, "TypeError", "%s has no field '%s'", cls->name, a->kwargs[i].name) != NULL;
-  }
-  for (uint32_t k = 0; k < cls->num_fields; k++) {
-    const CtField *f = &cls->fields[k];
-    CtValue *v = k < a->num_args ? a->args[k] : NULL;
-    for (uint32_t i = 0; i < a->num_kwargs && !v; i++)
-      if (a->kwargs[i].name == f->name) v = a->kwargs[i].value;
-    if (!v) v = f->default_value;
-    if (!v) return ct_fail(ct, a->span, "TypeError", "%s needs a value for '%s'", cls->name, f->name) != NULL;
-    env_set(ct->ctx, in->attrs, f->name, v);
-  }
-  return true;
-}
-
-CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a) {
-  CtClass *c = cls->cls;
-  if (c->form == CLASS_ENUM) {
-    CtList members;
-    if (!op_iterate(ct, cls, a->span, &members)) return NULL;
-    for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
-      if (members.data[i] == a->args[0] || ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0])) return members.data[i];
-    return ct_fail(ct, a->span, "ValueError", "no such member of %s", c->name);
-  }
-  CtValue *v = instance_new(ct, c);
-  CtValue *init = class_lookup(c, intern(ct->ctx, "__init__"));
-  if (init) {
-    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
-    args[0] = v;
-    if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
-    CallArgs with_self = *a;
-    with_self.args = args;
-    with_self.num_args++;
-    return call(ct, init, &with_self) ? v : NULL;
-  }
-  if (c->form == CLASS_EXCEPTION) {
-    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
-    return v;
-  }
-  if (c->form == CLASS_NAMEDTUPLE || c->form == CLASS_DATACLASS || c->form == CLASS_AGGREGATE) {
-    if (!bind_fields(ct, c, v->instance, a)) return NULL;
-    CtValue *post = class_lookup(c, intern(ct->ctx, "__post_init__"));
-    return !post || call1(ct, post, v, a->span) ? v : NULL;
-  }
-  if (a->num_args || a->num_kwargs) return ct_fail(ct, a->span, "TypeError", "%s takes no arguments", c->name);
-  return v;
 }
 
 // ---- functions ----
@@ -818,6 +569,8 @@ static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env) {
   }
   return FLOW_NEXT;
 }
+
+bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) { return exec_block(ct, body, env) != FLOW_ERROR; }
 
 bool exec_module(Comptime *ct, CtModule *module) {
   env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));

@@ -46,6 +46,11 @@ typedef struct {
   Span span;
 } CallArgs;
 
+static inline bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
+static inline Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+// A keyword argument of a call by its name, or NULL.
+CtValue *kwarg(const CallArgs *a, const char *name);
+
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing);
@@ -66,14 +71,25 @@ bool truth(Comptime *ct, CtValue *v, Span span, bool *out);
 
 // ---- comptime_exec.c ----
 bool exec_module(Comptime *ct, CtModule *module);
+bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class body
 CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a);
 CtValue *call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span);
 CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env);    // NULL on failure of a default value
 CtValue *function_value(Comptime *ct, CtFunction *fn);
+
+// ---- comptime_class.c ----
+CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env);
 CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a);
 CtValue *instance_new(Comptime *ct, CtClass *cls);
 bool class_is_subclass(const CtClass *cls, const CtClass *base);
 CtValue *class_lookup(const CtClass *cls, const char *name);            // along the bases; NULL if absent
+
+// ---- comptime_missing.c ----
+// Binds all that a statement would have bound to values missing for the same cause.
+void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
+// Whether statements only import, define or rename things: running them changes nothing but names.
+bool only_declares(const NodeList *body);
+const char *import_bound_name(Comptime *ct, const Node *alias);         // what `import a.b` binds: a
 
 // ---- comptime_ops.c ----
 CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span);

@@ -35,14 +35,8 @@ static bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwis
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   *out = otherwise;
   if (!v || v->kind == CT_NONE) return true;
-  if (v->kind == CT_INT || v->kind == CT_BOOL) return *out = v->kind == CT_INT ? v->i : v->b, true;
+  if (is_int(v)) return *out = int_of(v), true;
   return ct_fail(ct, a->span, "TypeError", "expected an integer, not '%s'", ct_kind_name(v)) != NULL;
-}
-
-static CtValue *kwarg(const CallArgs *a, const char *name) {
-  for (uint32_t i = 0; i < a->num_kwargs; i++)
-    if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
-  return NULL;
 }
 
 static CtValue *buf_value(Comptime *ct, const Buf *b) { return ct_str_n(ct->ctx, b->size ? b->data : "", b->size); }
@@ -441,14 +435,14 @@ static const Method set_methods[] = {{"add", set_add}, {"discard", set_discard},
 // ---- numbers ----
 
 static CtValue *int_bit_length(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 v = self->kind == CT_INT ? self->i : self->b, n = 0;
+  Int128 v = int_of(self), n = 0;
   (void)a;
   for (unsigned __int128 m = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v; m; m >>= 1) n++;
   return ct_int(ct->ctx, n);
 }
 
 static CtValue *int_bit_count(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 v = self->kind == CT_INT ? self->i : self->b, n = 0;
+  Int128 v = int_of(self), n = 0;
   (void)a;
   for (unsigned __int128 m = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v; m; m >>= 1) n += (Int128)(m & 1);
   return ct_int(ct->ctx, n);

@@ -10,9 +10,6 @@ typedef struct { const char *name; ModuleFn *fn; } ModuleFunction;
 
 static CtValue *wrong_args(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
 
-static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
-static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
-
 static bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out) {
   *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
@@ -28,12 +25,6 @@ static bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out) {
   if (v && is_int(v)) return *out = int_of(v), true;
   if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
   return wrong_args(ct, a) != NULL;
-}
-
-static CtValue *kwarg(const CallArgs *a, const char *name) {
-  for (uint32_t i = 0; i < a->num_kwargs; i++)
-    if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
-  return NULL;
 }
 
 static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {

@@ -6,9 +6,7 @@
 
 typedef unsigned __int128 Uint128;
 
-static bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
 static bool is_number(const CtValue *v) { return is_int(v) || v->kind == CT_FLOAT; }
-static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
 static double float_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : (double)int_of(v); }
 
 static CtValue *too_big(Comptime *ct, Span span) { return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits"); }
