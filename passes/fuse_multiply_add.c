@@ -1,12 +1,37 @@
 // a·b + c with one rounding: an add whose operand is a product that nothing else uses becomes fma; so do the differences, with
 // a sign turned (which is exact). The tile IR says what is fused, so that interpreter, simulator and GPU round alike.
+// Likewise a sum with a dot whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
 static bool is_product(const Value *v) { return v->def && v->def->opcode == OP_MULF && value_has_one_use(v); }
 
+static bool is_plain_dot(const Value *v, const Op *user) {
+  uint64_t bits;
+  return v->def && v->def->opcode == OP_DOT && value_has_one_use(v) && v->def->parent == user->parent &&
+         value_constant_bits(op_operand(v->def, 2), &bits) && bits == 0;
+}
+
+//   c + dot(a, b, 0) → dot(a, b, c)
+static bool fuse_dot(Op *op) {
+  if (op->opcode != OP_ADDF && op->opcode != OP_ADDI) return false;
+  uint32_t which = is_plain_dot(op_operand(op, 0), op) ? 0 : 1;
+  Value *product = op_operand(op, which);
+  if (!is_plain_dot(product, op)) return false;
+  Op *dot = product->def;
+  op_move_before(dot, op);       // behind the definition of what it now adds to
+  op_set_operand(dot, 2, op_operand(op, 1 - which));
+  value_replace_all_uses(&op->results[0], product);
+  op_erase(op);
+  return true;
+}
+
 static void fuse(Op *op, void *user) {
   bool *changed = user;
+  if (fuse_dot(op)) {
+    *changed = true;
+    return;
+  }
   if (op->opcode != OP_ADDF && op->opcode != OP_SUBF) return;
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   bool left = is_product(x), subtract = op->opcode == OP_SUBF;

@@ -4,7 +4,7 @@
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
 //                                  %x = local_load %buf            (or %buf itself where an alloc of %x asked for this layout)
-//   desc_store %d, %x, i, j        tma_wait 0; local_store %x, %buf; fence_async; tma_store
+//   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
 // A store does not wait: the wait comes before its buffer is written again, and before the kernel returns.
 #include "passes/tma.h"
@@ -81,6 +81,15 @@ static Value *alloc_tile(Builder *b, const Type *desc) {
   return op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
 }
 
+typedef struct { Op *loop; Value *buffer; } StoreBuffer;
+typedef struct {
+  Module *module;
+  Func *func;
+  bool stored, changed;
+  bool scarce;               // a buffer for every store would not fit
+  VEC(StoreBuffer) buffers;  // of stores in loops
+} LowerTma;
+
 static void coordinates(const Op *op, uint32_t first, Value **coords) {
   for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = op_operand(op, i);
 }
@@ -117,12 +126,29 @@ static void lower_load(Context *ctx, Op *op) {
   op_erase(op);
 }
 
-static void lower_store(Context *ctx, Op *op) {
+// The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
+// Stores of one loop and type share a buffer where one each would not fit.
+static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
+  Op *loop = NULL;
+  for (Op *p = op->parent->parent; p; p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) loop = p;
+  Builder b = builder_before(s->module->ctx, loop ? loop : op);
+  if (!loop) return alloc_tile(&b, desc);
+  const Type *t = tile_buffer(b.ctx, desc);
+  for (uint32_t i = 0; s->scarce && i < s->buffers.count; i++)
+    if (s->buffers.data[i].loop == loop && s->buffers.data[i].buffer->type == t) return s->buffers.data[i].buffer;
+  StoreBuffer made = {loop, alloc_tile(&b, desc)};
+  vec_push(&b.ctx->arena, &s->buffers, made);
+  return made.buffer;
+}
+
+static void lower_store(LowerTma *s, Op *op) {
+  Context *ctx = s->module->ctx;
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *value = op_operand(op, 1), *coords[MAX_RANK];
   coordinates(op, 2, coords);
-  Value *buf = alloc_tile(&b, desc->type);
   op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  Value *buf = store_buffer(s, op, desc->type);
   if (value->type->rank != desc->type->rank) {
     const Type *t = type_tensor(ctx, value->type->elem, desc->type->rank, desc->type->shape,
                                 layout_reshape(ctx, value->type->layout, desc->type->rank, desc->type->shape));
@@ -139,8 +165,6 @@ static void lower_store(Context *ctx, Op *op) {
   op_erase(op);
 }
 
-typedef struct { Module *module; Func *func; bool stored, changed; } LowerTma;
-
 static void visit(Op *op, void *user) {
   LowerTma *s = user;
   bool load = op->opcode == OP_DESC_LOAD, store = op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE;
@@ -148,7 +172,17 @@ static void visit(Op *op, void *user) {
   s->changed = true;
   s->stored |= store;
   if (load) lower_load(s->module->ctx, op);
-  else lower_store(s->module->ctx, op);
+  else lower_store(s, op);
+}
+
+// Bytes of all buffers there are, and of one for each store to come.
+static void count_bytes(Op *op, void *user) {
+  int64_t *bytes = user;
+  if (op->opcode == OP_ALLOC) {
+    const Type *t = op_result(op, 0)->type;
+    *bytes += type_numel(t) * (int64_t)type_elem_bytes(t) * (t->count ? t->count : 1);
+  }
+  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
 }
 
 // Shared memory must outlive the copies that read it.
@@ -164,6 +198,10 @@ bool pass_lower_tma(PassCtx *p) {
   for (Func *f = p->module->funcs; f; f = f->next) {
     s.func = f;
     s.stored = false;
+    s.buffers.count = 0;
+    int64_t bytes = 1024;   // what alignment may cost
+    block_walk(f->body, count_bytes, &bytes);
+    s.scarce = bytes > s.module->target->shared_bytes;
     for (uint32_t i = 0; i < f->num_params; i++) {
       if (f->params[i].kind != PARAM_DESC && f->params[i].kind != PARAM_AUTO_TENSORMAP) continue;
       f->params[i].swizzle_bytes = tma_swizzle_bytes(f->body->args[i]->type);
