@@ -131,8 +131,17 @@ static bool check_params(Verifier *v, const Func *f) {
   return v->ok = true;
 }
 
+static bool check_module(const Module *m) {
+  Span none = {0, 0};
+  if (!is_pow2_u64(m->num_warps) || m->num_warps > 32) return diag_error(m->ctx, none, "num_warps is %u; it must be a power of two, at most 32", m->num_warps);
+  if (!is_pow2_u64(m->num_ctas) || m->num_ctas > 16) return diag_error(m->ctx, none, "num_ctas is %u; it must be a power of two, at most 16", m->num_ctas);
+  if (m->num_stages > 64) return diag_error(m->ctx, none, "num_stages is %u; it must be at most 64", m->num_stages);
+  return true;
+}
+
 bool ir_verify(Module *m) {
-  bool ok = true;
+  bool ok = check_module(m);
+  if (!ok) return false;
   for (const Func *f = m->funcs; f; f = f->next) {
     Verifier v = {.m = m, .ctx = m->ctx, .ok = true};
     number_ops(&v, f->body);

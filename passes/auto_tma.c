@@ -45,7 +45,7 @@ static int param_index(const AutoTma *s, const Value *v) { return v->block == s-
 static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   int64_t step;
   Affine lb;
-  if (!value_constant_int(op_operand(s->loop, 2), &step) || scale % step) return false;
+  if (!value_constant_int(op_operand(s->loop, 2), &step) || step <= 0 || scale % step) return false;
   affine_scalar(out, s->loop->blocks[0]->args[0]);
   if (!affine_of(op_operand(s->loop, 0), &lb) || !affine_add(out, &lb, -1)) return false;
   Affine k;

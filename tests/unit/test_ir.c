@@ -183,6 +183,8 @@ static void test_errors(void **state) {
   expect_error(ctx, "func @f(%c: i1) { if %c do { %v = constant {value = 1} : i32 yield } do { yield } print %v return }", "%v is not defined here");
   expect_error(ctx, "module {num_warps = 2, stage = laid_out} func @f() { %b = constant {value = 1} : tensor<2xi32, layout<2, lane = [1, 0, 0, 0, 0]>> return }",
                "layout is for 32 lanes and 1 warps, the module has 32 and 2");
+  expect_error(ctx, "module {num_warps = 3} func @f() { return }", "num_warps is 3; it must be a power of two");
+  expect_error(ctx, "module {num_warps = -1} func @f() { return }", "num_warps is 4294967295");
   // Every prefix of a correct text, and every text with one byte changed, is read without a crash.
   for (size_t n = 0; n < strlen(loop_text); n += 3) {
     char *part = arena_strndup(&ctx->arena, loop_text, n);
