@@ -237,8 +237,7 @@ Term *tl_map(Lower *L, Call *c) {
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   L->b = saved;
   if (!ok) return NULL;
-  Op *op = op_rebuild(L->ctx, shell, types, num_results, operands, in.count);
-  op_erase(shell);
+  Op *op = replace_op(L, shell, types, num_results, operands, in.count);
   Term **out = arena_array(&L->ctx->arena, Term *, num_results);
   for (uint32_t i = 0; i < num_results; i++) out[i] = term_value(L, op_result(op, i), results[i]);
   return num_results == 1 && r->kind != TERM_TUPLE ? out[0] : pack > 1 && num_results == 1 ? out[0] : term_tuple(L, out, num_results, NULL);

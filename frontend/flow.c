@@ -217,9 +217,7 @@ static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
   cursor_to_end(L, outer);
   if (!n) return shell;
   Value *cond = op_operand(shell, 0);
-  Op *made = op_rebuild(L->ctx, shell, types, n, &cond, 1);
-  op_erase(shell);
-  return made;
+  return replace_op(L, shell, types, n, &cond, 1);
 }
 
 static Op *begin_if(Lower *L, Value *v, Span span, Arm *arms) {

@@ -199,9 +199,7 @@ static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
     vec_push(arena, &operands, carried.data[i]);
   }
   if (!carried.count) return lp->shell;
-  Op *made = op_rebuild(L->ctx, lp->shell, types, carried.count, operands.data, operands.count);
-  op_erase(lp->shell);
-  return made;
+  return replace_op(L, lp->shell, types, carried.count, operands.data, operands.count);
 }
 
 // After the loop: carried names and flags are the results, from number `r` on.

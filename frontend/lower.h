@@ -111,6 +111,9 @@ void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values 
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
 Value *zero_of(Lower *L, const Type *type);                    // any value of that type, for paths on which nobody looks
 
+// The op that a shell without results becomes once its blocks are lowered and its results known.
+Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+
 // ---- types.c ----
 const Type *ir_type(Lower *L, const CtType *t);
 const Type *ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type

@@ -244,6 +244,7 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   buf_printf(&right, "the right operand of `%s`", what);
   Term *va = term_to_value(L, *a, span, buf_str(&left)), *vb = term_to_value(L, *b, span, buf_str(&right));
   if (!va || !vb) return false;
+  Op *spare[2] = {a_weak ? term_v(va)->def : NULL, b_weak ? term_v(vb)->def : NULL};
   const CtType *ta = ct_scalar_of(term_t(va)), *tb = ct_scalar_of(term_t(vb));
   bool pa = ct_is_ptr(ta), pb = ct_is_ptr(tb);
   if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(ta, tb)) ||
@@ -257,6 +258,8 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
     if (!t) return false;
     va = a_weak ? weak_operand(L, *a, t, span) : lower_cast(L, va, t, DOWNCAST_DEFAULT, span);
     vb = b_weak ? weak_operand(L, *b, t, span) : lower_cast(L, vb, t, DOWNCAST_DEFAULT, span);
+    for (int i = 0; i < 2; i++)   // the constant was made to learn its type
+      if (spare[i] && spare[i]->parent && !spare[i]->results[0].uses) op_erase(spare[i]);
     if (!va || !vb) return false;
   }
   if (!lower_broadcast_pair(L, &va, &vb, span)) return false;

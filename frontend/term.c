@@ -250,6 +250,12 @@ Value *zero_of(Lower *L, const Type *type) {
   return build_cast(&L->b, OP_INTTOPTR, zero, elem);
 }
 
+Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
+  Op *op = op_rebuild(L->ctx, shell, types, num_types, operands, n);
+  op_erase(shell);
+  return op;
+}
+
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
