@@ -217,6 +217,7 @@ Term *tl_fail(Lower *L, Call *c) {
   if (!arg_str(L, c, 0, &text)) return NULL;
   // Said at the call of the outermost prelude function, where its user can do something about it.
   const CallSite *site = L->b.inlined_at;
+  while (site && site->outer && strncmp(source_locate(L->ctx, site->span.begin).file->path, "<prelude>", 9) == 0) site = site->outer;
   return lower_error(L, site ? site->span : c->span, "%s", text);
 }
 

@@ -418,7 +418,8 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!a || !b) return NULL;
   L->b.span = span;
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
-  if (ca && cb) {
+  bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;   // tuple + list too
+  if (ca && cb && !joins) {
     CtValue *r = comptime_binary(L->ct, op, ca, cb, span);
     return r ? term_const(L, r) : NULL;
   }
