@@ -183,6 +183,7 @@ static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out,
     }
     join_terms(L, arms, joins, JOIN_FLAG, (uint32_t)i, t[0], t[1]);
   }
+  merged->ended = arms[0].ended && arms[1].ended;
 }
 
 static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Span span) {

@@ -313,7 +313,7 @@ void lower_while(Lower *L, const Node *s) {
   Cont k = {&s->loop.body, 0, NULL};
   LiveOut out = {&c.names, false};
   lower_stmts(L, &k, &out);
-  L->frame->scope.exits[EXIT_CONTINUE] = (Flag){FLAG_NO, NULL};
+  scope_resume(&L->frame->scope, false);
   lp.end = L->frame->scope;
   L->b.span = s->span;
   collect_next(L, &c, lp.body->args, &lp.next);
@@ -404,7 +404,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   Cont k = {&s->loop.body, 0, NULL};
   LiveOut out = {&c.names, false};
   lower_stmts(L, &k, &out);
-  L->frame->scope.exits[EXIT_CONTINUE] = (Flag){FLAG_NO, NULL};
+  scope_resume(&L->frame->scope, false);
   lp.end = L->frame->scope;
   L->b.span = span;
   collect_next(L, &c, lp.body->args + 1, &lp.next);
@@ -430,12 +430,12 @@ typedef struct { const Node *s; Term **items; uint32_t i, count; } Unroll;
 static void unroll_from(Lower *L, void *user) {
   Unroll *u = user;
   Scope *scope = &L->frame->scope;
-  for (int i = 0; i < NUM_EXITS; i++) scope->exits[i] = (Flag){FLAG_NO, NULL};
+  scope_resume(scope, true);
   while (u->i < u->count) {
     lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
     Cont k = {&u->s->loop.body, 0, NULL};
     lower_stmts(L, &k, NULL);
-    scope->exits[EXIT_CONTINUE] = (Flag){FLAG_NO, NULL};
+    scope_resume(scope, false);
     FlagState flow = scope_flow(scope);
     if (flow == FLAG_YES) return;
     if (flow == FLAG_MAYBE && u->i < u->count) {
@@ -448,6 +448,8 @@ static void unroll_from(Lower *L, void *user) {
 static void lower_unrolled(Lower *L, const Node *s, Term **items, uint32_t count) {
   Unroll u = {s, items, 0, count};
   unroll_from(L, &u);
+  // A path that left by break goes on here; one that returned does not.
+  L->frame->scope.ended = false;
   L->frame->scope.exits[EXIT_BREAK] = (Flag){FLAG_NO, NULL};
 }
 

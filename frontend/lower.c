@@ -47,10 +47,15 @@ Scope scope_copy(Lower *L, const Scope *s) {
 }
 
 FlagState scope_flow(const Scope *s) {
-  FlagState r = FLAG_NO;
+  FlagState r = s->ended ? FLAG_YES : FLAG_NO;
   for (int i = 0; i < NUM_EXITS; i++)
     if (s->exits[i].state > r) r = s->exits[i].state;
   return r;
+}
+
+void scope_resume(Scope *s, bool all) {
+  s->ended = false;
+  for (int i = all ? 0 : EXIT_CONTINUE; i < NUM_EXITS; i++) s->exits[i] = (Flag){FLAG_NO, NULL};
 }
 
 Value *scope_live(Lower *L, const Scope *s) {
@@ -348,7 +353,7 @@ static const Cont *new_cont(Lower *L, const NodeList *list, uint32_t from, const
 typedef struct { const Cont *rest; const LiveOut *out; } Guarded;
 static void arm_rest(Lower *L, void *user) {
   Guarded *g = user;
-  for (int i = 0; i < NUM_EXITS; i++) L->frame->scope.exits[i] = (Flag){FLAG_NO, NULL};
+  scope_resume(&L->frame->scope, true);
   lower_stmts(L, g->rest, g->out);
 }
 

@@ -52,6 +52,7 @@ typedef struct {
   Var *vars;
   uint32_t count, capacity;
   Flag exits[NUM_EXITS];
+  bool ended;                  // some flag is certainly set, though which one may not be known
   Term *ret;                   // what a return on this path gives; NULL while nothing returned
 } Scope;
 
@@ -197,6 +198,7 @@ bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *use
 // An expression-level choice: both arms must agree in type.
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what);
 FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
+void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
 Value *scope_live(Lower *L, const Scope *s);                  // i1: none of the flags is set
 Scope scope_copy(Lower *L, const Scope *s);
 Var *scope_find(Scope *s, const char *name);
