@@ -94,18 +94,15 @@ void emit_async_wait(Cg *c, Op *op) {
 static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) { return cg_smem_addr(c, cg_scalar(op_operand(op, i))); }
 
 void emit_mbar_init(Cg *c, Op *op) {
-  CgIf g = cg_begin_if(c, thread0(c, NULL));
-  cg_insn(c, INSN_MBAR_INIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1))}, 2);
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, NULL)};
+  cg_insn(c, INSN_MBAR_INIT, c->t_void, args, 3);
   // Visible to the async proxy and to the cluster; to the block by the barrier that insert_barriers places.
   cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);
   cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
-  cg_end_if(c, g);
 }
 
 void emit_mbar_inval(Cg *c, Op *op) {
-  CgIf g = cg_begin_if(c, thread0(c, NULL));
-  cg_insn(c, INSN_MBAR_INVAL, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0)}, 1);
-  cg_end_if(c, g);
+  cg_insn(c, INSN_MBAR_INVAL, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), thread0(c, NULL)}, 2);
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {
@@ -180,18 +177,17 @@ static void tma_out(Cg *c, Op *op, const char *operation, InsnId id) {
   Boxes b = boxes_of(desc);
   LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
   char list[64], text[256];
-  coordinate_list(list, sizeof list, 2, rank);
-  snprintf(text, sizeof text, "cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group [$1, {%s}], [$0];", *operation ? ".reduce" : "", rank,
+  coordinate_list(list, sizeof list, 3, rank);
+  snprintf(text, sizeof text, "@$2 cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group [$1, {%s}], [$0];", *operation ? ".reduce" : "", rank,
            *operation ? "." : "", operation, list);
-  static const char *const constraints[] = {"", "r,l,r", "r,l,r,r", "r,l,r,r,r", "r,l,r,r,r,r", "r,l,r,r,r,r,r"};
-  CgIf g = cg_begin_if(c, thread0(c, NULL));
+  static const char *const constraints[] = {"", "r,l,b,r", "r,l,b,r,r", "r,l,b,r,r,r", "r,l,b,r,r,r,r", "r,l,b,r,r,r,r,r"};
+  LLVMValueRef pred = thread0(c, NULL);
   for (uint32_t i = 0; i < b.num_boxes; i++) {
-    LLVMValueRef args[2 + MAX_RANK] = {cg_add(c, from, cg_i32(c, i * b.box_bytes)), tensor_map(c, op)};
-    coordinates(c, op, 2, rank, i * b.box_width, args + 2);
-    cg_insn_text(c, id, text, constraints[rank], c->t_void, args, 2 + rank);
+    LLVMValueRef args[3 + MAX_RANK] = {cg_add(c, from, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), pred};
+    coordinates(c, op, 2, rank, i * b.box_width, args + 3);
+    cg_insn_text(c, id, text, constraints[rank], c->t_void, args, 3 + rank);
   }
-  cg_insn(c, INSN_BULK_COMMIT, c->t_void, NULL, 0);
-  cg_end_if(c, g);
+  cg_insn(c, INSN_BULK_COMMIT, c->t_void, &pred, 1);
 }
 
 void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, "", INSN_TMA_STORE); }

@@ -1,4 +1,7 @@
 // Traffic between registers and shared memory, vectorised as far as the map from registers to offsets allows.
+#include <stdio.h>
+#include <string.h>
+
 #include "codegen/cg.h"
 
 enum { MAX_VECTOR_BYTES = 16 };
@@ -46,40 +49,66 @@ static uint32_t vector_register(const Access *a, uint32_t first, uint32_t k) {
   return first;
 }
 
-static LLVMValueRef access_ptr(Cg *c, const Access *a, uint32_t r) {
-  // base + (thread ^ overlapping constant) + disjoint constant: the last becomes an immediate of the instruction.
-  LLVMValueRef at = placemap_join(c, &a->bytes, a->thread, 0);
-  uint32_t k = placemap_reg(&a->bytes, r), overlap = 0, mask = 0;
+// base + (thread ^ overlapping constant), and the disjoint constant, which becomes an immediate of the instruction.
+static LLVMValueRef access_offset(Cg *c, const Access *a, uint32_t r, uint32_t *immediate) {
+  uint32_t k = placemap_reg(&a->bytes, r), mask = 0;
   for (uint32_t i = 0; i < a->bytes.num_thread_bits; i++) mask |= a->bytes.thread[i];
-  overlap = k & mask;
-  at = cg_xor(c, at, cg_i32(c, overlap));
-  LLVMValueRef p = cg_smem_ptr(c, cg_add(c, a->base, at));
-  LLVMValueRef rest = cg_i32(c, k & ~overlap);
-  return k == overlap ? p : LLVMBuildInBoundsGEP2(c->b, c->t_i8, p, &rest, 1, "");
+  *immediate = k & ~mask;
+  return cg_add(c, a->base, cg_xor(c, a->thread, cg_i32(c, k & mask)));
+}
+
+static LLVMValueRef access_ptr(Cg *c, const Access *a, uint32_t r) {
+  uint32_t immediate;
+  LLVMValueRef p = cg_smem_ptr(c, access_offset(c, a, r, &immediate)), rest = cg_i32(c, immediate);
+  return immediate ? LLVMBuildInBoundsGEP2(c->b, c->t_i8, p, &rest, 1, "") : p;
 }
 
 static LLVMTypeRef vector_type(const Access *a) {
   return a->num_bits ? LLVMVectorType(a->storage, 1u << a->num_bits) : a->storage;
 }
 
+// A predicated instruction, not a branch: lanes of a warp stay together.
+static void store_if(Cg *c, LLVMValueRef pred, LLVMValueRef offset, LLVMValueRef *elems, uint32_t n, uint32_t elem_bytes) {
+  uint32_t bytes = n * elem_bytes, word = elem_bytes == 8 ? 8 : bytes < 4 ? bytes : 4, num_words = bytes / word, per_word = word / elem_bytes;
+  LLVMValueRef args[6] = {cg_smem_addr(c, offset)};
+  char text[96], constraints[24] = "r", list[40] = "$1", vec[8] = "";
+  const char *reg = word == 8 ? ",l" : word == 4 ? ",r" : ",h";
+  for (uint32_t i = 0; i < num_words; i++) {
+    args[1 + i] = cg_pack(c, elems + i * per_word, per_word, elem_bytes * 8);
+    if (word == 1) args[1 + i] = LLVMBuildZExt(c->b, args[1 + i], c->t_i16, "");
+    strcat(constraints, reg);
+  }
+  strcat(constraints, ",b");
+  args[1 + num_words] = pred;
+  if (num_words == 2) snprintf(list, sizeof list, "{$1, $2}");
+  if (num_words == 4) snprintf(list, sizeof list, "{$1, $2, $3, $4}");
+  if (num_words > 1) snprintf(vec, sizeof vec, ".v%c", num_words == 2 ? '2' : '4');
+  snprintf(text, sizeof text, "@$%u st.shared%s.b%u [$0], %s;", 1 + num_words, vec, word * 8, list);
+  cg_insn_text(c, INSN_ST_SHARED, text, constraints, c->t_void, args, 2 + num_words);
+}
+
 void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred) {
   Access a = access_new(c, base, map, elem);
   ScalarKind k = cg_elem_kind(elem);
   uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
-  CgIf only = cg_begin_if(c, cg_and(c, cg_owner_pred(c, map->free_thread), pred));
+  pred = cg_and(c, cg_owner_pred(c, map->free_thread), pred);
   for (uint32_t r = 0; r < n; r++) {
     if (r & (a.inside | map->free_reg)) continue;
-    LLVMValueRef v = NULL;
-    if (vec == 1) {
-      v = cg_to_storage(c, cg_reg(values, r), k);
-    } else {
+    LLVMValueRef elems[16];
+    for (uint32_t i = 0; i < vec; i++) elems[i] = cg_to_storage(c, cg_reg(values, vector_register(&a, r, i)), k);
+    if (pred) {
+      uint32_t immediate;
+      LLVMValueRef at = access_offset(c, &a, r, &immediate);
+      store_if(c, pred, cg_add(c, at, cg_i32(c, immediate)), elems, vec, a.elem_bytes);
+      continue;
+    }
+    LLVMValueRef v = elems[0];
+    if (vec > 1) {
       v = LLVMGetPoison(vector_type(&a));
-      for (uint32_t i = 0; i < vec; i++)
-        v = LLVMBuildInsertElement(c->b, v, cg_to_storage(c, cg_reg(values, vector_register(&a, r, i)), k), cg_i32(c, i), "");
+      for (uint32_t i = 0; i < vec; i++) v = LLVMBuildInsertElement(c->b, v, elems[i], cg_i32(c, i), "");
     }
     LLVMSetAlignment(LLVMBuildStore(c->b, v, access_ptr(c, &a, r)), a.elem_bytes * vec);
   }
-  cg_end_if(c, only);
 }
 
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem) {
