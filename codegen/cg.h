@@ -60,7 +60,10 @@ CgValue *cg_value_new(Cg *c, uint32_t count);
 CgValue *cg_splat(Cg *c, uint32_t count, LLVMValueRef v);
 static inline LLVMValueRef cg_reg(const CgValue *v, uint32_t r) { return v->v[v->splat ? 0 : r]; }
 static inline CgValue *cg_get(const Value *v) { return v->aux; }
-static inline void cg_set(Value *v, CgValue *x) { v->aux = x; }
+static inline void cg_set(Value *v, CgValue *x) {
+  if (x->count == 1 && v->type->kind != TYPE_TENSOR) x->splat = true;   // a scalar is one value
+  v->aux = x;
+}
 static inline LLVMValueRef cg_scalar(const Value *v) { return ((const CgValue *)v->aux)->v[0]; }
 void cg_set_scalar(Cg *c, Value *v, LLVMValueRef x);
 uint32_t cg_num_regs(const Type *t);                       // LLVM scalars that a value of the type needs
