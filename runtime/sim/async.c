@@ -144,11 +144,11 @@ ExecResult async_read_bulk(AsyncOp *op) {
   AsyncBulk *b = &op->bulk;
   if (b->read_done || b->src.cta == NULL) return EXEC_NEXT;
   // Swizzling permutes 16-byte chunks within 1 KB of the address, which an aligned box does not leave.
-  if (b->buffer_cap < b->bytes) {
-    b->buffer = realloc(b->buffer, b->bytes);
-    b->buffer_cap = b->bytes;
+  if (b->buffer_cap < b->extent) {
+    b->buffer = realloc(b->buffer, b->extent);
+    b->buffer_cap = b->extent;
   }
-  memcpy(b->buffer, shared_host(b->src), b->bytes);
+  memcpy(b->buffer, shared_host(b->src), b->extent);
   b->read_done = true;
   return EXEC_NEXT;
 }
@@ -224,6 +224,7 @@ static void poison(const AsyncOp *op) {
   enum { POISON = 0xcb };
   if (op->kind == ASYNC_COPY) FOR_LANES(l, op->copy.mask) memset(shared_host(op->copy.dst[l]), POISON, op->copy.bytes);
   if (op->kind != ASYNC_BULK || !op->bulk.to_shared || op->bulk.is_reduce) return;
+  if (op->bulk.extent != op->bulk.bytes) return;  // the padding stays as it is
   for (uint32_t i = 0; i < op->bulk.num_dst; i++) memset(shared_host(op->bulk.dst[i]), POISON, op->bulk.bytes);
 }
 
@@ -300,7 +301,7 @@ void async_free_warps(Cta *c) {
   for (uint32_t i = 0; c->warps && i < c->num_warps; i++) {
     WarpAsync *wa = c->warps[i].async;
     if (!wa) continue;
-    free(wa->flight), free(wa->acc_count), free(wa->src_count), free(wa->written), free(wa);
+    free(wa->flight), free(wa->alias), free(wa->acc_count), free(wa->src_count), free(wa->written), free(wa);
     c->warps[i].async = NULL;
   }
 }

@@ -40,7 +40,8 @@ typedef struct {
   TensorMapDtype dtype;                // of a reduction
   SharedPlace src;                     // from shared memory
   uint8_t *global;                     // 1-D
-  uint32_t bytes;                      // of the whole box or line
+  uint32_t bytes;                      // of the whole box or line: what completes
+  uint32_t extent;                     // in shared memory
   uint32_t num_dst;
   SharedPlace dst[MAX_CLUSTER], bar[MAX_CLUSTER];
   uint32_t clock[MAX_CLUSTER];         // of each barrier's agent
@@ -81,11 +82,16 @@ typedef struct ClusterAsync {
 
 // wgmma of one warp that no wait has covered: its registers are not to be touched.
 typedef struct { const Instr *in; uint32_t base, group; } WgmmaFlight;
+// A plain mov of an accumulator in flight names the value, it does not look at it: the copy is written when the product is,
+// and is in flight as long. (ptxas coalesces such moves.)
+typedef struct { uint32_t from, to, group, lanes; uint64_t issued; } WgmmaAlias;   // absolute slots; products before `issued`
 typedef struct WarpAsync {
   uint32_t wgmma_committed;            // groups
   uint64_t wgmma_issued;               // operations
   uint32_t num_flight, cap_flight;
   WgmmaFlight *flight;
+  uint32_t num_alias, cap_alias;
+  WgmmaAlias *alias;
   uint16_t *acc_count, *src_count;     // by absolute register slot: operations in flight that own it
   uint32_t *written;                   // by slot: fence epoch of the last ordinary write
   uint32_t num_slots, fence_epoch;

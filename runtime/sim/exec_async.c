@@ -174,6 +174,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     r = read_map(w, in, lane, &in->ops[f->to_shared || f->prefetch ? f->src : f->dst], b, f->rank);
     if (r != EXEC_NEXT) return r;
     b->bytes = tensormap_box_bytes(&b->map);
+    b->extent = tensormap_box_extent(&b->map);
     align = tensormap_shared_align(&b->map);
     b->dtype = b->map.dtype;
     if (f->reduce && !tensormap_reduce_allowed(b->dtype, b->reduce)) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "this reduction does not exist for the tensor map's data type");
@@ -181,7 +182,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     tensormap_walk(&b->map, b->coords, SHARED_BASE, bounds_run, &walk);
     if (walk.result != EXEC_NEXT || f->prefetch) return walk.result;
   } else {
-    b->bytes = (uint32_t)lane_value(w, &in->ops[f->size], lane);
+    b->bytes = b->extent = (uint32_t)lane_value(w, &in->ops[f->size], lane);
     if (b->bytes % 16) return sim_report(w->grid, w, in, lane, REPORT_MISALIGNED, "a bulk copy of %u bytes: the size must be a multiple of 16", b->bytes);
     if (!f->from_shared || !f->to_shared || f->prefetch) {
       MemAccess a;
@@ -192,11 +193,11 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     }
   }
   if (f->from_shared) {
-    r = shared_operand(w, in, lane, &in->ops[f->src], SPACE_SHARED, b->bytes, align, ACCESS_READ, &b->src);
+    r = shared_operand(w, in, lane, &in->ops[f->src], SPACE_SHARED, b->extent, align, ACCESS_READ, &b->src);
     if (r != EXEC_NEXT) return r;
   }
   if (f->to_shared) {
-    r = shared_operand(w, in, lane, &in->ops[f->dst], SPACE_SHARED_CLUSTER, b->bytes, align, ACCESS_WRITE, &b->dst[0]);
+    r = shared_operand(w, in, lane, &in->ops[f->dst], SPACE_SHARED_CLUSTER, b->extent, align, ACCESS_WRITE, &b->dst[0]);
     if (r == EXEC_NEXT) r = shared_operand(w, in, lane, &in->ops[f->bar], SPACE_SHARED_CLUSTER, 8, 8, ACCESS_ATOMIC, &b->bar[0]);
     if (r != EXEC_NEXT) return r;
     b->num_dst = 1;

@@ -211,6 +211,13 @@ static double transcendental(unsigned op, double x) {
   default: return tanh(x);
   }
 }
+// One 16-bit value; multiplying by one flushes subnormals where the instruction does.
+static uint64_t transcendental_16(unsigned op, NumFormat f, uint64_t bits, bool ftz) {
+  uint64_t one = num_encode(f, 1, NUM_RNE, false);
+  if (ftz) bits = num_mul(f, bits, one, NUM_RNE, true);
+  uint64_t r = num_encode(f, transcendental(op, num_decode(f, bits)), NUM_RNE, false);
+  return ftz ? num_mul(f, r, one, NUM_RNE, true) : r;
+}
 static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_row(w, &in->ops[0]);
   const uint64_t *a = src_row(w, &in->ops[1]);
@@ -238,8 +245,8 @@ static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
       }
       d[l] = num_bits_f64(r);
     } else {
-      uint64_t lo = num_encode(f, transcendental(in->op, num_decode(f, a[l] & 0xffff)), NUM_RNE, false);
-      uint64_t hi = is_packed(t) ? num_encode(f, transcendental(in->op, num_decode(f, a[l] >> 16 & 0xffff)), NUM_RNE, false) : 0;
+      uint64_t lo = transcendental_16(in->op, f, a[l] & 0xffff, in->ftz);
+      uint64_t hi = is_packed(t) ? transcendental_16(in->op, f, a[l] >> 16 & 0xffff, in->ftz) : 0;
       d[l] = hi << 16 | lo;
     }
   }

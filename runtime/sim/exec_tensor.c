@@ -236,6 +236,31 @@ void wgmma_release(Warp *w, uint32_t below_group) {
     else wa->flight[kept++] = wa->flight[i];
   }
   wa->num_flight = kept;
+  kept = 0;
+  for (uint32_t i = 0; i < wa->num_alias; i++) {
+    if (wa->alias[i].group < below_group) wa->acc_count[wa->alias[i].to]--;
+    else wa->alias[kept++] = wa->alias[i];
+  }
+  wa->num_alias = kept;
+}
+
+// Copies that were made of accumulators while this product was in flight.
+static void write_aliases(const AsyncOp *op, unsigned part) {
+  Warp *w = &op->warp[part];
+  const WarpAsync *wa = w->async;
+  const Operand *d = &op->in->ops[0];
+  for (uint32_t i = 0; i < wa->num_alias; i++) {
+    const WgmmaAlias *a = &wa->alias[i];
+    bool mine = false;
+    for (uint32_t r = 0; r < d->count && !mine; r++) mine = op->wgmma.base[part] + d->sub[r].slot == a->from;
+    if (!mine || op->wgmma.index >= a->issued) continue;
+    size_t from = (size_t)a->from * WARP_SIZE, to = (size_t)a->to * WARP_SIZE;
+    FOR_LANES(l, a->lanes) {
+      w->regs[to + l] = w->regs[from + l];
+      if (w->undef) w->undef[to + l] = w->undef[from + l];
+    }
+    if (w->undef) w->undef_lanes[a->to] = (w->undef_lanes[a->to] & ~a->lanes) | (w->undef_lanes[a->from] & a->lanes);
+  }
 }
 
 // Accumulators may be shared with products in flight only register by register and in the same shape; A never with them.
@@ -374,7 +399,7 @@ ExecResult wgmma_perform(AsyncOp *op) {
   }
   mma_compute(s, 64, a, b, d, g->use_c[0]);
   shadow_wgmma_result(op);
-  for (unsigned part = 0; part < 4; part++)
+  for (unsigned part = 0; part < 4; part++) {
     for (unsigned r = 0; r < in->ops[0].count; r++) {
       uint64_t *dst = op->warp[part].regs + (size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE;
       for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
@@ -386,6 +411,8 @@ ExecResult wgmma_perform(AsyncOp *op) {
         dst[lane] = v;
       }
     }
+    write_aliases(op, part);
+  }
   return EXEC_NEXT;
 }
 

@@ -4,10 +4,15 @@
 
 #include "runtime/sim/shadow.h"
 
+static bool uses_wgmma(const Grid *g) {
+  for (uint32_t i = 0; i < g->module->num_code; i++)
+    if (g->module->code[i].op == OP_wgmma && has_mod(&g->module->code[i], M_mma_async)) return true;
+  return false;
+}
+
 static void grid_begin(Grid *g) {
   GridShadow *s = calloc(1, sizeof *s);
-  for (uint32_t i = 0; i < g->module->num_code && !s->has_wgmma; i++)
-    s->has_wgmma = g->module->code[i].op == OP_wgmma && has_mod(&g->module->code[i], M_mma_async);
+  s->has_wgmma = uses_wgmma(g);
   g->shadow = s;
 }
 
@@ -71,7 +76,7 @@ void sim_install_hooks(Grid *g, SimHooks *h) {
   *h = (SimHooks){.grid_begin = grid_begin, .grid_end = grid_end, .cta_begin = cta_begin, .cta_end = cta_end,
                   .cluster_end = cluster_end, .async_advance = async_advance, .describe = describe};
   if (g->checks & (CHECK_RACES | CHECK_UNDEF)) h->access = access;
-  if (g->checks & (CHECK_ASYNC | CHECK_UNDEF)) h->step = step;
+  if ((g->checks & CHECK_UNDEF) || uses_wgmma(g)) h->step = step;
   if (!(g->checks & CHECK_RACES)) return;
   h->barrier = race_barrier;
   h->cluster_barrier = race_cluster_barrier;

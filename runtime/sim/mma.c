@@ -89,8 +89,8 @@ MmaCoord mma_matrix_coord(unsigned lane, unsigned e, bool transposed) {
 // ---- sums ----
 
 // fraction: bits kept below the largest exponent. block: products per aligned sum; longer K chains blocks through D.
-// keep: fraction bits of an f32 result. fp8 on wgmma runs in a narrower adder; mma.sync on fp8 is not a native
-// instruction of sm_90 and is computed like the 16-bit types.
+// keep: fraction bits of an f32 result. fp8 on wgmma runs in a narrower adder. (mma.sync on fp8 is not native to sm_90; see
+// compute_widened.) Compared with an H200 bit for bit: test_sim_vectors.c.
 typedef struct { int fraction, keep; unsigned block; } SumModel;
 static SumModel sum_model(const MmaSpec *s) {
   if (is_fp8(s->a) && s->wgmma) return (SumModel){13, 13, 32};
@@ -189,6 +189,24 @@ static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, co
   }
 }
 
+// mma.sync on fp8: sm_90 widens the operands to f16 and multiplies twice without C, first the even pairs of K, then the odd
+// ones, and adds C to that, rounded to nearest.
+static void compute_widened(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+  uint64_t half_a[16 * 16], half_b[8 * 16], sum[16 * 8];
+  MmaSpec half = *s;
+  half.a = half.b = MMA_F16;
+  half.k = s->k / 2;
+  for (unsigned odd = 0; odd < 2; odd++) {
+    for (unsigned k = 0; k < half.k; k++) {
+      unsigned from = k / 2 * 4 + 2 * odd + k % 2;
+      for (unsigned i = 0; i < rows; i++) half_a[i * half.k + k] = num_encode(NUM_F16, num_decode(types[s->a].format, a[i * s->k + from]), NUM_RNE, false);
+      for (unsigned j = 0; j < s->n; j++) half_b[j * half.k + k] = num_encode(NUM_F16, num_decode(types[s->b].format, b[j * s->k + from]), NUM_RNE, false);
+    }
+    compute_float(&half, rows, half_a, half_b, sum, odd);
+  }
+  for (unsigned i = 0; i < rows * s->n; i++) d[i] = use_c ? num_add(types[s->d].format, sum[i], d[i], NUM_RNE, false) : sum[i];
+}
+
 static void compute_f64(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
   for (unsigned i = 0; i < rows; i++)
     for (unsigned j = 0; j < s->n; j++) {
@@ -214,6 +232,7 @@ static void compute_int(const MmaSpec *s, unsigned rows, const uint64_t *a, cons
 
 void mma_compute(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
   if (s->a == MMA_F64) compute_f64(s, rows, a, b, d, use_c);
+  else if (is_fp8(s->a) && !s->wgmma) compute_widened(s, rows, a, b, d, use_c);
   else if (types[s->a].is_float) compute_float(s, rows, a, b, d, use_c);
   else compute_int(s, rows, a, b, d, use_c);
 }

@@ -597,13 +597,13 @@ ExecResult shadow_bulk_issue(AsyncOp *op) {
     comp = comp_of(w, C_BULK), clock = ++r->bulk_clock;
     r->bulk_pc = pc_of(w, op->in);
     mark(&r->bulks, b->group, clock, op->lane);
-    return touch_async(op, b->src, b->bytes, false, comp, clock);
+    return touch_async(op, b->src, b->extent, false, comp, clock);
   }
   for (uint32_t i = 0; i < b->num_dst && res == EXEC_NEXT; i++) {
     res = bar_agent(op, b->bar[i], &comp, &clock);
     b->clock[i] = clock;
-    if (res == EXEC_NEXT && i == 0 && b->src.cta) res = touch_async(op, b->src, b->bytes, false, comp, clock);
-    if (res == EXEC_NEXT) res = touch_async(op, b->dst[i], b->bytes, true, comp, clock);
+    if (res == EXEC_NEXT && i == 0 && b->src.cta) res = touch_async(op, b->src, b->extent, false, comp, clock);
+    if (res == EXEC_NEXT) res = touch_async(op, b->dst[i], b->extent, true, comp, clock);
   }
   return res;
 }

@@ -1,9 +1,12 @@
 // Registers of wgmma in flight: nothing else may read an accumulator or write an accumulator or A register before the wait,
-// and what is written before a wgmma needs a wgmma.fence in between.
+// and what is written before a wgmma needs a wgmma.fence in between. A mov from register to register only gives the value a
+// second name (WgmmaAlias), which must hold whether or not anything is checked.
+#include <stdlib.h>
+
 #include "runtime/sim/shadow.h"
 
 static const WgmmaFlight *owner(const WarpAsync *wa, uint32_t slot, bool accumulator) {
-  for (uint32_t i = 0; i < wa->num_flight; i++) {
+  for (uint32_t i = wa->num_flight; i-- > 0;) {
     const WgmmaFlight *f = &wa->flight[i];
     const Operand *list = &f->in->ops[accumulator ? 0 : 1];
     for (uint32_t k = 0; k < list->count; k++)
@@ -12,13 +15,29 @@ static const WgmmaFlight *owner(const WarpAsync *wa, uint32_t slot, bool accumul
   return NULL;
 }
 
+static WgmmaAlias *alias_of(const WarpAsync *wa, uint32_t slot) {
+  for (uint32_t i = 0; i < wa->num_alias; i++)
+    if (wa->alias[i].to == slot) return &wa->alias[i];
+  return NULL;
+}
+
+static void drop_alias(WarpAsync *wa, WgmmaAlias *a) {
+  wa->acc_count[a->to]--;
+  *a = wa->alias[--wa->num_alias];
+}
+
 static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool writes) {
   WarpAsync *wa = w->async;
   if (slot >= wa->num_slots) return EXEC_NEXT;
   if (wa->num_flight && (wa->acc_count[slot] || (writes && wa->src_count[slot]))) {
-    bool accumulator = wa->acc_count[slot] != 0;
-    const WgmmaFlight *f = owner(wa, slot, accumulator);
-    return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "%s %s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
+    WgmmaAlias *a = alias_of(wa, slot);
+    if (a && writes) {
+      drop_alias(wa, a);  // the copy was never looked at
+    } else if (w->grid->checks & CHECK_ASYNC) {
+      bool accumulator = wa->acc_count[slot] != 0;
+      const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
+      return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", a ? "a copy of " : "", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
+    }
   }
   if (writes) wa->written[slot] = wa->fence_epoch;
   return EXEC_NEXT;
@@ -32,9 +51,32 @@ static ExecResult check_operand(Warp *w, const Instr *in, const Operand *o, bool
   return r;
 }
 
+static ExecResult add_alias(Warp *w, const Instr *in, uint32_t from, uint32_t to, uint32_t mask) {
+  WarpAsync *wa = w->async;
+  if (from == to) return EXEC_NEXT;
+  const WgmmaAlias *a = alias_of(wa, from);
+  const WgmmaFlight *f = a ? NULL : owner(wa, from, true);
+  WgmmaAlias fresh = a ? *a : (WgmmaAlias){from, to, f ? f->group : 0, FULL_MASK, wa->wgmma_issued};
+  fresh.to = to;
+  fresh.lanes &= mask;
+  ExecResult r = check_slot(w, in, to, true);
+  if (r != EXEC_NEXT) return r;
+  if (wa->num_alias == wa->cap_alias) {
+    wa->cap_alias = wa->cap_alias ? 2 * wa->cap_alias : 64;
+    wa->alias = realloc(wa->alias, wa->cap_alias * sizeof *wa->alias);
+  }
+  wa->alias[wa->num_alias++] = fresh;
+  wa->acc_count[to]++;
+  return EXEC_NEXT;
+}
+
 ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask) {
   WarpAsync *wa = w->async;
-  if (!wa->num_slots || in->op == OP_wgmma || !mask || !(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
+  if (!wa->num_slots || in->op == OP_wgmma || !mask) return EXEC_NEXT;
+  if (wa->num_flight && in->op == OP_mov && in->ops[0].kind == OPND_REG && in->ops[1].kind == OPND_REG && in->ops[0].bits == in->ops[1].bits) {
+    uint32_t from = w->base + in->ops[1].slot, to = w->base + in->ops[0].slot;
+    if (from < wa->num_slots && to < wa->num_slots && wa->acc_count[from]) return add_alias(w, in, from, to, mask);
+  }
   bool has_dst = !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST);
   uint32_t first = has_dst ? 0 : wa->num_flight ? 0 : in->num_ops;
   uint32_t last = wa->num_flight ? in->num_ops : has_dst && in->num_ops ? 1 : 0;  // nothing in flight: only writes matter

@@ -108,10 +108,16 @@ uint32_t tensormap_box_bytes(const TensorMap *m) {
   for (uint32_t i = 0; i < m->rank; i++) n *= box_extent(m, i);
   return n;
 }
+// Rows narrower than the swizzle still take its whole width.
+static uint32_t row_pitch(const TensorMap *m) {
+  uint32_t bytes = m->box[0] * dtypes[m->dtype].bytes, span = tensormap_swizzle_bytes(m->swizzle);
+  return m->interleave == TMAP_INTERLEAVE_NONE && bytes < span ? span : bytes;
+}
+uint32_t tensormap_box_extent(const TensorMap *m) { return tensormap_box_bytes(m) / (m->box[0] * dtypes[m->dtype].bytes) * row_pitch(m); }
 uint32_t tensormap_shared_align(const TensorMap *m) { return m->interleave == TMAP_INTERLEAVE_32B ? 256 : 128; }
 
 bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, TensorMapRunFn fn, void *user) {
-  uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, span = tensormap_swizzle_bytes(m->swizzle);
+  uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, pitch = row_pitch(m), span = tensormap_swizzle_bytes(m->swizzle);
   // The in-bounds part of each row: [lo, hi) in bytes from the row's start.
   int64_t first = coords[0], lo = -first, hi = (int64_t)m->dim[0] - first;
   lo = lo < 0 ? 0 : lo > m->box[0] ? m->box[0] : lo;
@@ -131,7 +137,7 @@ bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, 
     for (int part = 0; part < 3; part++) {
       bool in = row_in && part == 1;
       for (uint32_t at = edges[part], next; at < edges[part + 1]; at = next) {
-        uint32_t flat = shared + r * row_bytes + at;
+        uint32_t flat = shared + r * pitch + at;
         next = edges[part + 1];
         if (span && next - at > 16 - flat % 16) next = at + 16 - flat % 16;   // one swizzle chunk at a time
         TensorMapRun run = {mma_swizzle(flat, span), in ? row_address + (uint64_t)((first * es) + at) : 0, next - at, in};
@@ -148,7 +154,8 @@ void tensormap_fill(const TensorMap *m, uint8_t *bytes, uint32_t count) {
     return;
   }
   uint32_t es = dtypes[m->dtype].bytes;
-  uint64_t nan = num_canonical_nan(dtypes[m->dtype].format);
+  // The pattern that an H200 fills f16 with is 0x7ff7; the wider types are taken to follow it.
+  uint64_t nan = num_canonical_nan(dtypes[m->dtype].format) & ~UINT64_C(8);
   for (uint32_t i = 0; i + es <= count; i += es) memcpy(bytes + i, &nan, es);
 }
 

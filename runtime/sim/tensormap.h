@@ -35,6 +35,7 @@ bool tensormap_unpack(const void *opaque128, TensorMap *m);   // false: these by
 unsigned tensormap_element_bytes(TensorMapDtype t);
 unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
 uint32_t tensormap_box_bytes(const TensorMap *m);              // in shared memory: what a load's transaction counts
+uint32_t tensormap_box_extent(const TensorMap *m);             // what the box takes up there, rows padded to the swizzle
 // Alignment that the shared-memory side of a copy must have.
 uint32_t tensormap_shared_align(const TensorMap *m);
 

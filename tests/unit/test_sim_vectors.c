@@ -234,7 +234,7 @@ static bool within(const char *op, uint64_t got, uint64_t want, uint32_t input) 
     if (strncmp(op, bounds[i].prefix, strlen(bounds[i].prefix))) continue;
     bool trig = op[0] == 's' && op[1] == 'i' ? true : op[0] == 'c' && op[1] == 'o';
     if (trig && fabsf(num_f32_bits(input)) > 3.1416f) return true;  // stated for [-pi, pi] only
-    bool pair = strstr(op, "x2") != NULL;
+    bool pair = strstr(op, "16x2") != NULL;
     NumFormat f = strstr(op, "bf16x2") ? NUM_BF16 : pair ? NUM_F16 : NUM_F32;
     for (int half = 0; half <= pair; half++) {
       double x = num_decode(f, got >> (16 * half)), y = num_decode(f, want >> (16 * half));
