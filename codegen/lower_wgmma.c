@@ -3,7 +3,7 @@
 // swizzled tile layouts.
 //
 // Order within an op: fence, all instructions, commit, and, unless the op is `async`, a wait. What is read after a wait
-// goes through it as tied operands: only so does LLVM see that the wait makes it valid.
+// passes through an assembly behind it: only so does LLVM see that the wait makes it valid.
 #include <stdio.h>
 #include <string.h>
 
@@ -141,13 +141,12 @@ static void acc_from_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMVa
   }
 }
 
-// Wait for all but `pending` groups; the values in v become valid.
+// Wait for all but `pending` groups; the values in v become valid. They pass through an empty assembly of its own after
+// the wait: where a value lives on beside its waited copy, the moves that tying costs then come after the wait.
 static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
-  if (n == 0) {
-    LLVMValueRef count = cg_i32(c, pending);
-    cg_insn(c, INSN_WGMMA_WAIT, c->t_void, &count, 1);
-    return;
-  }
+  LLVMValueRef count = cg_i32(c, pending);
+  cg_insn(c, INSN_WGMMA_WAIT, c->t_void, &count, 1);
+  if (n == 0) return;
   Buf k = buf_make(c->arena);
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -155,9 +154,8 @@ static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
     buf_puts(&k, types[i] == c->t_f32 ? (i ? ",=f" : "=f") : (i ? ",=r" : "=r"));
   }
   for (uint32_t i = 0; i < n; i++) buf_printf(&k, ",%u", i);
-  const char *text = arena_printf(c->arena, "wgmma.wait_group.sync.aligned %u;", pending);
   LLVMTypeRef result = n == 1 ? types[0] : LLVMStructTypeInContext(c->ll, types, n, false);
-  LLVMValueRef call = cg_insn_text(c, INSN_WGMMA_WAIT, text, buf_str(&k), result, v, n);
+  LLVMValueRef call = cg_asm(c, EFFECT_SYNC, "", buf_str(&k), result, v, n);
   for (uint32_t i = 0; i < n; i++) v[i] = n == 1 ? call : LLVMBuildExtractValue(c->b, call, i, "");
 }
 
