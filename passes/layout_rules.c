@@ -9,7 +9,7 @@ typedef enum {
   FLOW_FREE,         // tensors of the op are unrelated
   FLOW_SAME,         // all tensors share one layout
   FLOW_SAME_BUT_FIRST,   // gather: the first operand is free
-  FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_REDUCE, FLOW_DOT,
+  FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_CAT, FLOW_REDUCE, FLOW_DOT,
   FLOW_TENSOR_CORE   // nothing flows in: the op has the one layout it was made with
 } Flow;
 
@@ -26,6 +26,7 @@ static Flow flow_of(const Op *op) {
     case OP_TRANS: return FLOW_TRANS;
     case OP_JOIN: return FLOW_JOIN;
     case OP_SPLIT: return FLOW_SPLIT;
+    case OP_CAT: return FLOW_CAT;
     case OP_REDUCE: return FLOW_REDUCE;
     case OP_DOT: return FLOW_DOT;
     case OP_MMA: case OP_WGMMA: return FLOW_TENSOR_CORE;
@@ -48,6 +49,31 @@ static const Layout *inverse_transpose(Context *ctx, const Op *op, const Layout 
   return layout_transpose(ctx, l, inverse);
 }
 
+// Two tensors one behind the other along axis 0: which of them is the highest register bit.
+static const Layout *cat_layout(Context *ctx, const Layout *half) {
+  Layout l = *half;
+  uint32_t at = l.num_bits[LAYOUT_REG]++, n = layout_total_bits(half);
+  for (uint32_t i = n; i > at; i--) l.basis[i] = half->basis[i - 1];
+  l.basis[at] = 1u << layout_tensor_bits(half);
+  l.log2_size[0]++;
+  return layout_intern(ctx, &l);
+}
+
+// The inverse; NULL when the halves are not told apart by the highest register bit alone.
+static const Layout *half_layout(Context *ctx, const Layout *whole) {
+  Layout l = *whole;
+  uint32_t n = layout_total_bits(whole);
+  if (!l.num_bits[LAYOUT_REG] || !l.log2_size[0]) return NULL;
+  uint32_t at = --l.num_bits[LAYOUT_REG], top = 1u << (layout_tensor_bits(whole) - 1);
+  for (uint32_t i = 0; i < n; i++)
+    if ((whole->basis[i] & top) != 0 && (i != at || whole->basis[i] != top)) return NULL;
+  if (whole->basis[at] != top) return NULL;
+  for (uint32_t i = at; i + 1 < n; i++) l.basis[i] = whole->basis[i + 1];
+  l.basis[n - 1] = 0;
+  l.log2_size[0]--;
+  return layout_intern(ctx, &l);
+}
+
 const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const Layout *pivot) {
   const Value *v = op_operand(op, i);
   if (!is_tensor(v)) return NULL;
@@ -60,6 +86,7 @@ const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const 
     case FLOW_RESHAPE: return layout_reshape(ctx, pivot, v->type->rank, v->type->shape);
     case FLOW_TRANS: return inverse_transpose(ctx, op, pivot);
     case FLOW_JOIN: return layout_split(ctx, pivot);
+    case FLOW_CAT: return half_layout(ctx, pivot);
     case FLOW_SPLIT: return pivot;
     case FLOW_REDUCE: return pivot;
     case FLOW_DOT: case FLOW_TENSOR_CORE: return i == 2 ? pivot : NULL;   // a dot stages its operands itself
@@ -90,6 +117,7 @@ const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t 
     }
     case FLOW_TRANS: return layout_transpose(ctx, l, op_attr(op, ATTR_ORDER)->ints);
     case FLOW_JOIN: return layout_join(ctx, l);
+    case FLOW_CAT: return cat_layout(ctx, l);
     case FLOW_DOT: return i == 2 ? l : NULL;
     case FLOW_BROADCAST: case FLOW_TENSOR_CORE: case FLOW_FREE: return NULL;
   }
@@ -102,6 +130,7 @@ const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i
     case FLOW_FREE: case FLOW_REDUCE: case FLOW_TENSOR_CORE: return NULL;
     case FLOW_SPLIT: return layout_join(ctx, l);
     case FLOW_JOIN: return layout_split(ctx, l) ? l : NULL;
+    case FLOW_CAT: return half_layout(ctx, l) ? l : NULL;
     case FLOW_RESHAPE: return is_tensor(op_operand(op, 0)) ? l : NULL;
     default: return l;
   }

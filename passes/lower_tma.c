@@ -27,7 +27,7 @@ const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
 }
 
 bool tma_usable(const Module *m, const Value *desc) {
-  return m->target->has_tma && (desc->block || (desc->def && desc->def->opcode == OP_MAKE_DESC));
+  return m->target->has_tma && desc->block;
 }
 
 uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
