@@ -1,7 +1,7 @@
 // Builtins for debugging, promises, compile-time checks, queries, inline assembly, and loops' stand-ins.
 #include "frontend/lower.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Term *tl_range_loop(Lower *L, Call *c) {
@@ -38,45 +38,71 @@ Term *tl_barrier(Lower *L, Call *c) {
 }
 
 // ---- printing ----
-typedef struct { ValueList values; Buf names; Buf prefix; int64_t all_signed; } PrintArgs;
+// One print op: a text, and values that are printed element by element after it.
+typedef struct { Buf text, names; TermList values; } PrintOp;
+typedef VEC(PrintOp) PrintList;
 
-static void add_print_value(Lower *L, PrintArgs *p, Term *v, const char *name) {
-  if (p->values.count) buf_putc(&p->names, ',');
-  // The sign of each operand travels in its name: "u:" before an unsigned one.
-  buf_printf(&p->names, "%s%s", ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)) ? "u:" : "", name);
-  vec_push(&L->ctx->arena, &p->values, term_v(v));
+static PrintOp *new_print(Lower *L, PrintList *list) {
+  PrintOp p = {.text = buf_make(&L->ctx->arena), .names = buf_make(&L->ctx->arena)};
+  vec_push(&L->ctx->arena, list, p);
+  return &list->data[list->count - 1];
 }
 
-// A text or f-string, then values: texts of f-strings go between the values as %s-free pieces joined by "{}".
-static bool print_text(Lower *L, Term *t, Span span, PrintArgs *p) {
+static void add_value(Lower *L, PrintOp *p, Term *v, const char *name) {
+  buf_printf(&p->names, "%s%s", p->values.count ? "," : "", name ? name : "");
+  vec_push(&L->ctx->arena, &p->values, v);
+}
+
+static bool is_unsigned(const Term *v) { return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)); }
+
+// An op prints all its integers one way: among signed ones, unsigned ones are widened.
+static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
+  bool any_signed = false, any_unsigned = false;
+  for (uint32_t i = 0; i < p->values.count; i++) {
+    any_signed |= ct_is_signed(term_t(p->values.data[i]));
+    any_unsigned |= is_unsigned(p->values.data[i]);
+  }
+  ValueList values = {0};
+  for (uint32_t i = 0; i < p->values.count; i++) {
+    Term *v = p->values.data[i];
+    if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex) v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
+    vec_push(&L->ctx->arena, &values, term_v(v));
+  }
+  Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
+  op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, buf_str(&p->text)));
+  op_set_str(L->ctx, op, ATTR_NAMES, intern(L->ctx, buf_str(&p->names)));
+  if (hex) op_set_int(L->ctx, op, ATTR_HEX, 1);
+  if (any_unsigned && !any_signed) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
+  return op;
+}
+
+// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it.
+static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
+  PrintOp *p = new_print(L, list);
   if (term_get_str(t, &s)) {
-    buf_puts(&p->prefix, s);
+    buf_puts(&p->text, s);
     return true;
   }
   if (t->kind != TERM_TUPLE || !t->tuple.is_fstring) return lower_error(L, span, "the text must be a string, not %s", term_describe(L, t)) != NULL;
   for (uint32_t i = 0; i < t->tuple.count; i++) {
     Term *part = t->tuple.items[i];
     if (term_get_str(part, &s)) {
-      buf_puts(&p->prefix, s);
+      s += strspn(s, " ,;|");
+      if (i + 1 == t->tuple.count && i) {   // the rest after the last value
+        list->count--;
+        break;
+      }
+      buf_puts(&p->text, s);
       continue;
     }
     Term *v = term_to_value(L, part, span, "a printed value");
     if (!v) return false;
-    buf_puts(&p->prefix, "{}");
-    add_print_value(L, p, v, term_v(v)->name ? term_v(v)->name : "");
+    add_value(L, p, v, term_v(v)->name);
+    p = new_print(L, list);
   }
   return true;
 }
-
-static void emit_print(Lower *L, PrintArgs *p, bool hex) {
-  Op *op = build_op(&L->b, OP_PRINT, p->values.data, p->values.count);
-  op_set_str(L->ctx, op, ATTR_TEXT, buf_str(&p->prefix));
-  op_set_str(L->ctx, op, ATTR_NAMES, buf_str(&p->names));
-  if (hex) op_set_int(L->ctx, op, ATTR_HEX, 1);
-}
-
-static PrintArgs new_print(Lower *L) { return (PrintArgs){.names = buf_make(&L->ctx->arena), .prefix = buf_make(&L->ctx->arena), .all_signed = 1}; }
 
 static const char *operand_name(const Call *c, uint32_t i) {
   if (!c->node || i >= c->node->call.args.count) return "";
@@ -85,68 +111,106 @@ static const char *operand_name(const Call *c, uint32_t i) {
 }
 
 Term *tl_device_print(Lower *L, Call *c) {
-  PrintArgs p = new_print(L);
+  PrintList list = {0};
   bool hex;
   if (!arg_bool(L, c, 2, &hex)) return NULL;
   const char *s;
   bool is_text = term_get_str(c->args[0], &s) || (c->args[0]->kind == TERM_TUPLE && c->args[0]->tuple.is_fstring);
-  if (is_text && !print_text(L, c->args[0], c->spans[0], &p)) return NULL;
+  if (is_text && !print_text(L, c->args[0], c->spans[0], &list)) return NULL;
+  PrintOp *p = is_text ? &list.data[list.count - 1] : new_print(L, &list);
   if (!is_text) {   // print(x): no text
     Term *v = arg_value(L, c, 0);
     if (!v) return NULL;
-    add_print_value(L, &p, v, operand_name(c, 0));
+    add_value(L, p, v, operand_name(c, 0));
   }
   for (uint32_t i = 0; i < c->args[1]->tuple.count; i++) {
     Term *item = c->args[1]->tuple.items[i];
     if (term_get_str(item, &s)) {
-      buf_puts(&p.prefix, s);
+      buf_printf(&p->text, " %s", s);
       continue;
     }
     Term *v = term_to_value(L, item, c->spans[1], "a printed value");
     if (!v) return NULL;
-    add_print_value(L, &p, v, operand_name(c, i + 1));
+    add_value(L, p, v, operand_name(c, i + 1));
   }
-  emit_print(L, &p, hex);
+  for (uint32_t i = 0; i < list.count; i++) emit_print(L, &list.data[i], hex);
   return term_none(L);
 }
 
-// The condition and "this program's ids are pids": int or string condition texts are not given a meaning here.
-static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
-  Term *cond = c->args[cond_i];
-  int known;
-  Value *v;
-  if (cond->kind == TERM_VALUE && ct_rank(term_t(cond))) {   // any element
-    Term *nz = lower_not_zero(L, cond, c->spans[cond_i]);
-    cond = nz ? prelude_call(L, "_any", &nz, 1, c->span) : NULL;
+// One condition of a text such as ">1,=0": an operator and a number, for one program id. NULL after a diagnostic.
+static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text, size_t n, Term *pid) {
+  static const struct { const char *text; PyOp op; } ops[] = {{">=", PYOP_GE}, {"<=", PYOP_LE}, {"!=", PYOP_NE}, {"==", PYOP_EQ}, {">", PYOP_GT}, {"<", PYOP_LT}, {"=", PYOP_EQ}};
+  for (uint32_t i = 0; i < countof(ops); i++) {
+    size_t len = strlen(ops[i].text);
+    if (n <= len || strncmp(text, ops[i].text, len) != 0) continue;
+    char *end;
+    const char *digits = arena_strndup(&L->ctx->arena, text + len, n - len);
+    long long v = strtoll(digits, &end, 10);
+    while (*end == ' ') end++;
+    if (end == digits || *end) break;
+    return lower_binary(L, ops[i].op, pid, term_int(L, v), c->span);
   }
-  if (!lower_condition(L, cond, c->spans[cond_i], c->row->name, &known, &v)) return false;
-  Term *all = known >= 0 ? term_full(L, ct_scalar(L, DT_INT1), 0, known) : term_value(L, v, ct_scalar(L, DT_INT1));
+  lower_error(L, c->spans[cond_i], "`%.*s` is no condition on a program id", (int)n, text);
+  diag_note(L->ctx, (Span){0, 0}, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
+  return NULL;
+}
+
+// Where to print or stop: a condition on values, or a text with one condition for each program id (those given, else this
+// program's own).
+static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
+  Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
-  if (pids->tuple.count == 1 && pids->tuple.items[0]->kind == TERM_TUPLE) pids = pids->tuple.items[0];
-  for (uint32_t i = 0; i < pids->tuple.count && i < 3; i++) {
-    if (term_is_none(pids->tuple.items[i])) continue;
-    Op *op = build_op(&L->b, OP_PROGRAM_ID, NULL, 0);
-    op_set_int(L->ctx, op, ATTR_AXIS, i);
-    Term *eq = lower_binary(L, PYOP_EQ, term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32)), pids->tuple.items[i], c->span);
-    all = eq ? lower_binary(L, PYOP_AND, all, eq, c->span) : NULL;
-    if (!all) return false;
+  const char *text;
+  if (!term_get_str(cond, &text)) {
+    int known;
+    Value *v;
+    if (term_is_tensor(cond)) {   // any element
+      Term *nz = lower_not_zero(L, cond, c->spans[cond_i]);
+      cond = nz ? prelude_call(L, "_any", &nz, 1, c->span) : NULL;
+    }
+    if (!lower_condition(L, cond, c->spans[cond_i], c->row->name, &known, &v)) return false;
+    *out = known >= 0 ? build_int(&L->b, type_scalar(L->ctx, SC_I1), known) : v;
+    return true;
+  }
+  for (uint32_t axis = 0; axis < 3; axis++) {
+    size_t n = strcspn(text, ",");
+    const char *rest = text + n;
+    while (n && *text == ' ') text++, n--;
+    if (n) {
+      Op *op = NULL;
+      Term *pid = axis < pids->tuple.count ? pids->tuple.items[axis] : NULL;
+      if (pid && pid->kind == TERM_TUPLE && pid->tuple.count == 1) pid = pid->tuple.items[0];
+      if (!pid) {
+        op = build_op(&L->b, OP_PROGRAM_ID, NULL, 0);
+        op_set_int(L->ctx, op, ATTR_AXIS, axis);
+        pid = term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
+      }
+      pid = term_to_value(L, pid, c->span, "a program id");
+      Term *one = pid ? text_condition(L, c, cond_i, text, n, pid) : NULL;
+      if (!one || !(all = lower_binary(L, PYOP_AND, all, one, c->span))) return false;
+    }
+    if (!*rest) break;
+    text = rest + 1;
   }
   *out = term_v(all);
   return true;
 }
 
-typedef struct { PrintArgs *p; } PrintArm;
-static void arm_print(Lower *L, void *user) { emit_print(L, ((PrintArm *)user)->p, false); }
+typedef struct { PrintList *list; } PrintArm;
+static void arm_print(Lower *L, void *user) {
+  PrintList *list = ((PrintArm *)user)->list;
+  for (uint32_t i = 0; i < list->count; i++) emit_print(L, &list->data[i], false);
+}
 static void arm_nothing(Lower *L, void *user) {
   (void)L;
   (void)user;
 }
 
 Term *tl_print_if(Lower *L, Call *c) {
-  PrintArgs p = new_print(L);
+  PrintList list = {0};
   Value *cond;
-  if (!print_text(L, c->args[0], c->spans[0], &p) || !where_condition(L, c, 1, 2, &cond)) return NULL;
-  PrintArm arm = {&p};
+  if (!print_text(L, c->args[0], c->spans[0], &list) || !where_condition(L, c, 1, 2, &cond)) return NULL;
+  PrintArm arm = {&list};
   lower_runtime_if(L, cond, arm_print, arm_nothing, &arm, NULL, NULL, c->span);
   return term_none(L);
 }
@@ -162,19 +226,21 @@ Term *tl_breakpoint_if(Lower *L, Call *c) {
   for (uint32_t i = 0; i < s->count; i++) {
     Term *t = s->vars[i].term;
     if (!t || t->kind != TERM_VALUE) continue;
-    buf_printf(&names, "%s%s%s", values.count > 1 ? "," : "", ct_is_int(term_t(t)) && !ct_is_signed(term_t(t)) && !ct_is_bool(term_t(t)) ? "u:" : "", s->vars[i].name);
+    buf_printf(&names, "%s%s", values.count > 1 ? "," : "", s->vars[i].name);
     vec_push(&L->ctx->arena, &values, term_v(t));
   }
   Op *op = build_op(&L->b, OP_BREAKPOINT, values.data, values.count);
-  op_set_str(L->ctx, op, ATTR_NAMES, buf_str(&names));
+  op_set_str(L->ctx, op, ATTR_NAMES, intern(L->ctx, buf_str(&names)));
   return term_none(L);
 }
 
 Term *tl_device_assert(Lower *L, Call *c) {
   if (!L->options->debug) return term_none(L);
-  PrintArgs p = new_print(L);
+  PrintList list = {0};
   Term *cond = arg_value(L, c, 0);
-  if (!cond || !print_text(L, c->args[1], c->spans[1], &p)) return NULL;
+  if (!cond || !print_text(L, c->args[1], c->spans[1], &list)) return NULL;
+  Buf text = buf_make(&L->ctx->arena);
+  for (uint32_t i = 0; i < list.count; i++) buf_puts(&text, buf_str(&list.data[i].text));
   cond = lower_not_zero(L, cond, c->spans[0]);
   if (cond && !arg_is_none(c, 2)) {   // masked off counts as true
     Term *mask = arg_value(L, c, 2);
@@ -185,7 +251,7 @@ Term *tl_device_assert(Lower *L, Call *c) {
   if (!cond) return NULL;
   Value *v = term_v(cond);
   Op *op = build_op(&L->b, OP_ASSERT, &v, 1);
-  op_set_str(L->ctx, op, ATTR_TEXT, buf_str(&p.prefix));
+  op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, buf_str(&text)));
   return term_none(L);
 }
 
@@ -280,8 +346,8 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   const Type *types[8];
   for (uint32_t i = 0; i < n; i++) types[i] = ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
   Op *op = build_op_typed(&L->b, OP_INLINE_ASM, types, n, values.data, values.count);
-  op_set_str(L->ctx, op, ATTR_TEXT, text);
-  op_set_str(L->ctx, op, ATTR_CONSTRAINTS, constraints);
+  op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, text));
+  op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
   op_set_int(L->ctx, op, ATTR_PACK, pack);
   op_set_int(L->ctx, op, ATTR_PURE, pure);
   Term *out[8];
