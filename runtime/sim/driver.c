@@ -45,6 +45,7 @@ const char *sim_last_report(void) {
 void sim_reset(void) {
   SimDriver *d = sim_driver();
   for (CUstream s = d->legacy.next, next; s; s = next) next = s->next, free(s);
+  for (CUmodule m = d->modules, next; m; m = next) next = m->next, module_free(m->module), free(m);
   if (d->ready) sim_free(&d->sim);
   *d = (SimDriver){0};
 }

@@ -27,9 +27,8 @@ static void write_log(unsigned n, const CUjit_option *options, void **values, co
 static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_option *options, void **values) {
   CONTEXT;
   NEED(out && image, "no module image");
-  uint32_t magic;
-  memcpy(&magic, image, sizeof magic);
-  if (!memcmp(image, "\177ELF", 4) || magic == 0xba55ed50 || magic == 0x466243b1) {
+  // strncmp stops at the end of a text shorter than the magic numbers of cubin and fatbin.
+  if (!strncmp(image, "\177ELF", 4) || !strncmp(image, "\x50\xed\x55\xba", 4) || !strncmp(image, "\xb1\x43\x62\x46", 4)) {
     const char *text = "the simulator runs PTX only: this is a cubin or fatbin";
     write_log(n, options, values, text);
     return driver_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "%s", text);
@@ -43,7 +42,9 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   }
   CUmodule module = calloc(1, sizeof *module);
   if (!module) return CUDA_ERROR_OUT_OF_MEMORY;
-  *module = (struct CUmod_st){m, context};
+  SimDriver *d = sim_driver();
+  *module = (struct CUmod_st){m, context, d->modules};
+  d->modules = module;
   m->handle = module;
   *out = module;
   return CUDA_SUCCESS;
@@ -64,10 +65,14 @@ CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
   return r;
 }
 CUresult sim_cuModuleUnload(CUmodule module) {
-  if (!module) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no module");
-  module_free(module->module);
-  free(module);
-  return CUDA_SUCCESS;
+  for (CUmodule *at = &sim_driver()->modules; *at; at = &(*at)->next)
+    if (*at == module) {
+      *at = module->next;
+      module_free(module->module);
+      free(module);
+      return CUDA_SUCCESS;
+    }
+  return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
 }
 CUresult sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   CONTEXT;

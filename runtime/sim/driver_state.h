@@ -6,7 +6,7 @@
 #include "runtime/sim/sim.h"
 
 struct CUctx_st { Device *device; uint32_t refs; bool primary; CUresult failed; };
-struct CUmod_st { Module *module; CUcontext context; };
+struct CUmod_st { Module *module; CUcontext context; CUmodule next; };
 
 // One unit of stream work. Streams run work at once, so an Op is stored only while its stream is captured into a graph.
 typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
@@ -31,6 +31,7 @@ typedef struct SimDriver {
   struct CUctx_st primary[64];
   CUcontext stack[MAX_CONTEXT_STACK];   // current context; one for all threads of the process
   uint32_t depth;
+  CUmodule modules;                     // all that are loaded
   struct CUstream_st legacy;            // the default stream; head of the list of all streams
   char message[2048];                   // why a call was refused
 } SimDriver;

@@ -117,7 +117,11 @@ ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask) {
 static void park(Warp *w, uint32_t mask, uint32_t *set) {
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
-  *set |= mask;
+  // Lanes that stalled here earlier, while this group ran at higher addresses: all try again together.
+  uint32_t here = 0;
+  FOR_LANES(l, w->stalled & ~w->active) if (w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base) here |= 1u << l;
+  if (here) w->stalled &= ~here;
+  else *set |= mask;
   w->active = 0;
 }
 

@@ -105,7 +105,7 @@ bool decode_atom(Parser *p, Instr *in) {
       const Operand *o = &in->ops[i];
       if (o->kind != OPND_VEC || o->count != in->k) return ptx_error(p, in->line, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
       for (uint32_t e = 0; e < in->k; e++)
-        if (o->sub[e].kind != OPND_REG && !(i == 0 && o->sub[e].kind == OPND_SINK)) return false;
+        if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;
     }
   } else if ((atom && !decode_dst(p, in, 0)) || !decode_srcs(p, in, atom + 1u, n)) {
     return false;
