@@ -57,8 +57,15 @@ bool decode_brx(Parser *p, Instr *in) {
 // ------------------------------------------------------------------------------------------------------------ calls
 
 // ops after decoding: [0] results (VEC), [1] function or register, [2] arguments (VEC).
+static void copy_undef(Warp *w, uint32_t to_slot, uint32_t from_slot, bool from_register, int lane) {
+  if (!w->undef) return;
+  uint64_t bits = from_register ? w->undef[(size_t)from_slot * WARP_SIZE + lane] : 0;
+  w->undef[(size_t)to_slot * WARP_SIZE + lane] = bits;
+  w->undef_lanes[to_slot] = (w->undef_lanes[to_slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
+}
+
 static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *actual, const Symbol *formal, const Function *f,
-                          uint32_t base, uint32_t pbase, uint32_t local, bool back) {
+                          uint32_t base, uint32_t local, bool back) {
   if (formal->kind == SYM_VAR) {
     if (actual->kind != OPND_SYM || actual->sym->space != SPACE_FRAME) return false;
     uint64_t size = formal->size < actual->sym->size ? formal->size : actual->sym->size;
@@ -76,14 +83,15 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *act
     return true;
   }
   uint64_t *theirs = w->regs + ((size_t)base + formal->slot) * WARP_SIZE + lane;
-  if (formal->kind == SYM_PRED) {
-    (void)pbase;
-    return false;
-  }
+  if (formal->kind == SYM_PRED) return false;
+  uint32_t ours = (uint32_t)((w->r - w->regs) / WARP_SIZE) + actual->slot;
   if (back) {
-    if (actual->kind == OPND_REG) w->r[(size_t)actual->slot * WARP_SIZE + lane] = *theirs;
+    if (actual->kind != OPND_REG) return true;
+    w->r[(size_t)actual->slot * WARP_SIZE + lane] = *theirs;
+    copy_undef(w, ours, base + formal->slot, true, lane);
   } else if (actual->kind == OPND_REG || actual->kind == OPND_IMM) {
     *theirs = src_row(w, actual)[lane];
+    copy_undef(w, base + formal->slot, ours, actual->kind == OPND_REG, lane);
   } else {
     return false;
   }
@@ -123,7 +131,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
     FOR_LANES(l, group) {
       uint32_t local = (w->lane_local[l] + in->func->frame_bytes + 127) & ~127u;
       for (uint32_t i = 0; i < f->num_params; i++)
-        if (!copy_argument(w, in, (int)l, &in->ops[2].sub[i], f->params[i], f, base, pbase, local, false))
+        if (!copy_argument(w, in, (int)l, &in->ops[2].sub[i], f->params[i], f, base, local, false))
           return sim_report(g, w, in, (int)l, REPORT_INVALID, "argument %u of %s does not fit", i + 1, f->name);
       if (w->depth >= w->cap_stack[l]) {
         w->cap_stack[l] = w->depth * 2 + 4;
@@ -181,7 +189,7 @@ static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
     w->lane_local[l] = top->local;
     w->r = w->regs + (size_t)top->base * WARP_SIZE;
     for (uint32_t i = 0; i < f->num_rets; i++)
-      if (!copy_argument(w, top->call, (int)l, &top->call->ops[0].sub[i], f->rets[i], f, w->base, w->pbase, local, true))
+      if (!copy_argument(w, top->call, (int)l, &top->call->ops[0].sub[i], f->rets[i], f, w->base, local, true))
         return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "result of %s does not fit", f->name);
     w->lane_pc[l] = top->pc;
     w->lane_depth[l] = w->depth - 1;

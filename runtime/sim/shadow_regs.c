@@ -77,7 +77,7 @@ ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask) {
     uint32_t from = w->base + in->ops[1].slot, to = w->base + in->ops[0].slot;
     if (from < wa->num_slots && to < wa->num_slots && wa->acc_count[from]) return add_alias(w, in, from, to, mask);
   }
-  bool has_dst = !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST);
+  bool has_dst = instr_has_dst(in);
   uint32_t first = has_dst ? 0 : wa->num_flight ? 0 : in->num_ops;
   uint32_t last = wa->num_flight ? in->num_ops : has_dst && in->num_ops ? 1 : 0;  // nothing in flight: only writes matter
   for (uint32_t i = first; i < last; i++) {

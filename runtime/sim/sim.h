@@ -478,6 +478,10 @@ bool decode_unknown(Parser *p, Instr *in);                               // "unk
                                                                           // returns false without a report says the same
 const char *ptx_op_name(PtxOp op);
 uint32_t ptx_op_flags(PtxOp op);
+// Is operand 0 written? barrier.red has a result, the other barriers have none.
+static inline bool instr_has_dst(const Instr *in) {
+  return !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST) || ((in->op == OP_bar || in->op == OP_barrier) && in->sel);
+}
 ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask);
 
 // ---- exec.c

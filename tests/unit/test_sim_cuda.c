@@ -252,6 +252,20 @@ static void test_cluster(void **state) {
     for (int t = 0; t < 32; t++) assert_int_equal(out[b * 32 + t], (b % 4 + 1) % 4 * 100 + 31 - t);
 }
 
+static void test_async_pipeline(void **state) {
+  (void)state;
+  int tiles = 5;
+  char *text = host_read("tests/sim/async.ptx");
+  CUmodule m = host_load(text);
+  free(text);
+  float *x = random_floats(640, 8), y[640];
+  CUdeviceptr dx = host_buffer(x, sizeof y), dy = host_buffer(NULL, sizeof y);
+  LAUNCH(host_function(m, "async_pipeline"), 1, 128, 0, &dx, &dy, &tiles);
+  host_fetch(y, dy, sizeof y);
+  for (int i = 0; i < 640; i++) assert_true(y[i] == x[i / 128 * 128 + 127 - i % 128] * 2);
+  free(x);
+}
+
 static void test_votes(void **state) {
   (void)state;
   int x[32], sum = 0, max = 0;
@@ -341,7 +355,7 @@ int main(void) {
     cmocka_unit_test(test_histogram), cmocka_unit_test(test_matmul), cmocka_unit_test(test_softmax), cmocka_unit_test(test_calls),
     cmocka_unit_test(test_switch), cmocka_unit_test(test_half), cmocka_unit_test(test_wide_math), cmocka_unit_test(test_locks),
     cmocka_unit_test(test_grid_wide), cmocka_unit_test(test_cluster), cmocka_unit_test(test_votes), cmocka_unit_test(test_params_and_locals),
-    cmocka_unit_test(test_reports), cmocka_unit_test(test_printf),
+    cmocka_unit_test(test_async_pipeline), cmocka_unit_test(test_reports), cmocka_unit_test(test_printf),
   };
   return cmocka_run_group_tests(tests, setup, host_teardown);
 }

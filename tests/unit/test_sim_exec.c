@@ -126,7 +126,7 @@ static void test_spaces(void **state) {
   uint32_t out[4], in[1] = {11};
   run(KERNEL(".const .u32 c = 44;\n.shared .align 16 .b8 s[32];\n",
              ".local .align 8 .b8 l[16];\nmov.u64 %rd6, s;\ncvta.shared.u64 %rd6, %rd6;\nmov.u64 %rd7, l;\ncvta.local.u64 %rd7, %rd7;\nmov.u64 %rd8, c;\ncvta.const.u64 %rd8, %rd8;\n"
-             "mov.u32 %r2, 22;\nst.shared.u32 [s+8], %r2;\nadd.u64 %rd6, %rd6, 8;\nmov.u32 %r2, 33;\nst.local.u32 [l+4], %r2;\nadd.u64 %rd7, %rd7, 4;\n"
+             "mov.u32 %r2, 22;\nsetp.eq.u32 %p1, %r1, 1;\n@%p1 st.shared.u32 [s+8], %r2;\nadd.u64 %rd6, %rd6, 8;\nmov.u32 %r2, 33;\nst.local.u32 [l+4], %r2;\nadd.u64 %rd7, %rd7, 4;\n"
              "mov.u64 %rd9, %rd2;\nsetp.eq.u32 %p1, %r1, 1;\nselp.b64 %rd9, %rd6, %rd9, %p1;\nsetp.eq.u32 %p1, %r1, 2;\nselp.b64 %rd9, %rd7, %rd9, %p1;\nsetp.eq.u32 %p1, %r1, 3;\nselp.b64 %rd9, %rd8, %rd9, %p1;\n"
              "ld.u32 %r3, [%rd9];\nisspacep.shared %p2, %rd9;\nisspacep.local %p3, %rd9;\nisspacep.global %p4, %rd9;\n@%p2 add.u32 %r3, %r3, 100;\n@%p3 add.u32 %r3, %r3, 200;\n@%p4 add.u32 %r3, %r3, 400;\nst.global.u32 [%rd3], %r3;"),
       1, 4, out, sizeof out, in, sizeof in);
