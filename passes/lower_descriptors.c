@@ -1,5 +1,5 @@
-// Descriptor accesses to masked pointers, where no TMA will do them: those of descriptors that the kernel makes, which have no
-// tensor map.
+// Descriptor accesses to masked pointers, where no TMA will do them: below sm_90, and of descriptors that the kernel makes
+// (those that the launcher could make are parameters by now, see hoist_descriptors).
 //
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N

@@ -27,7 +27,7 @@ const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
 }
 
 bool tma_usable(const Module *m, const Value *desc) {
-  return m->target->has_tma && desc->block;
+  return m->target->has_tma && desc->block;   // a parameter: what the kernel makes itself has no tensor map
 }
 
 uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
@@ -86,8 +86,7 @@ typedef struct {
   Module *module;
   Func *func;
   bool stored, changed;
-  Op *loop;                  // the one asked about last, and whether
-  bool scarce;               // a buffer for each of its stores would not fit
+  bool scarce;               // a buffer for every store would not fit
   VEC(StoreBuffer) buffers;  // of stores in loops
 } LowerTma;
 
@@ -127,41 +126,14 @@ static void lower_load(Context *ctx, Op *op) {
   op_erase(op);
 }
 
-static Op *outermost_loop(const Op *op) {
-  Op *loop = NULL;
-  for (Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) loop = p;
-  return loop;
-}
-
-// Bytes of the buffers that live through a loop: those there are, and one for each of its stores.
-static void count_bytes(Op *op, void *user) {
-  int64_t *bytes = user;
-  if (op->opcode == OP_ALLOC) {
-    const Type *t = op_result(op, 0)->type;
-    *bytes += type_numel(t) * (int64_t)type_elem_bytes(t) * (t->count ? t->count : 1);
-  }
-  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
-}
-
-static bool memory_is_scarce(const Module *m, Op *loop) {
-  int64_t bytes = 1024;   // what alignment may cost
-  for (uint32_t i = 0; i < loop->num_blocks; i++) block_walk(loop->blocks[i], count_bytes, &bytes);
-  // What pipeline_loops allocated for the loop stands before it.
-  for (Op *op = loop->parent->first; op != loop; op = op->next) count_bytes(op, &bytes);
-  return bytes > m->target->shared_bytes;
-}
-
 // The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
 // Stores of one loop and type share a buffer where one each would not fit.
 static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
-  Op *loop = outermost_loop(op);
+  Op *loop = NULL;
+  for (Op *p = op->parent->parent; p; p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) loop = p;
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
   if (!loop) return alloc_tile(&b, desc);
-  if (s->loop != loop) {
-    s->loop = loop;
-    s->scarce = memory_is_scarce(s->module, loop);
-  }
   const Type *t = tile_buffer(b.ctx, desc);
   for (uint32_t i = 0; s->scarce && i < s->buffers.count; i++)
     if (s->buffers.data[i].loop == loop && s->buffers.data[i].buffer->type == t) return s->buffers.data[i].buffer;
@@ -203,6 +175,16 @@ static void visit(Op *op, void *user) {
   else lower_store(s, op);
 }
 
+// Bytes of all buffers there are, and of one for each store to come.
+static void count_bytes(Op *op, void *user) {
+  int64_t *bytes = user;
+  if (op->opcode == OP_ALLOC) {
+    const Type *t = op_result(op, 0)->type;
+    *bytes += type_numel(t) * (int64_t)type_elem_bytes(t) * (t->count ? t->count : 1);
+  }
+  if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
+}
+
 // Shared memory must outlive the copies that read it.
 static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
@@ -217,7 +199,9 @@ bool pass_lower_tma(PassCtx *p) {
     s.func = f;
     s.stored = false;
     s.buffers.count = 0;
-    s.loop = NULL;
+    int64_t bytes = 1024;   // what alignment may cost
+    block_walk(f->body, count_bytes, &bytes);
+    s.scarce = bytes > s.module->target->shared_bytes;
     for (uint32_t i = 0; i < f->num_params; i++) {
       if (f->params[i].kind != PARAM_DESC && f->params[i].kind != PARAM_AUTO_TENSORMAP) continue;
       f->params[i].swizzle_bytes = tma_swizzle_bytes(f->body->args[i]->type);

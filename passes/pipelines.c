@@ -4,7 +4,7 @@
 //
 //   canonicalize, cse                     coalesce            a layout for each tensor
 //   unroll, flatten loops                 accelerate_dot      dots onto tensor cores
-//   descriptors without TMA               remove_conversions
+//   descriptors to TMA or pointers        remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
 //   split_full_tile                       pipeline_loops, lower_tma, lower_allocs
@@ -15,6 +15,7 @@
 #define STEP(name) {PASS_ID_##name, NULL}
 #define STEP_IF(name, condition) {PASS_ID_##name, condition}
 
+static bool wants_tensor_maps(const Module *m) { return m->target->has_tma && m->auto_tma; }
 static bool wants_fusion(const Module *m) { return m->fp_fusion; }
 
 static const PipelineStep tile_steps[] = {
@@ -23,6 +24,7 @@ static const PipelineStep tile_steps[] = {
   STEP(unroll_loops),
   STEP(canonicalize),
   STEP(flatten_loops),
+  STEP_IF(hoist_descriptors, wants_tensor_maps),
   STEP(lower_descriptors),
   STEP_IF(fuse_multiply_add, wants_fusion),
   STEP(split_addresses),

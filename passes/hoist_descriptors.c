@@ -1,0 +1,62 @@
+// Descriptors that the kernel makes from its own parameters become tensor maps that the launcher makes: a hidden parameter
+// takes the place of make_desc.
+//
+//   %d = make_desc %x, %m, %n, %s, 1        %x: param, %m, %n, %s: params or constants
+//   %t = desc_load %d, i, j                 →  %t = desc_load %tensormap, i, j
+//
+// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for lower_descriptors.
+#include "passes/pass.h"
+
+enum { MAX_BOX = 256, ALIGNMENT = 16 };   // of cuTensorMapEncodeTiled
+
+typedef struct { Context *ctx; bool changed; } Hoist;
+
+// The parameter or the constant that v is, through extensions. False for anything else.
+static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t *value) {
+  *param = -1;
+  *value = 0;
+  if (value_constant_int(v, value)) return true;
+  while (v->def && v->def->opcode == OP_EXTSI) v = op_operand(v->def, 0);
+  if (v->block != f->body || f->params[v->index].kind != PARAM_PLAIN) return false;
+  *param = (int)v->index;
+  return true;
+}
+
+static bool only_moves_tiles(const Value *d) {
+  for (const Use *u = d->uses; u; u = u->next) {
+    Opcode oc = u->user->opcode;
+    if (oc != OP_DESC_LOAD && oc != OP_DESC_STORE && oc != OP_DESC_REDUCE) return false;
+  }
+  return true;
+}
+
+static void hoist(Op *op, void *user) {
+  Hoist *h = user;
+  if (op->opcode != OP_MAKE_DESC) return;
+  Func *f = op->parent->func;
+  const Type *t = op_result(op, 0)->type;
+  const Value *base = op_operand(op, 0);
+  uint32_t bytes = type_elem_bytes(t), last = t->rank - 1u;
+  if (base->block != f->body || f->params[base->index].kind != PARAM_PLAIN || !only_moves_tiles(op_result(op, 0))) return;
+  if (t->shape[last] * bytes < ALIGNMENT) return;
+  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = (int)base->index,
+                 .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (i != last && t->shape[i] > MAX_BOX) return;
+    if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;
+    if (!known_to_launcher(f, op_operand(op, 1 + t->rank + i), &p.stride_params[i], &p.stride_values[i])) return;
+    bool is_constant = p.stride_params[i] < 0;
+    if (i == last ? !is_constant || p.stride_values[i] != 1 : is_constant && p.stride_values[i] * bytes % ALIGNMENT != 0) return;
+  }
+  Value *map = func_add_param(f, t, p);
+  value_replace_all_uses(op_result(op, 0), map);
+  map->name = p.name;
+  op_erase(op);
+  h->changed = true;
+}
+
+bool pass_hoist_descriptors(PassCtx *p) {
+  Hoist h = {p->ctx, false};
+  module_walk(p->module, hoist, &h);
+  return h.changed;
+}
