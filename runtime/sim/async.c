@@ -43,6 +43,7 @@ static void append(AsyncOp *op) {
   else q->first = op;
   q->last = op;
   q->count++;
+  op->issued_at = op->cluster->grid->steps;
 }
 
 static void retire(AsyncOp *op) {
@@ -52,6 +53,7 @@ static void retire(AsyncOp *op) {
   if (op->next) op->next->prev = op->prev;
   else q->last = op->prev;
   q->count--;
+  trace_span(op->warp->cta, TRACE_ENGINES + op->kind, ptx_op_name(op->in->op), op->in, op->issued_at, op->cluster->grid->steps);
   op->next = q->free;
   q->free = op;
   op->cluster->grid->progress++;

@@ -69,7 +69,7 @@ struct AsyncOp {
   Warp *warp;                          // the issuer; wgmma: first warp of the warpgroup
   const Instr *in;
   int lane;                            // the issuer; -1 for a whole warp
-  uint64_t seq;
+  uint64_t seq, issued_at;             // order of issue; Grid.steps then
   uint32_t comp, clock;                // the operation as an agent in the happens-before order (shadow.h)
   union { AsyncCopy copy; AsyncArrive arrive; AsyncBulk bulk; AsyncStore store; AsyncWgmma wgmma; };
 };

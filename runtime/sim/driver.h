@@ -7,8 +7,10 @@
 void *sim_driver_symbol(const char *name);
 // The account of the last failure: what a call was refused for, or what a kernel did wrong. Never NULL; valid until the
 // next call into the driver.
+#pragma GCC visibility push(default)
 const char *sim_last_report(void);
 // Forgets all state, as a new process would: options are read from the environment again by the next cuInit.
 void sim_reset(void);
+#pragma GCC visibility pop
 
 #endif

@@ -45,9 +45,12 @@ CUresult driver_run(const Work *work);
 Work driver_copy_work(const Work *work);         // with its own copy of the parameters
 Alloc *driver_find(uint64_t addr, Device **d);   // on any device
 
+// Visible, so that libtile-sim.so can export them under the driver's names; libtile's export list keeps them inside.
+#pragma GCC visibility push(default)
 #define SIM_FN(name, ...) CUresult sim_##name(__VA_ARGS__);
 #include "runtime/sim/driver.def"
 #undef SIM_FN
+#pragma GCC visibility pop
 
 #define NEED(condition, ...) do { if (!(condition)) return driver_fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__); } while (0)
 

@@ -128,7 +128,7 @@ static void park(Warp *w, uint32_t mask, uint32_t *set) {
 static uint32_t warp_run(Warp *w, uint32_t budget) {
   Grid *g = w->grid;
   const Instr *code = g->module->code;
-  uint32_t done = 0;
+  uint32_t done = 0, last = 0;
   uint64_t lanes = 0;
   if (w->state != WARP_RUN || !w->active) {
     w->waiting = 0;
@@ -137,6 +137,7 @@ static uint32_t warp_run(Warp *w, uint32_t budget) {
   w->yield = false;
   while (w->state == WARP_RUN && done < budget) {
     const Instr *in = &code[w->pc];
+    last = w->pc;
     uint32_t mask = w->active;
     if (in->guard >= 0) {
       uint32_t pv = w->p[in->guard];
@@ -166,6 +167,10 @@ static uint32_t warp_run(Warp *w, uint32_t budget) {
     if (w->yield) break;
   }
 out:
+  if (g->trace && done) {
+    static const char *const then[] = {"run", "run, then diverged", "run, then wait", "run, then barrier", "run, then exit"};
+    trace_span(w->cta, w->id, then[w->state], &code[last], g->steps, g->steps + done);
+  }
   w->steps += done;
   g->steps += done;
   g->lane_steps += lanes;
@@ -223,6 +228,7 @@ static void start_cta(Cta *c, Cluster *cl, uint32_t rank, const uint32_t id[3]) 
   if (!c->warps) c->warps = calloc(c->num_warps, sizeof *c->warps);
   memset(c->shared, 0xff, g->shared_size);
   for (uint32_t i = 0; i < c->num_warps; i++) start_warp(&c->warps[i], i, c);
+  trace_cta(c);
   if (g->hooks.cta_begin) g->hooks.cta_begin(c);
 }
 
@@ -387,9 +393,11 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   if (f->param_bytes) memcpy((void *)(uintptr_t)g->param_addr, lp->params, f->param_bytes);
   if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE))) memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
   sim_install_hooks(g, &g->hooks);
+  trace_open(g);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);
   run_grid(g);
   if (g->hooks.grid_end) g->hooks.grid_end(g);
+  trace_close(g);
   CUresult rc = g->failed;
   sim->total_steps += g->steps;
   sim->total_lane_steps += g->lane_steps;

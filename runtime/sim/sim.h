@@ -484,6 +484,13 @@ static inline bool instr_has_dst(const Instr *in) {
 }
 ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask);
 
+// ---- trace.c: no-ops unless TILE_SIM_TRACE names a file
+enum { TRACE_ENGINES = 1000 };                // first track that is no warp
+void trace_open(Grid *g);
+void trace_cta(Cta *c);
+void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to);   // in warp instructions
+void trace_close(Grid *g);
+
 // ---- exec.c
 void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
 uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t size);   // NULL when outside the thread's local memory
