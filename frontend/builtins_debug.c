@@ -55,6 +55,15 @@ static void add_value(Lower *L, PrintOp *p, Term *v, const char *name) {
 
 static bool is_unsigned(const Term *v) { return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)); }
 
+// " text: ", as Triton prints it; " text = " where an f-string says so.
+static const char *prefix_of(Lower *L, Buf *text) {
+  const char *s = buf_str(text);
+  size_t n = text->size;
+  while (n && s[n - 1] == ' ') n--;
+  const char *end = n == 0 ? "" : s[n - 1] == '=' ? " " : s[n - 1] == ':' ? " " : ": ";
+  return intern(L->ctx, arena_printf(&L->ctx->arena, "%s%.*s%s", s[0] == ' ' ? "" : " ", (int)n, s, end));
+}
+
 // An op prints all its integers one way: among signed ones, unsigned ones are widened.
 static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   bool any_signed = false, any_unsigned = false;
@@ -69,7 +78,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
     vec_push(&L->ctx->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
-  op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, buf_str(&p->text)));
+  op_set_str(L->ctx, op, ATTR_TEXT, values.count ? prefix_of(L, &p->text) : intern(L->ctx, buf_str(&p->text)));
   op_set_str(L->ctx, op, ATTR_NAMES, intern(L->ctx, buf_str(&p->names)));
   if (hex) op_set_int(L->ctx, op, ATTR_HEX, 1);
   if (any_unsigned && !any_signed) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
@@ -281,10 +290,7 @@ Term *tl_static_assert(Lower *L, Call *c) {
 Term *tl_fail(Lower *L, Call *c) {
   const char *text;
   if (!arg_str(L, c, 0, &text)) return NULL;
-  // Said at the call of the outermost prelude function, where its user can do something about it.
-  const CallSite *site = L->b.inlined_at;
-  while (site && site->outer && strncmp(source_locate(L->ctx, site->span.begin).file->path, "<prelude>", 9) == 0) site = site->outer;
-  return lower_error(L, site ? site->span : c->span, "%s", text);
+  return lower_error(L, c->span, "%s", text);
 }
 
 // ---- queries ----

@@ -256,20 +256,33 @@ Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types
   return op;
 }
 
+static bool in_prelude(Lower *L, Span span) {
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  return f && strncmp(f->path, "<prelude>", 9) == 0;
+}
+
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   const char *text = arena_vprintf(&L->ctx->arena, fmt, ap);
   va_end(ap);
+  // The prelude's own lines mean nothing to its user: what goes wrong there is said at the call that went in.
+  const CallSite *chain = L->b.inlined_at;
+  const char *through = NULL;
+  while (chain && in_prelude(L, span)) {
+    span = chain->span;
+    through = chain->function;
+    chain = chain->outer;
+  }
   // An unrolled loop or a function called often finds the same fault again: once is enough.
   for (const Diag *d = L->ctx->diags; d; d = d->next)
     if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0) return NULL;
   diag_error(L->ctx, span, "%s", text);
-  // The prelude's own lines mean nothing to its user, but the call into it does, so the chain is always shown.
+  if (through) diag_note(L->ctx, (Span){0, 0}, "inside `%s`, which is written in the language itself", through);
   uint32_t shown = 0;
-  for (const CallSite *c = L->b.inlined_at; c; c = c->outer) {
-    if (++shown > 8 && c->outer) continue;
-    diag_note(L->ctx, c->span, "in the call of %s here", c->function);
+  for (; chain; chain = chain->outer) {
+    if (++shown > 8 && chain->outer) continue;
+    diag_note(L->ctx, chain->span, "in the call of %s here", chain->function);
   }
   return NULL;
 }
