@@ -111,12 +111,17 @@ void emit_mbar_expect(Cg *c, Op *op) {
 }
 
 void emit_mbar_arrive(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, optional(op, 1))};
+  LLVMValueRef who = thread0(c, optional(op, 1));
+  if (op_int(op, ATTR_PER_WARP, 0)) who = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->lane, cg_i32(c, 0), ""), optional(op, 1));
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), who};
   cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
 }
 
 void emit_mbar_wait(Cg *c, Op *op) {
-  CgIf g = cg_begin_if(c, optional(op, 2));
+  LLVMValueRef who = optional(op, 2);
+  // The whole warp of the issuing thread waits, so that its lanes stay together.
+  if (op_int(op, ATTR_ISSUER, 0)) who = cg_and(c, LLVMBuildICmp(c->b, LLVMIntULT, c->tid, cg_i32(c, WARP_SIZE), ""), who);
+  CgIf g = cg_begin_if(c, who);
   cg_insn(c, INSN_MBAR_WAIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_scalar(op_operand(op, 1))}, 2);
   cg_end_if(c, g);
 }
