@@ -127,7 +127,7 @@ bool affine_of(Value *v, Affine *out) {
   case OP_MULI:
     if (affine_of(op_operand(op, 0), out) && affine_of(op_operand(op, 1), &rhs) && affine_multiply(out, &rhs)) return true;
     break;
-  case OP_EXTSI: case OP_HINT: case OP_SPLAT: case OP_BROADCAST:
+  case OP_EXTSI: case OP_HINT: case OP_SPLAT: case OP_BROADCAST: case OP_CONVERT_LAYOUT:
     return affine_of(op_operand(op, 0), out);
   case OP_EXPAND_DIMS: {
     int64_t axis = op_int(op, ATTR_AXIS, 0);
