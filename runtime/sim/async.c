@@ -25,11 +25,16 @@ WarpAsync *warp_async(Warp *w) {
 AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
   ClusterAsync *q = cluster_async(w->cta->cluster);
   AsyncOp *op = q->free;
-  if (op) q->free = op->next;
-  else op = calloc(1, sizeof *op);
+  if (op) {
+    q->free = op->next;
+  } else {
+    op = calloc(1, sizeof *op);
+    op->older = q->all;
+    q->all = op;
+  }
   uint8_t *buffer = op->kind == ASYNC_BULK ? op->bulk.buffer : NULL;
   uint32_t buffer_cap = op->kind == ASYNC_BULK ? op->bulk.buffer_cap : 0;
-  *op = (AsyncOp){.kind = kind, .cluster = w->cta->cluster, .warp = w, .in = in, .lane = lane, .seq = ++q->next_seq};
+  *op = (AsyncOp){.older = op->older, .kind = kind, .cluster = w->cta->cluster, .warp = w, .in = in, .lane = lane, .seq = ++q->next_seq};
   if (kind == ASYNC_BULK) op->bulk.buffer = buffer, op->bulk.buffer_cap = buffer_cap;
   else free(buffer);
   return op;
@@ -321,19 +326,14 @@ void warp_async_reserve(Warp *w, uint32_t slots) {
   wa->num_slots = n;
 }
 
-static void free_list(AsyncOp *op) {
-  for (AsyncOp *next; op; op = next) {
-    next = op->next;
-    if (op->kind == ASYNC_BULK) free(op->bulk.buffer);
-    free(op);
-  }
-}
-
 void async_cluster_end(Cluster *c) {
   ClusterAsync *q = c->async;
   if (!q) return;
-  free_list(q->first);
-  free_list(q->free);
+  for (AsyncOp *op = q->all, *older; op; op = older) {
+    older = op->older;
+    if (op->kind == ASYNC_BULK) free(op->bulk.buffer);
+    free(op);
+  }
   free(q);
   c->async = NULL;
 }

@@ -64,6 +64,7 @@ typedef struct {
 typedef struct AsyncOp AsyncOp;
 struct AsyncOp {
   AsyncOp *prev, *next;                // of the cluster's queue, in order of issue
+  AsyncOp *older;                      // all of the cluster's, in use or not
   AsyncKind kind;
   Cluster *cluster;
   Warp *warp;                          // the issuer; wgmma: first warp of the warpgroup
@@ -75,7 +76,7 @@ struct AsyncOp {
 };
 
 typedef struct ClusterAsync {
-  AsyncOp *first, *last, *free;
+  AsyncOp *first, *last, *free, *all;
   uint32_t count;
   uint64_t next_seq;
 } ClusterAsync;

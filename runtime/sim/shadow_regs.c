@@ -77,12 +77,9 @@ ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask) {
     uint32_t from = w->base + in->ops[1].slot, to = w->base + in->ops[0].slot;
     if (from < wa->num_slots && to < wa->num_slots && wa->acc_count[from]) return add_alias(w, in, from, to, mask);
   }
-  bool has_dst = instr_has_dst(in);
-  uint32_t first = has_dst ? 0 : wa->num_flight ? 0 : in->num_ops;
-  uint32_t last = wa->num_flight ? in->num_ops : has_dst && in->num_ops ? 1 : 0;  // nothing in flight: only writes matter
-  for (uint32_t i = first; i < last; i++) {
-    ExecResult r = check_operand(w, in, &in->ops[i], has_dst && i == 0 && in->ops[i].kind != OPND_MEM);
-    if (r != EXEC_NEXT) return r;
-  }
-  return EXEC_NEXT;
+  bool has_dst = instr_has_dst(in) && in->ops[0].kind != OPND_MEM;
+  ExecResult r = EXEC_NEXT;
+  // Sources first: an instruction may overwrite what it reads. With nothing in flight only the destination matters.
+  for (uint32_t i = has_dst ? 1 : 0; wa->num_flight && i < in->num_ops && r == EXEC_NEXT; i++) r = check_operand(w, in, &in->ops[i], false);
+  return has_dst && r == EXEC_NEXT ? check_operand(w, in, &in->ops[0], true) : r;
 }

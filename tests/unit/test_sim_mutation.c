@@ -37,6 +37,8 @@ static const Mutation mutations[] = {
   {"no arrival on empty", "mbarrier.arrive.shared", 1, NULL, "", true},
   {"no last wgmma wait", "wgmma.wait_group", 2, NULL, "", true},
   {"last wgmma wait leaves a group", "wgmma.wait_group", 2, "aligned 0", "aligned 1", true},
+  {"accumulator copied across the wait", "wgmma.wait_group", 2, NULL, "{ .reg .f32 x; mov.f32 x, ACC; wgmma.wait_group.sync.aligned 0; mov.f32 ACC, x; }", false},
+  {"copy of an accumulator used before the wait", "wgmma.wait_group", 2, NULL, "{ .reg .f32 x; mov.f32 x, ACC; add.f32 x, x, x; wgmma.wait_group.sync.aligned 0; }", true},
   {"no proxy fence before the store", "fence.proxy.async", 1, NULL, "", true},
   {"proxy fence by the issuing warp only", "fence.proxy.async", 1, "fence", "@%p_issuer fence", true},
   {"no barrier before the store", "bar.sync \t1", 1, NULL, "", true},
@@ -65,8 +67,25 @@ static bool contains(const char *line, size_t n, const char *what) {
   return strstr(flat, want);
 }
 
+// ACC stands for the first accumulator register.
+static void name_accumulator(const char *text, const char *what, char *out, size_t size) {
+  const char *at = strstr(text, "wgmma.mma_async");
+  at = strchr(at, '{') + 1;
+  size_t n = 0;
+  for (const char *s = what; *s && n + 32 < size; s++) {
+    if (strncmp(s, "ACC", 3)) {
+      out[n++] = *s;
+      continue;
+    }
+    n += (size_t)snprintf(out + n, size - n, "%.*s", (int)strcspn(at, ","), at);
+    s += 2;
+  }
+  out[n] = 0;
+}
+
 static char *mutate(const char *text, const Mutation *m) {
-  char *out = malloc(strlen(text) + 512), *to = out;
+  char *out = malloc(strlen(text) + 1024), *to = out, replacement[512];
+  name_accumulator(text, m->to, replacement, sizeof replacement);
   int seen = 0;
   bool done = false;
   for (const char *line = text; *line;) {
@@ -76,7 +95,7 @@ static char *mutate(const char *text, const Mutation *m) {
       const char *at = m->from ? strstr(line, m->from) : line;
       assert_true(at && at < end);
       const char *rest = m->from ? at + strlen(m->from) : end;
-      to += sprintf(to, "%.*s%s%.*s\n", (int)(at - line), line, m->to, (int)(end - rest), rest);
+      to += sprintf(to, "%.*s%s%.*s\n", (int)(at - line), line, replacement, (int)(end - rest), rest);
       done = true;
     } else {
       to += sprintf(to, "%.*s\n", (int)n, line);
