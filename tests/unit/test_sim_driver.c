@@ -1,5 +1,7 @@
 // The driver's entry points: initialisation, devices, contexts, memory, streams, events, graphs, launch limits, several
 // devices, schedules by seed.
+#include <unistd.h>
+
 #include "tests/unit/sim_host.h"
 
 static const char *const ptx =
@@ -279,6 +281,28 @@ static void test_devices(void **state) {
   module = host_load(ptx);
 }
 
+static void test_timeline(void **state) {
+  (void)state;
+  char path[] = "/tmp/tile-sim-trace-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  setenv("TILE_SIM_TRACE", path, 1);
+  sim_reset();
+  host_start();
+  module = host_load(ptx);
+  CUdeviceptr d = host_buffer(NULL, 65 * 4);
+  LAUNCH(host_function(module, "race"), 1, 64, 0, &d);
+  unsetenv("TILE_SIM_TRACE");
+  char *text = host_read(path);
+  unlink(path);
+  assert_non_null(strstr(text, "\"kernel\":\"race\""));
+  assert_non_null(strstr(text, "\"name\":\"warp 1\""));
+  assert_non_null(strstr(text, "\"ph\":\"X\""));
+  assert_string_equal(text + strlen(text) - 4, "\n]}\n");
+  free(text);
+}
+
 static void test_tensor_map(void **state) {
   (void)state;
   CUtensorMap map;
@@ -300,7 +324,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_initialisation), cmocka_unit_test(test_memory), cmocka_unit_test(test_modules), cmocka_unit_test(test_launch_limits),
     cmocka_unit_test(test_streams_and_graphs), cmocka_unit_test(test_sticky_errors), cmocka_unit_test(test_seeds), cmocka_unit_test(test_devices),
-    cmocka_unit_test(test_tensor_map),
+    cmocka_unit_test(test_timeline), cmocka_unit_test(test_tensor_map),
   };
   return cmocka_run_group_tests(tests, setup, host_teardown);
 }

@@ -230,6 +230,7 @@ static void test_exited_threads(void **state) {
 
 static void test_reports(void **state) {
   (void)state;
+  if (host_on_gpu()) skip();
   expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "4 bytes before the 256-byte allocation");
   expect(KERNEL("", "mov.u64 %rd6, 0;\nld.global.u32 %r2, [%rd6];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds");
   expect(KERNEL("", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd1+4];"), 1, CUDA_ERROR_MISALIGNED_ADDRESS, "read of 16 bytes");
@@ -253,6 +254,7 @@ static void test_reports(void **state) {
 
 static void test_source_lines(void **state) {
   (void)state;
+  if (host_on_gpu()) skip();
   expect(KERNEL("", ".loc 1 42 7\nst.global.u32 [%rd1+-4], %r1;") ".file 1 \"kernel.tile\"\n", 1, CUDA_ERROR_ILLEGAL_ADDRESS, "source kernel.tile:42:7");
   expect(KERNEL("", ".loc 1 42 7, function_name $L__info_string0, inlined_at 2 9 3\nst.global.u32 [%rd1+-4], %r1;") ".file 1 \"library.tile\"\n.file 2 \"kernel.tile\"\n.section .debug_str { $L__info_string0: .b8 102 }\n",
          1, CUDA_ERROR_ILLEGAL_ADDRESS, "inlined at kernel.tile:9:3");
