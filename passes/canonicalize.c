@@ -3,6 +3,7 @@
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
 //   masks, assumptions and assertions that are known → gone
+//   an atomic whose result is not read → no acquire
 // In, out: TILE or LAID_OUT.
 #include "ir/fold.h"
 #include "passes/pass.h"
@@ -89,6 +90,15 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
+// What an atomic read and nobody looks at orders nothing that comes after it.
+static void weaken_unread_atomic(Canon *c, Op *op) {
+  static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED, [SEM_ACQUIRE] = SEM_RELAXED, [SEM_RELEASE] = SEM_RELEASE, [SEM_ACQ_REL] = SEM_RELEASE};
+  int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  if (op->results[0].uses || unread[sem] == sem) return;
+  op_set_int(c->ctx, op, ATTR_SEM, unread[sem]);
+  c->changed = true;
+}
+
 static bool known_effect(Op *op) {
   uint64_t bits;
   switch (op->opcode) {
@@ -114,6 +124,7 @@ static void canon_op(Canon *c, Op *op) {
     return;
   }
   switch (op->opcode) {
+    case OP_ATOMIC_RMW: weaken_unread_atomic(c, op); break;
     case OP_IF:
       if (!inline_branch(c, op)) forward_if_results(c, op);
       return;
