@@ -43,6 +43,7 @@ static void override_launch(const Options *o, LaunchOptions *l) {
   if (o->maxnreg) l->maxnreg = (uint32_t)o->maxnreg;
   l->enable_fp_fusion = o->fp_fusion;
   l->debug = o->debug;
+  l->sanitize_overflow = o->sanitize_overflow;
   l->launch_cooperative_grid = o->cooperative;
   l->launch_pdl = o->pdl;
   l->auto_tma = o->auto_tma;
