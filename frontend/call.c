@@ -181,7 +181,9 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
 }
 
 Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
+  if (L->gave_up) return NULL;
   if (L->depth >= MAX_INLINE_DEPTH) {
+    L->gave_up = true;
     lower_error(L, args->span, "calls of `%s` nest deeper than %d", fn->name, MAX_INLINE_DEPTH);
     diag_note(L->ctx, (Span){0, 0}, "functions are inlined, so a recursion must be ended by a condition known at compile time");
     return NULL;
@@ -207,6 +209,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
     if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
   }
   L->depth--;
+  if (!L->depth && L->num_stmts < MAX_STATEMENTS) L->gave_up = false;   // back in the kernel: what follows may be fine
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
   L->b.span = span;

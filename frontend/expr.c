@@ -543,7 +543,9 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
 
 Term *lower_expr(Lower *L, const Node *e) {
   if (!e) return NULL;
-  if (L->expr_depth >= MAX_EXPR_DEPTH) return lower_error(L, e->span, "expressions and calls nest deeper than %d", MAX_EXPR_DEPTH);
+  if (L->gave_up) return NULL;
+  if (L->expr_depth >= MAX_EXPR_DEPTH) L->gave_up = true;
+  if (L->gave_up) return lower_error(L, e->span, "expressions and calls nest deeper than %d", MAX_EXPR_DEPTH);
   L->expr_depth++;
   Span saved = L->b.span;
   L->b.span = e->span;

@@ -239,6 +239,7 @@ static Term *rebuild_from_results(Lower *L, Op *op, const Join *j) {
 }
 
 bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span) {
+  if (!enter_region(L, span)) return true;
   Arm arms[2];
   Block *outer = L->b.block;
   Frame *f = L->frame;
@@ -287,10 +288,12 @@ bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *use
     }
   }
   f->scope = merged;
+  L->region_depth--;
   return consumed;
 }
 
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what) {
+  if (!enter_region(L, span)) return NULL;
   Arm arms[2];
   Block *outer = L->b.block;
   Op *shell = begin_if(L, c, span, arms);
@@ -303,6 +306,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
     arms[side].block = L->b.block;
   }
   L->frame->scope = before;
+  L->region_depth--;
   Term *r = NULL;
   JoinList joins = {0};
   if (t[0] && t[1]) {

@@ -277,6 +277,7 @@ void lower_while(Lower *L, const Node *s) {
     lower_error(L, s->loop.orelse.data[0]->span, "`while … else` is not supported in kernels");
     return;
   }
+  if (!enter_region(L, s->span)) return;
   bool exits = has_exit(&s->loop.body, true);
   Carried c = {0};
   Block *outer = L->b.block;
@@ -322,6 +323,7 @@ void lower_while(Lower *L, const Node *s) {
   Op *op = finish_while(L, &lp, NULL, 0, NULL, exits, keep);
   cursor_after(L, outer);
   leave_loop(L, &lp, op, keep, 0);
+  L->region_depth--;
 }
 
 // ---- for ----
@@ -383,6 +385,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], iv_type, DOWNCAST_DEFAULT, span);
   Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
 
+  if (!enter_region(L, span)) return;
   Carried c = {0};
   find_carried(L, &s->loop.body, NULL, &c);
   Block *outer = L->b.block;
@@ -422,6 +425,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   }
   cursor_after(L, outer);
   leave_loop(L, &lp, op, keep, first_result);
+  L->region_depth--;
 }
 
 // ---- unrolled at compile time: static_range, and tuples ----

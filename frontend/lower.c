@@ -233,6 +233,18 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
   }
 }
 
+bool enter_region(Lower *L, Span span) {
+  if (L->region_depth < MAX_REGION_DEPTH) {
+    L->region_depth++;
+    return true;
+  }
+  lower_error(L, span, "run-time branches and loops nest deeper than %d, calls included", MAX_REGION_DEPTH);
+  diag_note(L->ctx, (Span){0, 0}, "what follows an early `return`, `break` or `continue` counts as nested in it");
+  L->frame->failed_return = true;
+  L->gave_up = true;
+  return false;
+}
+
 // ---- statements ----
 static bool is_constexpr_annotation(const Node *a) {
   if (!a) return false;
@@ -362,6 +374,12 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     while (k && k->from >= k->list->count) k = k->next;
     if (!k) return;
     const Node *s = k->list->data[k->from];
+    if (++L->num_stmts == MAX_STATEMENTS) {
+      lower_error(L, s->span, "the kernel expands to more than %d statements", MAX_STATEMENTS);
+      diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
+      L->gave_up = true;
+    }
+    if (L->gave_up) return;
     FlagState flow = scope_flow(&L->frame->scope);
     if (flow == FLAG_YES) return;   // unreachable
     if (flow == FLAG_MAYBE) {

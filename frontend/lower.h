@@ -74,7 +74,7 @@ struct Frontend {
   CtModule **prelude;          // by file number, loaded on first use
 };
 
-enum { MAX_INLINE_DEPTH = 128 };
+enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };   // both over all inlined calls: what the C stack bears
 struct Lower {
   Frontend *fe;
   Context *ctx;
@@ -84,6 +84,9 @@ struct Lower {
   Frame *frame;
   uint32_t depth;
   uint32_t expr_depth;
+  uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
+  bool gave_up;                // a limit was hit: finish without looking at more
+  uint32_t region_depth;       // run-time ifs and loops round the cursor
   const LaunchOptions *options;
 };
 
@@ -197,6 +200,7 @@ typedef void (*ArmFn)(Lower *L, void *user);
 bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span);
 // An expression-level choice: both arms must agree in type.
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what);
+bool enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
 FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
 Value *scope_live(Lower *L, const Scope *s);                  // i1: none of the flags is set
