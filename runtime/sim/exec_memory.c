@@ -384,7 +384,7 @@ static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
     case SPACE_LOCAL: yes = local; break;
     case SPACE_CONST: yes = alloc && alloc->kind == ALLOC_CONST; break;
     case SPACE_PARAM: yes = alloc && alloc->kind == ALLOC_PARAM; break;
-    default: yes = !shared && !local; break;
+    default: yes = !shared && !local && !(alloc && (alloc->kind == ALLOC_CONST || alloc->kind == ALLOC_PARAM)); break;
     }
     out |= (uint32_t)yes << l;
   }

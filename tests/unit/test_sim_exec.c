@@ -130,7 +130,7 @@ static void test_spaces(void **state) {
              "mov.u64 %rd9, %rd2;\nsetp.eq.u32 %p1, %r1, 1;\nselp.b64 %rd9, %rd6, %rd9, %p1;\nsetp.eq.u32 %p1, %r1, 2;\nselp.b64 %rd9, %rd7, %rd9, %p1;\nsetp.eq.u32 %p1, %r1, 3;\nselp.b64 %rd9, %rd8, %rd9, %p1;\n"
              "ld.u32 %r3, [%rd9];\nisspacep.shared %p2, %rd9;\nisspacep.local %p3, %rd9;\nisspacep.global %p4, %rd9;\n@%p2 add.u32 %r3, %r3, 100;\n@%p3 add.u32 %r3, %r3, 200;\n@%p4 add.u32 %r3, %r3, 400;\nst.global.u32 [%rd3], %r3;"),
       1, 4, out, sizeof out, in, sizeof in);
-  assert_memory_equal(out, ((uint32_t[]){411, 122, 233, 444}), sizeof out);
+  assert_memory_equal(out, ((uint32_t[]){411, 122, 233, 44}), sizeof out);
 }
 
 static void test_initialisers(void **state) {
