@@ -25,6 +25,7 @@ static CUresult allocate(uint64_t *address, size_t size, AllocKind kind) {
   NEED(address && size, "an allocation of %zu bytes", size);
   *address = device_alloc(context->device, size, 512, kind);
   if (!*address) return driver_fail(CUDA_ERROR_OUT_OF_MEMORY, "no %zu bytes left: %llu of %llu are in use", size, (unsigned long long)context->device->used_mem, (unsigned long long)context->device->total_mem);
+  if (kind == ALLOC_DEVICE) memory_track(context->device, *address);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuMemAlloc(CUdeviceptr *address, size_t size) {
@@ -123,11 +124,15 @@ CUresult driver_run(const Work *k) {
     if (r) context->failed = r;
     return r;
   }
-  case WORK_COPY: memmove((void *)(uintptr_t)k->to, (const void *)(uintptr_t)k->from, k->size); break;
+  case WORK_COPY:
+    memmove((void *)(uintptr_t)k->to, (const void *)(uintptr_t)k->from, k->size);
+    memory_copied(context->device, k->to, k->from, k->size);
+    break;
   case WORK_SET: {
     uint8_t *p = (uint8_t *)(uintptr_t)k->to;
     if (k->element == 1) memset(p, (int)k->value, k->size);
     else for (size_t i = 0; i < k->size; i++) memcpy(p + i * k->element, &k->value, k->element);
+    memory_copied(context->device, k->to, 0, k->size * k->element);
     break;
   }
   case WORK_HOST: k->fn(k->user); break;

@@ -13,6 +13,7 @@ static bool uses_wgmma(const Grid *g) {
 static void grid_begin(Grid *g) {
   GridShadow *s = calloc(1, sizeof *s);
   s->has_wgmma = uses_wgmma(g);
+  undef_grid_begin(g);
   g->shadow = s;
 }
 

@@ -49,6 +49,7 @@ void shadow_wgmma_waited(Warp *w, uint32_t below_group);
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
 ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a);
+void undef_grid_begin(Grid *g);
 void shadow_copy_landed(AsyncOp *op, uint32_t mask);
 void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
 ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);

@@ -1,6 +1,7 @@
-// Definedness of every bit of registers and shared memory. Undefined bits travel with the values (by the op table's OPF_*
-// rules); they are reported when they decide a guard, an address, an operand of a synchronisation or asynchronous
-// instruction, or when they are stored to global memory. Global and local memory count as defined.
+// Definedness of every bit of registers, shared memory and the device memory that cuMemAlloc gave. Undefined bits travel with
+// the values (by the op table's OPF_* rules); they are reported when they decide a guard, an address, an operand of a
+// synchronisation or asynchronous instruction, or when they are stored to global memory. Local memory counts as defined.
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/shadow.h"
@@ -190,6 +191,37 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
 
 // ---- memory
 
+enum { TRACK_LIMIT = 1 << 28 };  // larger allocations count as defined
+
+void memory_track(Device *d, uint64_t addr) {
+  Alloc *a = device_find(d, addr);
+  if (a && (d->sim->checks & CHECK_UNDEF) && a->size <= TRACK_LIMIT) a->shadow = calloc(1, a->size);
+}
+
+void memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size) {
+  Alloc *dst = device_find(d, to), *src = from ? device_find(d, from) : NULL;
+  if (!dst || !dst->shadow || to - dst->base + size > dst->size) return;
+  uint8_t *bits = dst->shadow + (to - dst->base);
+  if (src && src->shadow && from - src->base + size <= src->size) memmove(bits, src->shadow + (from - src->base), size);
+  else memset(bits, 0xff, size);
+}
+
+// A launch that does not follow definedness may write anything: nothing is known afterwards.
+void undef_grid_begin(Grid *g) {
+  if (g->checks & CHECK_UNDEF) return;
+  for (uint32_t i = 0; i < g->device->num_allocs; i++) {
+    free(g->device->allocs[i]->shadow);
+    g->device->allocs[i]->shadow = NULL;
+  }
+}
+
+// The defined bits of global memory at addr, or NULL when it is not tracked.
+static uint8_t *global_bits(Grid *g, uint64_t addr) {
+  Alloc *a = g->last_alloc;
+  if (!a || addr - a->base >= a->size) a = device_find(g->device, addr);
+  return a && a->shadow ? a->shadow + (addr - a->base) : NULL;
+}
+
 static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *undef) {
   const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   uint32_t bytes = in->n;
@@ -232,6 +264,10 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
     uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
     if (bad && !mem) return report(w, in, bad, "a value stored to global memory");
     bool old = false;
+    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
+    for (uint32_t i = 0; global && i < a->size; i++) old |= global[i] != 0xff;
+    if (global && old && !has_mod(in, M_exch)) return report(w, in, 1u << l, "the global memory that this atomic operation changes");
+    if (global) memset(global, 0xff, a->size);
     for (uint32_t i = 0; mem && i < a->size; i++) old |= mem[i] != 0;
     if (mem) memset(mem, bad || (old && !has_mod(in, M_exch)) ? 0xff : 0, a->size);
     if (!has_dst) continue;
@@ -247,34 +283,46 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
   if (!loads && in->op != OP_st) return EXEC_NEXT;
   FOR_LANES(l, a->mask) {
     uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
     if (loads) {
-      set_loaded(w, in, l, mem);
+      uint8_t undef[32];
+      for (uint32_t i = 0; global && i < a->size; i++) undef[i] = (uint8_t)~global[i];
+      set_loaded(w, in, l, global ? undef : mem);
       continue;
     }
     uint8_t bits[32];
     bool any = stored_undef(w, in, l, a->size, bits);
     if (mem) memcpy(mem, bits, a->size);
     else if (any && a->space[l] == SPACE_GLOBAL) return report(w, in, 1u << l, "a value stored to global memory");
+    if (global) memset(global, 0xff, a->size);
   }
   return EXEC_NEXT;
 }
 
-static void define(SharedPlace p, uint32_t bytes) {
-  if (cta_undef(p.cta)) memset(cta_undef(p.cta) + p.offset, 0, bytes);
+// `bytes` that came from global memory (0: that are defined) are now in shared memory.
+static void landed(Grid *g, SharedPlace p, uint64_t global, uint32_t bytes) {
+  uint8_t *undef = cta_undef(p.cta);
+  if (!undef) return;
+  const uint8_t *from = global ? global_bits(g, global) : NULL;
+  for (uint32_t i = 0; from && i < bytes; i++) undef[p.offset + i] = (uint8_t)~from[i];
+  if (!from) memset(undef + p.offset, 0, bytes);
 }
 
 void shadow_copy_landed(AsyncOp *op, uint32_t mask) {
-  FOR_LANES(l, mask) define(op->copy.dst[l], op->copy.bytes);
+  Grid *g = op->cluster->grid;
+  FOR_LANES(l, mask) {
+    landed(g, op->copy.dst[l], 0, op->copy.bytes);
+    if (op->copy.src_bytes[l]) landed(g, op->copy.dst[l], (uint64_t)(uintptr_t)op->copy.src[l], op->copy.src_bytes[l]);
+  }
 }
-void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) {
-  (void)op, (void)global;
-  define(dst, bytes);
-}
+void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) { landed(op->cluster->grid, dst, global, bytes); }
 ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
   const uint8_t *undef = cta_undef(src.cta);
   for (uint32_t i = 0; undef && i < bytes; i++)
     if (undef[src.offset + i])
       return async_report(op, REPORT_UNDEFINED, "shared+0x%x, which has never been set, is copied to global memory at 0x%llx", src.offset + i + SHARED_BASE, (unsigned long long)(global + i));
+  uint8_t *bits = undef ? global_bits(op->cluster->grid, global) : NULL;
+  if (bits) memset(bits, 0xff, bytes);
   return EXEC_NEXT;
 }
 

@@ -232,7 +232,7 @@ typedef struct Alloc {
   uint64_t base, size;
   AllocKind kind;
   uint32_t serial;             // nth allocation, for reports
-  void *shadow;                // shadow.c's
+  uint8_t *shadow;             // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
 } Alloc;
 
 struct Device {
@@ -435,6 +435,10 @@ static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
   z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
   return (uint32_t)((z ^ (z >> 31)) >> 32);
 }
+
+// What the driver tells about definedness: fresh memory holds nothing; the host's copies and fills define it (shadow_undef.c).
+void memory_track(Device *d, uint64_t addr);
+void memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
 
 CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp);
 

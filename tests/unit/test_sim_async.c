@@ -118,7 +118,40 @@ static void test_cases(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
 }
 
+// Memory as cuMemAlloc gives it: undefined until the host or the kernel writes it.
+static void test_fresh_memory(void **state) {
+  (void)state;
+  Sim sim;
+  sim_init(&sim);
+  Device *dev = &sim.devices[0];
+  uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
+  memory_track(dev, buffer);
+  static const char *const bodies[] = {
+    "ld.global.u32 %r5, [%d1+64]; st.global.u32 [%d1], %r5;",
+    "cp.async.ca.shared.global [%s], [%d1+64], 4; cp.async.wait_all; ld.shared.u32 %r5, [%s]; st.global.u32 [%d1], %r5;",
+    "red.global.add.u32 [%d1+64], 1;",
+    "st.global.u32 [%d1+64], 5; ld.global.u32 %r5, [%d1+64]; st.global.u32 [%d1], %r5;",
+  };
+  for (int i = 0; i < 4; i++)
+    for (int defined = 0; defined < 2; defined++) {
+      char text[4096];
+      snprintf(text, sizeof text, "%s%s\nret;\n}\n", prologue, bodies[i]);
+      Module *m = module_load(dev, text, strlen(text));
+      assert_null(m->error);
+      if (defined) memory_copied(dev, buffer, 0, BUFFER);
+      LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+      CUresult rc = grid_run(&sim, dev, &lp);
+      if ((rc == CUDA_SUCCESS) != (defined || i == 3)) fail_msg("body %d, memory %sdefined: %s", i, defined ? "" : "not ", rc ? sim.report : "no report");
+      if (rc) assert_int_equal(sim.report_kind, REPORT_UNDEFINED);
+      module_free(m);
+      device_free(dev, buffer);
+      buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
+      memory_track(dev, buffer);
+    }
+  sim_free(&sim);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_fresh_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
