@@ -34,7 +34,8 @@ static LLVMValueRef atom(Cg *c, const Op *op, const char *name, LLVMValueRef at,
   const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
   LLVMTypeRef t = LLVMTypeOf(operands[0]);
   const char *reg = asm_reg_class(LLVMGetIntTypeWidth(t));
-  bool red = !want_old && n == 1 && (sem == SEM_RELAXED || sem == SEM_RELEASE);
+  // There is no red of an exchange, nor with acquire semantics.
+  bool red = !want_old && n == 1 && (sem == SEM_RELAXED || sem == SEM_RELEASE) && strncmp(name, "exch", 4) != 0;
   char text[192], constraints[64], guard[16] = "";
   LLVMValueRef args[5];
   unsigned num_args = 0, first = red ? 0 : 1;
