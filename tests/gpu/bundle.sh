@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Packs what a GPU machine without LLVM, flex or bison needs: the static release tilec and libtile.so, the kernels and the
-# scripts, into one folder (64 MB at most). There, `FOLDER/run.sh` runs everything against the interpreter.
+# scripts, into one folder of about 30 MB (the binaries compressed). There, `FOLDER/run.sh` runs everything against the interpreter.
 #   tests/gpu/bundle.sh FOLDER [BUILD]
 set -eu
 cd "$(dirname "$0")/../.."
 out=$1 build=${2:-build}
 [ -x "$build/tilec" ] || { echo "$build/tilec is missing: cmake --preset release && cmake --build --preset release" >&2; exit 1; }
 mkdir -p "$out/tests" "$out/tools"
-cp "$build/tilec" "$out/"
-cp -L "$build/libtile.so" "$out/" 2>/dev/null || true
+for binary in tilec libtile.so; do gzip -c "$build/$binary" >"$out/$binary.gz"; done
 cp -r examples "$out/"
 [ -d tests/conformance ] && cp -r tests/conformance "$out/tests/"
 cp -r tests/gpu "$out/tests/"

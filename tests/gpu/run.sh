@@ -6,6 +6,9 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ -d "$here/examples" ] || here=$(cd "$here/../.." && pwd)
 cd "$here" || exit 1
+for packed in tilec libtile.so; do
+  if [ -f $packed.gz ] && [ ! -x $packed ]; then gunzip -c $packed.gz >$packed && chmod +x $packed; fi
+done
 tilec=${1:-}
 [ -n "$tilec" ] || { [ -x ./tilec ] && tilec=./tilec || tilec=build/tilec; }
 kernels=(examples/*.tile)
