@@ -123,13 +123,18 @@ static int64_t align(int64_t sig, int shift) {
   return sig < 0 ? -mag : mag;
 }
 
+// sum * 2^exp in D's format.
 static uint64_t sum_result(MmaType d, int keep, int64_t sum, int exp) {
-  double v = ldexp((double)sum, exp);  // exact: sums are far below 2^53 units
-  if (d == MMA_F16) return num_encode(NUM_F16, v, NUM_RNE, false);
-  if (fabs(v) >= 0x1p128) return num_encode(NUM_F32, v < 0 ? -INFINITY : INFINITY, NUM_RNE, false);
-  uint64_t bits = num_encode(NUM_F32, v, NUM_RTZ, false);
-  if (keep < 23 && fabs(v) >= 0x1p-126) bits &= ~0ull << (23 - keep);
-  return bits;
+  uint64_t mag = sum < 0 ? (uint64_t)-sum : (uint64_t)sum;
+  int top = mag ? 63 - __builtin_clzll(mag) : 0, e = top + exp;
+  if (d == MMA_F16 || !mag || e < -126) {
+    double v = ldexp((double)sum, exp);  // exact: sums are far below 2^53 units
+    return num_encode(d == MMA_F16 ? NUM_F16 : NUM_F32, v, d == MMA_F16 ? NUM_RNE : NUM_RTZ, false);
+  }
+  uint64_t sign = sum < 0 ? 1ull << 31 : 0;
+  if (e > 127) return sign | 0x7f800000;
+  uint64_t man = top > 23 ? mag >> (top - 23) : mag << (23 - top);
+  return sign | (uint64_t)(e + 127) << 23 | (man & (0x7fffffu & ~0u << (23 - keep)));
 }
 
 // A row and column with an infinity or NaN in them: IEEE's rules, to which finite products do not contribute.
@@ -143,48 +148,68 @@ static uint64_t special_sum(const MmaSpec *s, const uint64_t *a, const uint64_t 
   return num_encode(types[s->d].format, sum, NUM_RTZ, false);
 }
 
+// The two inner loops run over columns. They are compiled for AVX2 as well where that can be chosen at run time.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define VECTORISED __attribute__((target_clones("avx2", "default")))
+#else
+#define VECTORISED
+#endif
+
+VECTORISED static void raise_exponents(unsigned n, int32_t ea, const int32_t *eb, int32_t *max) {
+  for (unsigned j = 0; j < n; j++) max[j] = ea + eb[j] > max[j] ? ea + eb[j] : max[j];
+}
+
+// Adds the products of one k, each truncated towards zero at its column's last kept bit. Products and sums fit 32 bits: an
+// aligned product is below 2^27 (22 or fewer bits, moved up to the fraction), and a block has at most 16 of that size.
+VECTORISED static void add_products(unsigned n, int32_t sa, int32_t ea, const int32_t *sb, const int32_t *eb, const int32_t *max, int up, int32_t *sum) {
+  for (unsigned j = 0; j < n; j++) {
+    int32_t product = sa * sb[j], down = max[j] - ea - eb[j];
+    uint32_t mag = (uint32_t)(product < 0 ? -product : product) << up;
+    mag >>= down > 31 ? 31 : down;
+    sum[j] += product < 0 ? -(int32_t)mag : (int32_t)mag;
+  }
+}
+
 static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
-  enum { MAX_K = 64, MAX_N = 256, MAX_ROWS = 64 };
-  Part pa[MAX_ROWS * MAX_K], pb[MAX_N * MAX_K];
-  bool fin_a[MAX_ROWS], fin_b[MAX_N];
+  enum { MAX_K = 32, MAX_N = 256 };
+  int32_t sig_b[MAX_K][MAX_N], exp_b[MAX_K][MAX_N], max[MAX_N], sum[MAX_N];
+  Part c[MAX_N], part;
+  bool fin_b[MAX_N], fin_c[MAX_N];
   NumFormat fa = types[s->a].format, fb = types[s->b].format, fd = types[s->d].format;
   SumModel model = sum_model(s);
   unsigned K = s->k, N = s->n, block = model.block < K ? model.block : K;
-  int product_man = num_format_info(fa)->man_bits + num_format_info(fb)->man_bits;
-  int d_man = num_format_info(fd)->man_bits;
-  for (unsigned i = 0; i < rows; i++) {
-    fin_a[i] = true;
-    for (unsigned k = 0; k < K; k++) fin_a[i] &= part_of(fa, a[i * K + k], s->negate_a, &pa[i * K + k]);
-  }
+  int up = model.fraction - num_format_info(fa)->man_bits - num_format_info(fb)->man_bits;
+  int up_c = model.fraction - num_format_info(fd)->man_bits;
   for (unsigned j = 0; j < N; j++) {
     fin_b[j] = true;
-    for (unsigned k = 0; k < K; k++) fin_b[j] &= part_of(fb, b[j * K + k], s->negate_b, &pb[j * K + k]);
+    for (unsigned k = 0; k < K; k++) {
+      fin_b[j] &= part_of(fb, b[j * K + k], s->negate_b, &part);
+      sig_b[k][j] = part.sig, exp_b[k][j] = part.exp;
+    }
   }
   for (unsigned i = 0; i < rows; i++) {
+    uint64_t *out = d + i * N;
+    Part x[MAX_K];
+    bool fin_a = true;
+    for (unsigned k = 0; k < K; k++) fin_a &= part_of(fa, a[i * K + k], s->negate_a, &x[k]);
     for (unsigned j = 0; j < N; j++) {
-      uint64_t acc = use_c ? d[i * N + j] : 0;
-      if (!fin_a[i] || !fin_b[j]) {
-        d[i * N + j] = special_sum(s, a + i * K, b + j * K, num_decode(fd, acc));
-        continue;
+      if (!use_c) out[j] = 0;
+      if (!fin_a || !fin_b[j]) out[j] = special_sum(s, a + i * K, b + j * K, num_decode(fd, out[j]));
+    }
+    for (unsigned k0 = 0; fin_a && k0 < K; k0 += block) {
+      for (unsigned j = 0; j < N; j++) {
+        fin_c[j] = part_of(fd, out[j], false, &c[j]);
+        max[j] = c[j].exp > MIN_EXP ? c[j].exp : MIN_EXP;
+        sum[j] = 0;
       }
-      for (unsigned k0 = 0; k0 < K; k0 += block) {
-        const Part *x = pa + i * K + k0, *y = pb + j * K + k0;
-        Part c;
-        if (!part_of(fd, acc, false, &c)) {
-          if (num_is_nan(fd, acc)) acc = num_canonical_nan(fd);
-          break;
-        }
-        int max_exp = c.exp > MIN_EXP ? c.exp : MIN_EXP;
-        for (unsigned k = 0; k < block; k++) {
-          int e = x[k].exp + y[k].exp;
-          max_exp = e > max_exp ? e : max_exp;
-        }
-        int64_t sum = align(c.sig, model.fraction - d_man + c.exp - max_exp);
-        for (unsigned k = 0; k < block; k++)
-          sum += align((int64_t)x[k].sig * y[k].sig, model.fraction - product_man + x[k].exp + y[k].exp - max_exp);
-        acc = sum_result(s->d, model.keep, sum, max_exp - model.fraction);
+      for (unsigned k = k0; k < k0 + block; k++) raise_exponents(N, x[k].exp, exp_b[k], max);
+      for (unsigned k = k0; k < k0 + block; k++)
+        if (x[k].sig) add_products(N, x[k].sig, x[k].exp, sig_b[k], exp_b[k], max, up, sum);
+      for (unsigned j = 0; j < N; j++) {
+        if (!fin_b[j]) continue;
+        if (fin_c[j]) out[j] = sum_result(s->d, model.keep, sum[j] + align(c[j].sig, up_c + c[j].exp - max[j]), max[j] - model.fraction);
+        else if (num_is_nan(fd, out[j])) out[j] = num_canonical_nan(fd);
       }
-      d[i * N + j] = acc;
     }
   }
 }
