@@ -5,12 +5,14 @@
 #include "prelude_math.inc"
 #include "prelude_math64.inc"
 #include "prelude_random.inc"
+#include "prelude_scaled.inc"
 #include "prelude_standard.inc"
 
 // F(name, is_math): math files are where libdevice's functions are.
 #define PRELUDE_FILES(F) \
   F(standard, false)     \
   F(random, false)       \
+  F(scaled, false)       \
   F(math, true)          \
   F(math64, true)
 
