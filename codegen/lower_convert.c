@@ -3,8 +3,8 @@
 #include "codegen/cg.h"
 
 // Moves n registers by xor with a linear function of the lane: out[r] = in[r ^ columns(lane)]. One select per register
-// and bit of the function's image; the bits are independent.
-static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, const uint32_t columns[5]) {
+// and bit of the function's image; the bits are independent. Registers with bits in `skip` are left out.
+static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, uint32_t skip, const uint32_t columns[5]) {
   uint32_t image = 0;
   for (uint32_t i = 0; i < 5; i++) image |= columns[i];
   LLVMValueRef *next = arena_array(c->arena, LLVMValueRef, n);
@@ -17,7 +17,7 @@ static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, const uint32_
     if (lanes & (lanes - 1)) bits = LLVMBuildAnd(c->b, cg_unary_intrinsic(c, "llvm.ctpop", bits), cg_i32(c, 1), "");
     LLVMValueRef flip = LLVMBuildICmp(c->b, LLVMIntNE, bits, cg_i32(c, 0), "");
     for (uint32_t r = 0; r < n; r++)
-      next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : LLVMBuildSelect(c->b, flip, regs[r ^ 1u << b], regs[r], "");
+      if (!(r & skip)) next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : LLVMBuildSelect(c->b, flip, regs[r ^ 1u << b], regs[r], "");
     for (uint32_t r = 0; r < n; r++) regs[r] = next[r];
   }
 }
@@ -28,16 +28,51 @@ static uint32_t apply(const uint32_t *columns, uint32_t x) {
   return y;
 }
 
+// Narrow elements travel together: register bit dst of the result comes whole from bit src of the source, in the same
+// lane and untouched by the permutations, so registers along it fill one 32-bit word.
+typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } Packing;
+
+static Packing find_packing(const ShufflePlan *p, uint32_t elem_bits) {
+  Packing k = {0};
+  for (uint32_t b = 0; b < p->dst_reg_bits && elem_bits << (k.num + 1) <= 32; b++) {
+    uint32_t q = p->take[b];
+    bool alone = p->from_round[b] == 0 && q && !(q & (q - 1));
+    for (uint32_t i = 0; i < p->dst_reg_bits; i++) alone &= i == b || !(p->take[i] & q);
+    for (uint32_t i = 0; i < 5; i++) alone &= !(p->before[i] & q) && !(p->after[i] >> b & 1);
+    if (!alone) continue;
+    k.dst[k.num] = b;
+    k.src[k.num++] = (uint32_t)__builtin_ctz(q);
+    k.dst_mask |= 1u << b;
+    k.src_mask |= q;
+  }
+  return k;
+}
+
+static uint32_t spread(uint32_t first, const uint32_t *bits, uint32_t num, uint32_t i) {
+  for (uint32_t k = 0; k < num; k++)
+    if (i >> k & 1) first |= 1u << bits[k];
+  return first;
+}
+
 static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, const Type *to, const ShufflePlan *plan) {
   uint32_t src = 1u << plan->src_reg_bits, dst = 1u << plan->dst_reg_bits;
   ScalarKind k = cg_elem_kind(from);
   LLVMTypeRef elem = cg_elem_type(c, from);
-  LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst);
-  for (uint32_t r = 0; r < src; r++) tmp[r] = cg_to_storage(c, cg_reg(x, r), k);
-  permute_by_lane(c, tmp, src, plan->before);
+  uint32_t bits = type_is_ptr(from) ? 64 : type_elem_bytes(type_elem(from)) * 8;
+  Packing pack = find_packing(plan, bits);
+  uint32_t each = 1u << pack.num;
+  // A word stands in the place of its first register; the others are not looked at.
+  LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst), parts[4];
+  for (uint32_t r = 0; r < src; r++) {
+    if (r & pack.src_mask) continue;
+    for (uint32_t i = 0; i < each; i++) parts[i] = cg_to_storage(c, cg_reg(x, spread(r, pack.src, pack.num, i)), k);
+    tmp[r] = cg_pack(c, parts, each, bits);
+  }
+  permute_by_lane(c, tmp, src, pack.src_mask, plan->before);
   LLVMValueRef base = cg_thread_bits(c, plan->from_lane, 5);
   const uint32_t *reps = cg_reg_reps(c, to->layout);
   for (uint32_t j = 0; j < dst; j++) {
+    if (j & pack.dst_mask) continue;
     uint32_t lane = apply(plan->from_round, j), reg = apply(plan->take, j);
     // Rounds that would fetch the same again (registers of dst that are duplicates).
     uint32_t same = j;
@@ -45,9 +80,14 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
       if ((j >> b & 1) && plan->from_round[b] == 0 && plan->take[b] == 0) same = j & ~(1u << b);
     got[j] = same != j ? got[same] : cg_shuffle_idx(c, tmp[reg], cg_xor(c, base, cg_i32(c, lane)));
   }
-  permute_by_lane(c, got, dst, plan->after);
+  permute_by_lane(c, got, dst, pack.dst_mask, plan->after);
   CgValue *out = cg_value_new(c, dst);
-  for (uint32_t r = 0; r < dst; r++) out->v[r] = reps[r] != r ? out->v[reps[r]] : cg_from_storage(c, got[r], elem);
+  for (uint32_t r = 0; r < dst; r++) {
+    if (r & pack.dst_mask) continue;
+    cg_unpack(c, got[r], each, bits, parts);
+    for (uint32_t i = 0; i < each; i++) out->v[spread(r, pack.dst, pack.num, i)] = cg_from_storage(c, parts[i], elem);
+  }
+  for (uint32_t r = 0; r < dst; r++) out->v[r] = out->v[reps[r]];
   return out;
 }
 
