@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Runs the conformance kernels and compares what they leave in memory with what Python computes.
+
+usage: run.py [TILEC] [--device=interp|sim|gpu] [-j N] [-k WORD] [-v] [--list] [FILE…]
+
+TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases stand in the comments of the .tile files:
+
+  # tilec run FILE -k KERNEL --grid … --arg x=fp32[64]=randn:1 …            one case
+  # for T in INTS for U in FLOATS if …: tilec run FILE … --arg x={T}[64]=…  one per combination; {…} is Python
+  # let x = EXPRESSION          what buffer x starts with, in place of the generator
+  # want y = EXPRESSION         what buffer y must hold at the end; exactly
+  # want y ~2ulp = EXPRESSION   … within 2 units in the last place; ~1e-5: within 1e-5 of the value and of the largest one
+  # prints TEXT                 what standard output or error must contain
+  # fails STATUS                the exit status (default 0)
+
+A comment that begins with three spaces continues the one above. Expressions see what expect.py defines, buffers as lists of
+their first values, scalar arguments, constants (-D) and the variables of `for`. Inputs are made here, not by tilec."""
+import ast
+import concurrent.futures
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import expect
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUFFER = re.compile(r"^(\w+)=(\w+)\[([^\]]*)\]=([\w:.+-]+)$")
+CLAUSE = re.compile(r"^(let|want|prints|fails)\s+(.*)$", re.S)
+
+
+class Case:
+    def __init__(self, path, line, command, values):
+        self.path, self.line, self.command, self.values = path, line, command, values
+        self.lets, self.wants, self.prints, self.status = [], [], [], 0
+
+    def title(self):
+        kernel = re.search(r"(?:-k|-n|--kernel)[ =](\S+)", self.command)
+        values = " ".join(f"{k}={v}" for k, v in self.values.items())
+        return f"{os.path.relpath(self.path, ROOT)}:{self.line}: {kernel.group(1) if kernel else ''} {values}".rstrip()
+
+
+def expand(clause):
+    """The values of `for A in … for B in … if …`, as dicts."""
+    tree = ast.parse(f"[0 {clause}]", mode="eval").body
+    names = [n.id for g in tree.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+    return eval(f"[dict({', '.join(f'{n}={n}' for n in names)}) {clause}]", dict(vars(expect)))
+
+
+def substitute(text, values):
+    scope = {**vars(expect), **values}
+    return re.sub(r"\{([^{}]+)\}", lambda m: str(eval(m.group(1), scope)), text)
+
+
+def read_cases(path):
+    notes = []
+    with open(path, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            text = line.rstrip("\n")
+            if text.startswith("#   ") and notes and notes[-1][1] == number - 1:
+                notes[-1][1], notes[-1][2] = number, notes[-1][2] + "\n" + text[1:]
+            elif text.startswith("# "):
+                notes.append([number, number, text[2:].strip()])
+    cases, group = [], []
+    for number, _, text in notes:
+        head = re.match(r"^(?:(for .*?):\s+)?(tilec run .*)$", text, re.S)
+        if head:
+            combos = expand(head.group(1)) if head.group(1) else [{}]
+            group = [Case(path, number, substitute(head.group(2).replace("\n", " "), v) if head.group(1) else head.group(2), v) for v in combos]
+            cases += group
+            continue
+        clause = CLAUSE.match(text)
+        if not clause or not group:
+            continue
+        kind, rest = clause.groups()
+        for case in group:
+            if kind == "prints":
+                case.prints.append(substitute(rest, case.values))
+            elif kind == "fails":
+                case.status = int(rest)
+            else:
+                name, _, expression = rest.partition("=")
+                name, _, tolerance = name.strip().partition("~")
+                (case.lets if kind == "let" else case.wants).append((name.strip(), tolerance.strip(), " ".join(expression.split("\n")).strip()))
+    return cases
+
+
+def scalar(text):
+    text = re.sub(r"^\w+:", "", text)
+    try:
+        return ast.literal_eval({"true": "True", "false": "False", "none": "None"}.get(text, text))
+    except (ValueError, SyntaxError):
+        return float(text) if re.fullmatch(r"-?(inf|nan)", text) else text
+
+
+def close(T, got, want, tolerance, scale):
+    if not expect.is_float(T):
+        return got == want
+    if want != want or got != got:
+        return want != want and got != got
+    if got == want or got == expect.rnd(T, want):
+        return True
+    if not tolerance or abs(want) == expect.inf or abs(got) == expect.inf:
+        return False
+    limit = float(tolerance[:-3]) * expect.ulp(T, want) if tolerance.endswith("ulp") else float(tolerance) * (abs(want) + scale)
+    return abs(got - want) <= limit
+
+
+def compare(name, T, got, want, tolerance):
+    want = [float(w) if expect.is_float(T) and tolerance else expect.rnd(T, w) if expect.is_float(T) else int(w) for w in want]
+    if len(got) != len(want):
+        return [f"{name} has {len(got)} elements, {len(want)} are wanted"]
+    scale = max((abs(w) for w in want if abs(w) < expect.inf), default=0)
+    bad = [i for i in range(len(got)) if not close(T, got[i], want[i], tolerance, scale)]
+    if not bad:
+        return []
+    shown = ", ".join(f"[{i}] {got[i]!r} for {want[i]!r}" for i in bad[:4])
+    return [f"{name}: {len(bad)} of {len(got)} differ: {shown}"]
+
+
+def attempt(case, tilec, device, extra):
+    try:
+        return run_case(case, tilec, device, extra)
+    except Exception as error:
+        return [f"the case itself is wrong: {type(error).__name__}: {error}"]
+
+
+def run_case(case, tilec, device, extra):
+    with tempfile.TemporaryDirectory() as folder:
+        words, scope, buffers = shlex.split(case.command), {**vars(expect), **case.values}, {}
+        for i, word in enumerate(words[:-1]):
+            name, _, value = words[i + 1].partition("=")
+            if word in ("--arg", "--buf"):
+                made = BUFFER.match(words[i + 1])
+                if made:
+                    shape = [int(eval(d, dict(scope))) for d in made.group(3).split(",") if d.strip()]
+                    count = 1
+                    for d in shape:
+                        count *= d
+                    buffers[name] = (made.group(2), shape, i + 1)
+                    scope[name] = expect.fill(made.group(4), made.group(2), count)
+                else:
+                    scope[name] = scalar(value)
+            elif word == "-D":
+                scope.setdefault(name, scalar(value))
+        for name, _, expression in case.lets:
+            T, shape, at = buffers[name]
+            values = list(eval(expression, scope))
+            count = 1
+            for d in shape:
+                count *= d
+            if len(values) != count:
+                return [f"let {name}: {len(values)} values for {count} elements"]
+            scope[name] = values
+        for name, (T, shape, at) in buffers.items():
+            path = os.path.join(folder, name + ".in.npy")
+            with open(path, "wb") as f:
+                f.write(expect.npy(T, shape, scope[name]))
+            words[at] = f"{name}=@{path}:{T}"
+        words[0] = tilec
+        words += [f"--device={device}", *extra]
+        for name in {name for name, _, _ in case.wants}:
+            words += ["--save", f"{name}={os.path.join(folder, name + '.npy')}"]
+        try:
+            done = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return ["no end after 120 s"]
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        if done.returncode != case.status:
+            return [f"exit status {done.returncode}, not {case.status}"] + said.splitlines()[-8:]
+        problems = [f"does not print {text!r}" for text in case.prints if text not in said]
+        if problems:
+            problems += said.splitlines()[-8:]
+        for name, tolerance, expression in case.wants:
+            try:
+                want = list(eval(expression, dict(scope)))
+            except Exception as error:
+                return [f"want {name}: {type(error).__name__}: {error}"]
+            with open(os.path.join(folder, name + ".npy"), "rb") as f:
+                problems += compare(name, buffers[name][0], expect.npy_values(buffers[name][0], f.read()), want, tolerance)
+        return problems
+
+
+def main():
+    tilec, device, jobs, word, verbose, listing, files, extra = None, "interp", os.cpu_count() or 1, "", False, False, [], ["-q"]
+    words = iter(sys.argv[1:])
+    for a in words:
+        if a.startswith("--device="):
+            device = a.partition("=")[2]
+        elif a.startswith("-j"):
+            jobs = int(a[2:] or next(words))
+        elif a == "-k":
+            word = next(words)
+        elif a == "-v":
+            verbose = True
+        elif a == "--list":
+            listing = True
+        elif a.startswith("-"):
+            sys.exit(__doc__)
+        elif a.endswith(".tile"):
+            files.append(os.path.abspath(a))
+        else:
+            tilec = a
+    if not tilec:
+        places = [os.path.join(os.environ.get("TILE_BUILD", os.path.join(ROOT, "build")), "tilec"), os.path.join(ROOT, "tilec")]
+        tilec = next((p for p in places if os.path.exists(p)), places[0])
+    tilec = os.path.abspath(tilec)
+    files = files or sorted(os.path.join(HERE, f) for f in os.listdir(HERE) if f.endswith(".tile"))
+    cases = [c for f in files for c in read_cases(f) if word in c.title()]
+    if listing:
+        print("\n".join(c.title() for c in cases))
+        return 0
+    failed, per_file = 0, {}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for case, problems in zip(cases, pool.map(lambda c: attempt(c, tilec, device, extra), cases)):
+            total = per_file.setdefault(case.path, [0, 0])
+            total[0] += not problems
+            total[1] += 1
+            if problems or verbose:
+                print(("FAIL " if problems else "pass ") + case.title())
+            if problems:
+                failed += 1
+                print("".join(f"    {p}\n" for p in problems), end="", flush=True)
+    for path, (good, total) in per_file.items():
+        print(f"{os.path.basename(path):28} {good} of {total}")
+    print(f"conformance, {device}: {len(cases) - failed} of {len(cases)} passed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
