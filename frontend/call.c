@@ -297,7 +297,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
     CallArgs a = self ? with_self(L, self, args) : *args;
     return lower_inline(L, fn->ct->fn, &a);
   }
-  if (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0) {
+  if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
     if (near) diag_note(L->ctx, (Span){0, 0}, "the nearest that exists is `%s`", near);

@@ -45,6 +45,7 @@ CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
 // over the module's names.
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
                             const CtBinding *extra, uint32_t num_extra);
+bool comptime_has_function(const char *name);                 // a library function that the evaluator itself knows: "math.log2"
 CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args,
                        const CtBinding *kwargs, uint32_t num_kwargs, Span span);
 // Python's operators on values, with Python's meaning. NULL after a diagnostic at span.

@@ -642,6 +642,12 @@ static const ModuleFunction functions[] = {
     {"tl.target_info.is_hip", target_is_hip}, {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
     {"tl.target_info.cuda_capability_geq", target_capability_geq}};
 
+bool comptime_has_function(const char *name) {
+  for (size_t i = 0; i < countof(functions); i++)
+    if (!strcmp(functions[i].name, name)) return true;
+  return false;
+}
+
 CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
   *known = true;
   bool is_collection = !strcmp(name, "collections.OrderedDict");

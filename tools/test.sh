@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every test that needs no GPU: layers, unit tests, lit, the run lines of examples and conformance kernels, the assembler
+# Runs every test that needs no GPU: layers, unit tests, lit, conformance kernels, the examples' run lines, the assembler
 # where ptxas is installed, fuzz targets briefly, and generated documentation.
 #   tools/test.sh [--dev]      --dev: the sanitizer build instead of the release build
 set -u
@@ -19,9 +19,10 @@ step "unit tests" ctest --test-dir $build --output-on-failure -j "$(nproc)" -Q -
 lit=$(command -v lit-22 || command -v lit || echo /usr/lib/llvm-22/build/utils/lit/lit.py)
 step lit "$lit" -q tests
 kernels=(examples/*.tile)
-for f in tests/conformance/*.tile; do [ -f "$f" ] && kernels+=("$f"); done
+step "conformance, interpreter" python3 tests/conformance/run.py $tilec
 step "run lines, interpreter" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=interp" "${kernels[@]}"
 if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32[1]=ones --arg y=fp32[1]=ones --arg out=fp32[1]=zeros --arg n=1 >/dev/null 2>&1; then
+  step "conformance, simulator" python3 tests/conformance/run.py $tilec --device=sim
   step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --check" "${kernels[@]}"
 fi
 step assembler tools/assemble.sh $tilec "${kernels[@]}"

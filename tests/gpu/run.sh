@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# On a GPU machine, in a folder made by bundle.sh (or the repository with a build): every run line with --device=gpu against
-# the interpreter, guard bytes round every buffer checked; under compute-sanitizer as well where it is installed.
+# On a GPU machine, in a folder made by bundle.sh (or the repository with a build): every example with --device=gpu against
+# the interpreter, the conformance kernels against Python, guard bytes round every buffer checked; under compute-sanitizer as well where it is installed.
 #   run.sh [TILEC]
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,10 +12,10 @@ done
 tilec=${1:-}
 [ -n "$tilec" ] || { [ -x ./tilec ] && tilec=./tilec || tilec=build/tilec; }
 kernels=(examples/*.tile)
-for f in tests/conformance/*.tile; do [ -f "$f" ] && kernels+=("$f"); done
 "$tilec" --version
 tools/run_lines.sh "$tilec" -j 4 -o "-q --device=gpu --check" "${kernels[@]}"
 status=$?
+python3 tests/conformance/run.py "$tilec" --device=gpu -j4 || status=1
 if command -v compute-sanitizer >/dev/null; then
   wrapper=$(mktemp) && trap 'rm -f "$wrapper"' EXIT
   printf '#!/bin/sh\nexec compute-sanitizer --tool=memcheck --error-exitcode=9 "%s" "$@"\n' "$(realpath "$tilec")" >"$wrapper"
