@@ -47,7 +47,9 @@ typedef struct Cg {
   LLVMValueRef fn;
   LLVMValueRef smem;                         // the one dynamic shared array, made on first use
   LLVMValueRef tid, lane, warp;              // i32, in the entry block
+  LLVMValueRef uniform_warp;                 // cg_uniform_warp's, made on first use
   LLVMValueRef is_thread0;
+  struct { LLVMBasicBlockRef block; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   bool has_loops, has_allocas;
@@ -106,6 +108,8 @@ const char *cg_insn_template(InsnId id);
 void cg_barrier(Cg *c);
 // A value of lane `source` (i32), any element type; idx form.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);
+// The warp's number, in a form in which the assembler sees that it is the same in all lanes.
+LLVMValueRef cg_uniform_warp(Cg *c);
 LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t lane_mask);
 // Runs what follows only in threads where pred holds, until cg_end_if. NULL: always.
 typedef struct { LLVMBasicBlockRef join; } CgIf;

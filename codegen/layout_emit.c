@@ -141,3 +141,12 @@ bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sourc
     sources[r] = sources[r & (r - 1)] ^ layoutmap_out(&m, m.col[__builtin_ctz(r)], LAYOUT_REG);
   return true;
 }
+
+LLVMValueRef cg_uniform_warp(Cg *c) {
+  if (c->uniform_warp) return c->uniform_warp;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  LLVMPositionBuilderBefore(c->b, LLVMGetNextInstruction(c->warp));
+  c->uniform_warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
+  LLVMPositionBuilderAtEnd(c->b, here);
+  return c->uniform_warp;
+}

@@ -7,6 +7,18 @@
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
+// i1: the one thread that issues TMA loads for the block: an elected lane of the first warp, and pred (NULL: always).
+// Election, unlike a comparison of thread numbers, tells the assembler that it is one lane of a converged warp.
+static LLVMValueRef issuer(Cg *c, LLVMValueRef pred) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  if (c->issuer.block != here) {
+    LLVMValueRef elected = LLVMBuildICmp(c->b, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), cg_i32(c, 0), "");
+    c->issuer.block = here;
+    c->issuer.pred = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, 0), ""), elected);
+  }
+  return cg_and(c, c->issuer.pred, pred);
+}
+
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
   return cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""), pred);
 }
@@ -106,22 +118,17 @@ void emit_mbar_inval(Cg *c, Op *op) {
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), thread0(c, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), issuer(c, optional(op, 1))};
   cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
 }
 
 void emit_mbar_arrive(Cg *c, Op *op) {
-  LLVMValueRef who = thread0(c, optional(op, 1));
-  if (op_int(op, ATTR_PER_WARP, 0)) who = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->lane, cg_i32(c, 0), ""), optional(op, 1));
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), who};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, optional(op, 1))};
   cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
 }
 
 void emit_mbar_wait(Cg *c, Op *op) {
-  LLVMValueRef who = optional(op, 2);
-  // The whole warp of the issuing thread waits, so that its lanes stay together.
-  if (op_int(op, ATTR_ISSUER, 0)) who = cg_and(c, LLVMBuildICmp(c->b, LLVMIntULT, c->tid, cg_i32(c, WARP_SIZE), ""), who);
-  CgIf g = cg_begin_if(c, who);
+  CgIf g = cg_begin_if(c, optional(op, 2));
   cg_insn(c, INSN_MBAR_WAIT, c->t_void, (LLVMValueRef[]){barrier_address(c, op, 0), cg_scalar(op_operand(op, 1))}, 2);
   cg_end_if(c, g);
 }
@@ -164,7 +171,7 @@ void emit_tma_load(Cg *c, Op *op) {
   const Type *desc = op_operand(op, 0)->type;
   uint32_t rank = desc->rank;
   Boxes b = boxes_of(desc);
-  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = thread0(c, optional(op, 3));
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = issuer(c, optional(op, 3));
   char list[64], text[256];
   coordinate_list(list, sizeof list, 4, rank);
   snprintf(text, sizeof text, "@$3 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {%s}], [$2];", rank, list);

@@ -1,6 +1,6 @@
 // Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of threads that hold the same
 // element only the owner acts; when others need the old value it goes through scratch shared memory. A scalar atomic is
-// done by thread 0 for the block, so the block's accesses before a release and after an acquire are fenced by barriers.
+// done by thread 0 for the block; barriers order the block's accesses before a release, and after an acquire whose value is used.
 #include <stdio.h>
 #include <string.h>
 
@@ -147,6 +147,37 @@ static CgValue *share_result(Cg *c, const Op *op, const CgValue *old) {
   return cg_shared_load(c, scratch, &load, type_elem(t));
 }
 
+typedef struct { const Op *op; bool passed, writes, reads; } Before;
+
+static void look_before(Op *op, void *user) {
+  Before *b = user;
+  b->passed |= op == b->op;
+  uint32_t traits = op_info[op->opcode].traits;
+  if (b->passed || (traits & (TRAIT_PURE | TRAIT_TERMINATOR | TRAIT_REGION)) || op->opcode == OP_ASSUME) return;
+  b->writes |= op->opcode != OP_LOAD && op->opcode != OP_BARRIER;
+  b->reads |= op->opcode == OP_LOAD;
+}
+
+// Whether the value comes out of a reduction, and so waits for what every thread has read.
+static bool comes_from_reduce(const Value *v, int depth) {
+  if (!v->def || depth == 0 || type_is_tensor(v->type)) return false;
+  if (v->def->opcode == OP_REDUCE) return true;
+  if (!(op_info[v->def->opcode].traits & TRAIT_ELEMENTWISE)) return false;
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i) && comes_from_reduce(op_operand(v->def, i), depth - 1)) return true;
+  return false;
+}
+
+// A release by thread 0 must follow the accesses of the whole block. Nothing to wait for: a kernel that has only read, and whose
+// value needed all it read.
+static bool release_needs_barrier(const Op *op, const Value *value) {
+  for (const Op *p = op->parent->parent; p; p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) return true;
+  Before b = {.op = op};
+  block_walk(op->parent->func->body, look_before, &b);
+  return b.writes || (b.reads && !comes_from_reduce(value, 16));
+}
+
 static void lower_atomic(Cg *c, Op *op, bool cas) {
   const Type *t = op_operand(op, cas ? 3 : 2)->type;
   Address a = address_of(c, op_operand(op, 0), op_operand(op, 1));
@@ -165,7 +196,8 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
     operation_name(c, op, kind, k, bits, name, sizeof name);
   uint32_t vec = cas ? 1 : red_vector(c, op, k, kind);
 
-  if (is_scalar && (sem == SEM_RELEASE || sem == SEM_ACQ_REL)) cg_barrier(c);
+  bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
+  if (is_scalar && release && release_needs_barrier(op, op_operand(op, cas ? 3 : 2))) cg_barrier(c);
   LLVMValueRef owner = cg_layout_owner(c, t);
   CgValue *old = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r += vec) {
@@ -182,9 +214,9 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
                                                           : atom(c, op, name, at, operands, num, pred, want_old, bf16);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
   }
-  bool fenced = want_old && is_scalar;
+  // Sharing the old value fences an acquire for the block. Without it there is nothing that could have been acquired: the
+  // program cannot know what the atomic has read.
   if (want_old) cg_set(op_result(op, 0), share_result(c, op, old));
-  if (is_scalar && !fenced && (sem == SEM_ACQUIRE || sem == SEM_ACQ_REL)) cg_barrier(c);
 }
 
 void emit_atomic_rmw(Cg *c, Op *op) { lower_atomic(c, op, false); }

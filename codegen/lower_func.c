@@ -103,6 +103,8 @@ void cg_lower_func(Cg *c, Func *f) {
   c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");
+  c->uniform_warp = NULL;
+  c->issuer.block = NULL;
   bind_params(c, f);
   cg_lower_block(c, f->body);
   LLVMBuildRetVoid(c->b);

@@ -250,7 +250,7 @@ void emit_wgmma(Cg *c, Op *op) {
   // The warpgroup's part of the tile; the same in all its lanes, and said so by the shuffle.
   LLVMValueRef part_a = cg_i64(c, 0), part_b = cg_i64(c, 0);
   if (ct->layout->num_bits[LAYOUT_WARP] > 2) {
-    LLVMValueRef warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
+    LLVMValueRef warp = cg_uniform_warp(c);
     if (!in_registers) part_a = warpgroup_offset(c, &oa, ct->layout, true, warp);
     part_b = warpgroup_offset(c, &ob, ct->layout, false, warp);
   }

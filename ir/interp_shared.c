@@ -239,10 +239,7 @@ static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
 }
 
 bool interp_mbar_expect(Prog *p, Op *op) { return arrive(p, op, 1, op_int(op, ATTR_BYTES, 0)); }
-bool interp_mbar_arrive(Prog *p, Op *op) {
-  int64_t who = op_int(op, ATTR_PER_WARP, 0) ? op->parent->func->module->num_warps : 1;
-  return arrive(p, op, who * op_int(op, ATTR_COUNT, 1), 0);
-}
+bool interp_mbar_arrive(Prog *p, Op *op) { return arrive(p, op, op_int(op, ATTR_COUNT, 1), 0); }
 
 static void land(PendingCopy *c) {
   view_write(&c->view, c->type, c->data);

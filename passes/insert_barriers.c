@@ -107,7 +107,7 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
     case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
     case OP_TMA_LOAD:
-      if (!op_int(op, ATTR_GUARDED, 0)) add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
+      add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
       add_buffer(s, out, op_operand(op, 2), false, PENDING_NO);
       break;
     case OP_TMA_STORE: case OP_TMA_REDUCE: add_buffer(s, out, op_operand(op, 1), false, PENDING_BULK); break;

@@ -40,7 +40,7 @@ Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
   return op_result(build_op_typed(b, OP_BUFFER_INDEX, &tile, 1, args, 2), 0);
 }
 
-Value *tma_build_barriers(Builder *b, uint32_t count, uint32_t arrivals) {
+Value *tma_build_barriers(Builder *b, uint32_t count) {
   const int64_t one = 1;
   const uint32_t order = 0;
   const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one, layout_make_shared_plain(b->ctx, 1, &one, &order), count);
@@ -48,7 +48,7 @@ Value *tma_build_barriers(Builder *b, uint32_t count, uint32_t arrivals) {
   Value *bars = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
   for (uint32_t i = 0; i < (count ? count : 1); i++) {
     Value *bar = tma_build_index(b, bars, build_i32(b, i));
-    op_set_int(b->ctx, build_op(b, OP_MBAR_INIT, &bar, 1), ATTR_COUNT, arrivals);
+    op_set_int(b->ctx, build_op(b, OP_MBAR_INIT, &bar, 1), ATTR_COUNT, 1);
   }
   return bars;
 }
@@ -65,10 +65,10 @@ void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes) {
   op_set_int(b->ctx, build_op(b, OP_MBAR_EXPECT, args, 2), ATTR_BYTES, bytes);
 }
 
-Op *tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords) {
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords) {
   Value *args[4 + MAX_RANK] = {desc, buf, bar, pred};
   for (uint32_t i = 0; i < desc->type->rank; i++) args[4 + i] = coords[i];
-  return build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
+  build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
 }
 
 static const Type *tile_buffer(Context *ctx, const Type *desc) {
@@ -108,7 +108,7 @@ static void lower_load(Context *ctx, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
   coordinates(op, 1, coords);
-  Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0, 1);
+  Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type));
   tma_build_load(&b, desc, buf, bar, NULL, coords);
   Value *wait[3] = {bar, build_i32(&b, 0), NULL};

@@ -16,9 +16,8 @@
 // The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
 // copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
 // accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
-// Who frees a slot. Where only wgmma reads the slots, each warp arrives on the slot's *empty* barrier once its products are
-// through, and the issuing warp alone waits there: warps may drift apart by as much as the slots allow. Elsewhere readers are
-// ordered before the next copy by the block barrier that insert_barriers puts in front of it.
+// Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
+// per slot on which every warp arrives, waited for by the issuing warp alone, was measured and is slower: docs/performance.md.)
 #include "passes/tma.h"
 
 enum { IN_SLICE = 1 };
@@ -41,7 +40,6 @@ typedef struct {
   VEC(Async) asyncs;
   uint32_t num_groups, num_copy_groups;
   Value *barriers[64];     // per group: array of `stages`, or NULL for cp.async groups
-  Value *empty;            // array of `stages` barriers on which every warp arrives, or NULL
   bool *carried_in_slice;
   bool changed;
 } Pipe;
@@ -282,18 +280,12 @@ static Op *overlap_wgmmas(Pipe *s) {
 static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
 
 // Clones the slice at b with the values of map, then issues every copy into slot `slot`.
-// empty_phase: parity of the empty barrier's phase that frees the slot, or NULL where it has not been used before.
-static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred, Value *empty_phase) {
+static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred) {
   for (Op *op = body_of(s->loop)->first; op; op = op->next) {
     if (!(op->mark & IN_SLICE)) continue;
     Op *copy = op_clone(s->ctx, op, map);
     if (b->before) op_insert_before(copy, b->before);
     else op_append(copy, b->block);
-  }
-  if (s->empty && empty_phase) {
-    Value *free_slot[3] = {tma_build_index(b, s->empty, slot), empty_phase, pred}, *arrive[2] = {free_slot[0], NULL};
-    op_set_int(s->ctx, build_op(b, OP_MBAR_ARRIVE, arrive, 2), ATTR_PER_WARP, 1);
-    op_set_int(s->ctx, build_op(b, OP_MBAR_WAIT, free_slot, 3), ATTR_ISSUER, 1);
   }
   for (uint32_t g = 0; g < s->num_groups; g++) {
     Value *bar = s->barriers[g] ? tma_build_index(b, s->barriers[g], slot) : NULL;
@@ -312,8 +304,7 @@ static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred, 
       if (a->tma) {
         Value *coords[MAX_RANK];
         for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
-        Op *load = tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords);
-        if (s->empty) op_set_int(s->ctx, load, ATTR_GUARDED, 1);
+        tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords);
         continue;
       }
       const Type *t = op_result(a->load, 0)->type;
@@ -366,25 +357,6 @@ static Value *next_slot(Builder *b, Value *slot, uint32_t stages, Value **wraps)
   return build_ternary(b, OP_SELECT, *wraps, build_i32(b, 0), plus);
 }
 
-static bool read_by_wgmma_only(const Value *buf) {
-  for (const Use *u = buf->uses; u; u = u->next) {
-    Opcode oc = u->user->opcode;
-    bool view = oc == OP_BUFFER_TRANS || oc == OP_BUFFER_SLICE;
-    if (!view && oc != OP_WGMMA) return false;
-    if (view && !read_by_wgmma_only(&u->user->results[0])) return false;
-  }
-  return true;
-}
-
-// wgmma's reads are over at its wait, for all lanes at once, so that one lane can vouch for its warp.
-static bool only_wgmma_reads(const Pipe *s) {
-  for (uint32_t i = 0; i < s->asyncs.count; i++) {
-    const Async *a = &s->asyncs.data[i];
-    if (!a->tma || !a->alloc || !value_has_one_use(op_result(a->load, 0)) || !read_by_wgmma_only(op_result(a->alloc, 0))) return false;
-  }
-  return true;
-}
-
 static void expand(Pipe *s) {
   Context *ctx = s->ctx;
   Op *loop = s->loop;
@@ -403,9 +375,8 @@ static void expand(Pipe *s) {
   for (uint32_t g = 0; g < s->num_groups; g++) {
     s->barriers[g] = NULL;
     for (uint32_t i = 0; i < s->asyncs.count; i++)
-      if (s->asyncs.data[i].group == g && s->asyncs.data[i].tma && !s->barriers[g]) s->barriers[g] = tma_build_barriers(&b, stages, 1);
+      if (s->asyncs.data[i].group == g && s->asyncs.data[i].tma && !s->barriers[g]) s->barriers[g] = tma_build_barriers(&b, stages);
   }
-  s->empty = only_wgmma_reads(s) ? tma_build_barriers(&b, stages, s->module->num_warps) : NULL;
 
   // Prologue: `ahead[i]` is carried value i as the issue sees it.
   Value **ahead = arena_array(&ctx->arena, Value *, n + 1);
@@ -416,15 +387,14 @@ static void expand(Pipe *s) {
     value_map_set(ctx, map, body->args[0], iv);
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
-    issue(s, &b, map, build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub), NULL);
+    issue(s, &b, map, build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub));
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) ahead[i] = value_map_get(map, op_operand(body->last, i));
     iv = build_binary(&b, OP_ADDI, iv, step);
   }
 
-  // The loop: the old carried values, the copies that run ahead, then iv ahead, slot, parity, slot to fill, parity of its
-  // empty barrier.
-  Value **inits = arena_array(&ctx->arena, Value *, 2 * n + 5);
+  // The loop: the old carried values, the copies that run ahead, then iv ahead, slot, parity, slot to fill.
+  Value **inits = arena_array(&ctx->arena, Value *, 2 * n + 4);
   uint32_t num = 0;
   for (uint32_t i = 0; i < n; i++) inits[num++] = op_operand(loop, 3 + i);
   for (uint32_t i = 0; i < n; i++)
@@ -434,12 +404,11 @@ static void expand(Pipe *s) {
   inits[num++] = build_i32(&b, 0);
   inits[num++] = build_i32(&b, 0);
   inits[num++] = build_i32(&b, stages - 1);
-  inits[num++] = build_i32(&b, 0);
   Value **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
   BuildRegion region = build_for_begin(&b, lb, ub, step, inits, num, carried);
   op_copy_attrs(ctx, region.op, loop);
   op_remove_attr(region.op, ATTR_NUM_STAGES);
-  Value *iv_ahead = carried[first_extra], *slot = carried[first_extra + 1], *phase = carried[first_extra + 2], *fill = carried[first_extra + 3], *fill_phase = carried[first_extra + 4];
+  Value *iv_ahead = carried[first_extra], *slot = carried[first_extra + 1], *phase = carried[first_extra + 2], *fill = carried[first_extra + 3];
 
   ValueMap *map = value_map_new(ctx);
   value_map_set(ctx, map, body->args[0], region.op->blocks[0]->args[0]);
@@ -465,7 +434,7 @@ static void expand(Pipe *s) {
     if (!issue_after && !issued)
       for (uint32_t i = 0; i < s->asyncs.count; i++)
         if (s->asyncs.data[i].consumer == op && !issued) {
-          issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub), fill_phase);
+          issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
           issued = true;
         }
     Async *is_load = NULL, *is_alloc = NULL;
@@ -497,11 +466,11 @@ static void expand(Pipe *s) {
       op_append(op_clone(ctx, op, map), b.block);
     }
     if (issue_after == op) {
-      issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub), fill_phase);
+      issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
       issued = true;
     }
   }
-  if (!issued) issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub), fill_phase);
+  if (!issued) issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
 
   num = 0;
   for (uint32_t i = 0; i < n; i++) yields[num++] = value_map_get(map, op_operand(body->last, i));
@@ -512,11 +481,7 @@ static void expand(Pipe *s) {
   yields[num++] = build_binary(&b, OP_ADDI, iv_ahead, step);
   yields[num++] = next;
   yields[num++] = build_binary(&b, OP_XORI, phase, build_cast(&b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
-  // The slots are filled in turn, beginning with the last one: back there, each has been freed once more.
-  Value *next_fill = next_slot(&b, fill, stages, &unused);
-  Value *round = build_cmp(&b, CMP_EQ, next_fill, build_i32(&b, stages - 1));
-  yields[num++] = next_fill;
-  yields[num++] = build_binary(&b, OP_XORI, fill_phase, build_cast(&b, OP_EXTUI, round, type_scalar(ctx, SC_I32)));
+  yields[num++] = next_slot(&b, fill, stages, &unused);
   Op *made = build_for_end(&b, region, yields);
 
   if (s->num_copy_groups) op_set_int(ctx, build_op(&b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, 0);
@@ -527,7 +492,6 @@ static void expand(Pipe *s) {
   if (behind) b.before = behind;
   for (uint32_t g = 0; g < s->num_groups; g++)
     if (s->barriers[g]) tma_build_invalidate(&b, s->barriers[g]);
-  if (s->empty) tma_build_invalidate(&b, s->empty);
   op_erase(loop);
 }
 

@@ -47,7 +47,6 @@ static const PipelineStep laid_out_steps[] = {
   STEP(dce),
   STEP(annotate_access),
   STEP(pipeline_loops),
-  STEP(split_full_tiles),
   STEP(lower_tma),
   STEP(lower_allocs),
   STEP(canonicalize),

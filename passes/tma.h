@@ -15,10 +15,10 @@ void tma_box(const Type *desc, int64_t box[MAX_RANK]);
 bool tma_usable(const Module *m, const Value *desc);
 uint32_t tma_tile_bytes(const Type *desc);
 // Emits the load of one tile into buf, announced on bar (whose expect op the caller has emitted).
-Op *tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords);
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords);
 void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes);
-// A fresh array of `count` barriers (a single one for 0), initialised for `arrivals` each.
-Value *tma_build_barriers(Builder *b, uint32_t count, uint32_t arrivals);
+// A fresh array of `count` barriers (a single one for 0), initialised for one arrival each.
+Value *tma_build_barriers(Builder *b, uint32_t count);
 void tma_build_invalidate(Builder *b, Value *bars);
 Value *tma_build_index(Builder *b, Value *buffers, Value *i);
 
