@@ -1,5 +1,6 @@
 // mma.sync: register operands of layout_make_mma_operand, accumulators of layout_make_mma_acc. The tile is cut into
-// m16n8kK instructions; which registers belong to one is found in the layouts' columns.
+// m16n8kK instructions; which registers belong to one is found in the layouts' columns. Where the tile is narrower than an
+// instruction, lanes and instruction rows beyond it repeat the tile, and what they give is left alone.
 #include <stdio.h>
 
 #include "codegen/cg.h"
@@ -58,7 +59,8 @@ void emit_mma(Cg *c, Op *op) {
   const CgValue *a = cg_get(op_operand(op, 0)), *b = cg_get(op_operand(op, 1)), *init = cg_get(op_operand(op, 2));
   ScalarKind ka = cg_elem_kind(at), kb = cg_elem_kind(bt), kc = cg_elem_kind(ct);
   MmaKind kind = mma_kind(c, op, ka, kb, kc);
-  uint32_t regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[ct->rank - 1], log2_k = at->layout->log2_size[at->rank - 1];
+  uint32_t regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[ct->rank - 1], log2_m = ct->layout->log2_size[ct->rank - 2];
+  uint32_t log2_k = at->layout->log2_size[at->rank - 1];
   LLVMTypeRef acc_type = kind.packed_acc ? c->t_i32 : c->elem[kc];
   const char *acc_class = kind.packed_acc || kc == SC_I32 ? "r" : "f";
   uint32_t num_acc = kind.packed_acc ? 2 : 4;
@@ -78,18 +80,25 @@ void emit_mma(Cg *c, Op *op) {
   // Operand words are made once for all instructions that use them.
   LLVMValueRef *words_a = arena_array(c->arena, LLVMValueRef, a->count), *words_b = arena_array(c->arena, LLVMValueRef, b->count);
   CgValue *out = cg_value_new(c, regs);
-  for (uint32_t r = 0; r < regs; r += 4) {
-    uint32_t flat = layout_apply(ct->layout, r, 0, 0, 0), col = flat & ((1u << log2_n) - 1), row = flat >> log2_n;
+  // Of an instruction's rows g and g + 8 and its column pairs, those that the tile has.
+  uint32_t both_cols = log2_n > 0, both_rows = log2_m > 3;
+  for (uint32_t r = 0; r < regs; r += 1u << (both_cols + both_rows)) {
+    uint32_t flat = layout_apply(ct->layout, r, 0, 0, 0), col = flat & ((1u << log2_n) - 1), row = flat >> log2_n & ((1u << log2_m) - 1);
+    uint32_t batch = flat >> (log2_m + log2_n), place[4];
     LLVMValueRef acc[4];
-    for (uint32_t i = 0; i < 4; i++) acc[i] = cg_reg(init, r + i);
+    for (uint32_t i = 0; i < 4; i++) {
+      place[i] = r + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
+      acc[i] = cg_reg(init, place[i]);
+    }
     if (kind.packed_acc)
       for (uint32_t i = 0; i < 2; i++)
         acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2, 16);
     for (uint32_t k = 0; k < 1u << log2_k; k += kind.k) {
-      uint32_t ra = register_of(c, op, at->layout, row << log2_k | k), rb = register_of(c, op, bt->layout, k << log2_n | col);
+      uint32_t ra = register_of(c, op, at->layout, batch << (log2_m + log2_k) | row << log2_k | k);
+      uint32_t rb = register_of(c, op, bt->layout, batch << (log2_k + log2_n) | k << log2_n | col);
       LLVMValueRef args[10];
       for (uint32_t i = 0; i < 4; i++) {
-        uint32_t first = ra + i * kind.k_width;
+        uint32_t first = ra + ((both_rows ? i & 1 : 0) + (i >> 1 << both_rows)) * kind.k_width;
         if (!words_a[first]) words_a[first] = pack_word(c, a, first, kind.k_width, ka);
         args[i] = words_a[first];
       }
@@ -107,7 +116,7 @@ void emit_mma(Cg *c, Op *op) {
       for (uint32_t i = 0; i < 2; i++) cg_unpack(c, acc[i], 2, 16, halves + 2 * i);
       for (uint32_t i = 0; i < 4; i++) acc[i] = cg_bitcast(c, halves[i], c->elem[kc]);
     }
-    for (uint32_t i = 0; i < 4; i++) out->v[r + i] = acc[i];
+    for (uint32_t i = 4; i-- > 0;) out->v[place[i]] = acc[i];
   }
   cg_set(op_result(op, 0), out);
 }

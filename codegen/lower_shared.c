@@ -5,8 +5,6 @@
 
 #include "codegen/cg.h"
 
-static uint32_t tile_bytes(const Type *t) { return layout_size_bytes(t->layout, type_elem_bytes(type_elem(t)) * 8); }
-
 // ---- 8×8 matrices of 16-bit elements ----
 //
 // A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits, register
@@ -149,7 +147,7 @@ void emit_alloc(Cg *c, Op *op) {
 
 void emit_buffer_index(Cg *c, Op *op) {
   LLVMValueRef i = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, 1)), c->t_i32, true, "");
-  LLVMValueRef step = LLVMBuildMul(c->b, i, cg_i32(c, tile_bytes(op_operand(op, 0)->type)), "");
+  LLVMValueRef step = LLVMBuildMul(c->b, i, cg_i32(c, buffer_tile_stride(op_operand(op, 0)->type)), "");
   cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), step));
 }
 

@@ -145,6 +145,14 @@ DotScratch dot_scratch(const Op *op) {
   return s;
 }
 
+// ---- buffers ----
+
+uint32_t buffer_tile_stride(const Type *t) {
+  enum { BARRIER_BYTES = 8, TMA_ALIGN = 128 };
+  uint32_t bytes = t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
+  return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_ALIGN) : bytes;
+}
+
 // ---- all ops ----
 
 static uint32_t atomic_bytes(const Op *op, const Type *t) {

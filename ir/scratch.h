@@ -44,4 +44,8 @@ ReducePlan reduce_plan(Context *ctx, const Op *op);
 // Elements exchanged between warps by a scan, per warp group: block totals of all warps. 0: the axis is inside warps.
 uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[16]);   // returns bytes
 
+// Bytes from one tile of a multi-buffer to the next. TMA writes at multiples of 128, so a tile that is more than a barrier is
+// rounded up to that.
+uint32_t buffer_tile_stride(const Type *t);
+
 #endif

@@ -39,10 +39,11 @@ static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, cons
 static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
   *bits = operand_bits(m->target, a, b, c, dot);
-  if (*bits == 0 || c->rank != 2) return UNIT_FMA;
-  int64_t rows = c->shape[0], cols = c->shape[1], k = a->shape[1];
+  if (*bits == 0) return UNIT_FMA;
+  uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
+  int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
   if (k < 256 / (int64_t)*bits) return UNIT_FMA;
-  if (m->target->has_wgmma && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
+  if (m->target->has_wgmma && c->rank == 2 && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
     uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
     // Each warp column needs at least 8 columns of its own.
     if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
@@ -50,12 +51,20 @@ static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   return UNIT_MMA;
 }
 
+static bool swaps_last_axes(const Op *trans) {
+  const Attr *order = op_attr(trans, ATTR_ORDER);
+  uint32_t rank = trans->results[0].type->rank;
+  for (uint32_t i = 0; i < rank; i++)
+    if (order->ints[i] != (i + 2 < rank ? i : 2 * rank - 3 - i)) return false;
+  return rank >= 2;
+}
+
 // What the operand is before conversions and transposes that a view of its buffer can stand for.
 static Value *operand_source(Value *v, bool *transposed) {
   *transposed = false;
   while (v->def) {
     if (v->def->opcode == OP_CONVERT_LAYOUT) v = op_operand(v->def, 0);
-    else if (v->def->opcode == OP_TRANS && v->type->rank == 2) {
+    else if (v->def->opcode == OP_TRANS && swaps_last_axes(v->def)) {
       *transposed = !*transposed;
       v = op_operand(v->def, 0);
     } else break;
@@ -65,8 +74,9 @@ static Value *operand_source(Value *v, bool *transposed) {
 
 // Axis along which memory (or the threads' registers) runs: it becomes the contiguous axis of the buffer.
 static uint32_t fast_axis(const Value *v) {
-  if (v->def && v->def->opcode == OP_DESC_LOAD) return 1;
-  return layout_contiguity(v->type->layout, 0) > layout_contiguity(v->type->layout, 1) ? 0 : 1;
+  uint32_t last = v->type->rank - 1u;
+  if (v->def && v->def->opcode == OP_DESC_LOAD) return last;
+  return layout_contiguity(v->type->layout, last - 1) > layout_contiguity(v->type->layout, last) ? last - 1 : last;
 }
 
 // A value that is computed from another dot's accumulator stays in registers: storing it would cost a round trip.
@@ -103,24 +113,33 @@ static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
 
-static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, int k_axis, bool need_k_major) {
+// k_axis: which axis of the operand is K.
+static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, uint32_t k_axis, bool need_k_major) {
   bool transposed;
   Value *src = operand_source(operand, &transposed);
-  uint32_t fast = fast_axis(src);
-  if (need_k_major) fast = transposed ? 1 - (uint32_t)k_axis : (uint32_t)k_axis;
-  uint32_t order[2] = {fast, 1 - fast};
-  uint32_t swizzle = swizzle_for(src->type->shape[fast], bits);
-  const Layout *shared = layout_make_shared_swizzled(s->ctx, 2, src->type->shape, bits, swizzle, order);
-  const Type *bt = type_buffer(s->ctx, type_elem(src->type), 2, src->type->shape, shared, 0);
+  uint32_t rank = src->type->rank, fast = fast_axis(src);
+  const int64_t *shape = src->type->shape;
+  if (need_k_major) fast = transposed ? 2 * rank - 3 - k_axis : k_axis;
+  uint32_t slow = 2 * rank - 3 - fast, order[MAX_RANK] = {fast, slow};
+  for (uint32_t i = 2; i < rank; i++) order[i] = rank - 1 - i;
+  // A tile with fewer rows than the swizzle pattern is laid out as TMA does it, plainly.
+  bool plain = type_numel(src->type) / shape[fast] < 8;
+  const Layout *shared = plain ? layout_make_shared_plain(s->ctx, rank, shape, order)
+                               : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
+  if (!shared) shared = layout_make_shared_plain(s->ctx, rank, shape, order);
+  const Type *bt = type_buffer(s->ctx, type_elem(src->type), rank, shape, shared, 0);
   // The buffer is filled where the value is, so that it stays beside its load.
   Op *alloc = build_op_typed(b, OP_ALLOC, &bt, 1, &src, 1);
   Value *buf = op_result(alloc, 0);
   if (!transposed) return buf;
-  static const int64_t swap[2] = {1, 0};
-  int64_t shape[2] = {src->type->shape[1], src->type->shape[0]};
-  const Type *vt = type_buffer(s->ctx, type_elem(src->type), 2, shape, layout_transpose(s->ctx, shared, swap), 0);
+  int64_t swap[MAX_RANK], view_shape[MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) {
+    swap[i] = i + 2 < rank ? i : 2 * rank - 3 - i;
+    view_shape[i] = shape[swap[i]];
+  }
+  const Type *vt = type_buffer(s->ctx, type_elem(src->type), rank, view_shape, layout_transpose(s->ctx, shared, swap), 0);
   Op *view = build_op_typed(b, OP_BUFFER_TRANS, &vt, 1, &buf, 1);
-  op_set_ints(s->ctx, view, ATTR_ORDER, swap, 2);
+  op_set_ints(s->ctx, view, ATTR_ORDER, swap, rank);
   return op_result(view, 0);
 }
 
@@ -184,15 +203,18 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   replace_dot(dot, &b, OP_WGMMA, a, bv, c, use_c, c->type);
 }
 
-// Warps are laid over the tile so that each one's part stays as square as fragments allow; a dot whose result feeds
-// another dot keeps whole rows in a warp.
+// Warps are laid over the batch first, then over the tile so that each one's part stays as square as fragments allow; a
+// dot whose result feeds another dot keeps whole rows in a warp.
 static MmaShape mma_shape(const Accel *s, const Op *dot, const Type *ct) {
-  MmaShape shape = {.rank = 2, .warps = {1, 1}, .warps_m_first = false, .instr_n = 8};
+  uint32_t m = ct->rank - 2u, n = ct->rank - 1u, used = 1;
+  MmaShape shape = {.rank = ct->rank, .warps = {1, 1, 1}, .warps_m_first = false, .instr_n = 8};
   bool chained = comes_from_dot(op_operand(dot, 0), 32) || feeds_dot(&dot->results[0], 32);
-  while (shape.warps[0] * shape.warps[1] < s->module->num_warps) {
-    int64_t rows = ct->shape[0] / shape.warps[0], cols = ct->shape[1] / shape.warps[1];
+  for (; used < s->module->num_warps; used *= 2) {
+    int64_t rows = ct->shape[m] / shape.warps[m], cols = ct->shape[n] / shape.warps[n];
     bool along_m = chained ? rows > 16 : (rows > 16 && (rows >= cols || cols <= 8));
-    shape.warps[along_m || cols <= 8 ? 0 : 1] *= 2;
+    uint32_t axis = along_m || cols <= 8 ? m : n;
+    if (m > 0 && shape.warps[0] < ct->shape[0]) axis = 0;
+    shape.warps[axis] *= 2;
   }
   return shape;
 }
@@ -202,7 +224,7 @@ static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_
   const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, 32 / bits);
   bool transposed;
   if (comes_from_dot(operand_source(v, &transposed), 32)) return build_convert_layout(b, v, layout);
-  Value *buf = operand_buffer(s, b, v, bits, index == 0 ? 1 : 0, false);
+  Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
   const Type *t = type_with_layout(s->ctx, v->type, layout);
   Value *args[2] = {buf, NULL};
   return op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);

@@ -8,10 +8,7 @@ bool op_is_buffer_view(const Op *op) {
   return op->opcode == OP_BUFFER_INDEX || op->opcode == OP_BUFFER_TRANS || op->opcode == OP_BUFFER_SLICE;
 }
 
-uint32_t buffer_bytes(const Type *t) {
-  uint32_t tile = t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
-  return tile * (t->count ? t->count : 1);
-}
+uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
 
 // ---- aliases ----
 

@@ -10,7 +10,9 @@
 #include "passes/tma.h"
 
 uint32_t tma_swizzle_bytes(const Type *desc) {
-  int64_t bytes = desc->shape[desc->rank - 1] * (int64_t)type_elem_bytes(desc);
+  int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
+  // The pattern repeats every eight rows by address: a tile with fewer would not start where it does.
+  if (type_numel(desc) / inner < 8) return 0;
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
 
@@ -23,6 +25,7 @@ void tma_box(const Type *desc, int64_t box[MAX_RANK]) {
 const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
   uint32_t order[MAX_RANK];
   for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
+  if (!tma_swizzle_bytes(desc)) return layout_make_shared_plain(ctx, desc->rank, desc->shape, order);
   return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, tma_swizzle_bytes(desc), order);
 }
 

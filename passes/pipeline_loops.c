@@ -181,6 +181,8 @@ static bool operand_is_staged(const Pipe *s, const Value *buf) {
 static bool can_overlap(const Pipe *s, Op *wgmma) {
   Value *r = op_result(wgmma, 0), *c = op_operand(wgmma, 2);
   Block *body = body_of(s->loop);
+  // Packed halves would be taken apart to be carried: that reads them.
+  if (type_is_scalar(type_elem(c->type), SC_F16)) return false;
   if (wgmma->parent != body || !operand_is_staged(s, op_operand(wgmma, 0)) || !operand_is_staged(s, op_operand(wgmma, 1))) return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
   for (const Use *u = r->uses; u; u = u->next) {
