@@ -32,10 +32,12 @@ static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n
   LLVMTypeRef pack = LLVMStructTypeInContext(c->ll, types, n, false);
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   LLVMValueRef first = LLVMGetFirstInstruction(c->entry);
+  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(c->b);
   LLVMPositionBuilderBefore(c->b, first);
   LLVMValueRef buffer = LLVMBuildAlloca(c->b, pack, "");
   LLVMSetAlignment(buffer, 8);
   LLVMPositionBuilderAtEnd(c->b, here);
+  LLVMSetCurrentDebugLocation2(c->b, line);
   for (unsigned i = 0; i < n; i++) LLVMBuildStore(c->b, args[i], LLVMBuildStructGEP2(c->b, pack, buffer, i, ""));
   call_extern(c, "vprintf", c->t_i32, (LLVMValueRef[]){text_constant(c, format), buffer}, 2);
 }
