@@ -5,7 +5,7 @@
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
 //                        same element share one LLVM value, and a value equal in all registers is kept once
 //   buffer               one i32: byte offset from the start of dynamic shared memory
-//   descriptor           [tensor map address (generic), rank extents (i32), rank strides (i64)]
+//   descriptor           [tensor map address (generic), or the base where there are no maps; rank extents (i32), rank strides (i64)]
 //   token                nothing
 // Elements in registers: i1 is i1, fp8 formats are i8, pointers are in address space 1. In memory i1 takes a byte.
 #ifndef TILE_CODEGEN_CG_H

@@ -217,6 +217,14 @@ void emit_tma_wait(Cg *c, Op *op) {
   cg_insn(c, INSN_BULK_WAIT_READ, c->t_void, &n, 1);
 }
 
+void emit_desc_fields(Cg *c, Op *op) {
+  const CgValue *d = cg_get(op_operand(op, 0));
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    LLVMTypeRef want = cg_elem_type(c, op_result(op, i)->type);
+    cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i] : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
+  }
+}
+
 // A descriptor made in the kernel: [no map, extents, strides, base].
 void emit_make_desc(Cg *c, Op *op) {
   uint32_t rank = op_result(op, 0)->type->rank;

@@ -1,7 +1,8 @@
 // Kernels: signature (the ABI of the launcher), launch attributes, program ids.
 //
 // Parameters in order; a tensor descriptor becomes its 128-byte map by value, its extents (i32) and its strides (i64),
-// an automatic tensor map the 128 bytes alone.
+// an automatic tensor map the 128 bytes alone. Where there are no tensor maps (below sm_90) the base address takes the map's
+// place.
 #include "codegen/cg.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 enum { PTX_KERNEL_CC = 71, MAX_LLVM_PARAMS = 512 };
 
 static bool is_map(const FuncParam *p) { return p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP; }
+static bool is_desc(const FuncParam *p) { return is_map(p) || p->kind == PARAM_DESC_FIELDS; }
 
 static void add_string_attribute(Cg *c, unsigned index, const char *key, const char *value) {
   LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateStringAttribute(c->ll, key, strlen(key), value, strlen(value)));
@@ -30,12 +32,12 @@ static void make_function(Cg *c, Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
     if (n + 2 * MAX_RANK + 1 > MAX_LLVM_PARAMS) ice(c->ctx, "codegen: too many kernel parameters");
-    if (!is_map(&f->params[i])) {
+    if (!is_desc(&f->params[i])) {
       types[n++] = param_type(c, t);
       continue;
     }
-    types[n++] = c->t_ptr;
-    if (f->params[i].kind != PARAM_DESC) continue;
+    types[n++] = f->params[i].kind == PARAM_DESC_FIELDS ? c->t_i64 : c->t_ptr;
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;
     for (uint32_t k = 0; k < t->rank; k++) types[n++] = c->t_i32;
     for (uint32_t k = 0; k < t->rank; k++) types[n++] = c->t_i64;
   }
@@ -75,7 +77,9 @@ static void bind_params(Cg *c, Func *f) {
       LLVMAddAttributeAtIndex(c->fn, n + 1, LLVMCreateTypeAttribute(c->ll, kind, map));
       add_enum_attribute(c, n + 1, "align", 128);
       add_string_attribute(c, n + 1, "nvvm.grid_constant", "");
-      uint32_t rest = p->kind == PARAM_DESC ? 2 * t->rank : 0;
+    }
+    if (is_desc(p)) {
+      uint32_t rest = p->kind == PARAM_AUTO_TENSORMAP ? 0 : 2 * t->rank;
       CgValue *d = cg_value_new(c, 1 + 2 * t->rank);
       for (uint32_t k = 0; k <= rest; k++) d->v[k] = LLVMGetParam(c->fn, n + k);
       cg_set(arg, d);

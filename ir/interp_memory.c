@@ -232,6 +232,18 @@ bool interp_make_desc(Prog *p, Op *op) {
   return true;
 }
 
+bool interp_desc_fields(Prog *p, Op *op) {
+  const InterpDesc *d = operand_data(p, op, 0);
+  uint32_t rank = operand_type(op, 0)->rank;
+  memcpy(result_data(p, op, 0), &d->address, sizeof d->address);
+  for (uint32_t i = 0; i < rank; i++) {
+    int32_t extent = (int32_t)d->extents[i];
+    memcpy(result_data(p, op, 1 + i), &extent, sizeof extent);
+    memcpy(result_data(p, op, 1 + rank + i), &d->strides[i], sizeof d->strides[i]);
+  }
+  return true;
+}
+
 bool interp_desc_load(Prog *p, Op *op) {
   int64_t coords[MAX_RANK];
   const Type *tile = op->results[0].type;

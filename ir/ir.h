@@ -102,7 +102,8 @@ struct Block {
 };
 
 // What a launcher must know of a parameter.
-typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH } FuncParamKind;
+// PARAM_DESC_FIELDS: a descriptor where there are no tensor maps: base, extents and strides, in that order.
+typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH, PARAM_DESC_FIELDS } FuncParamKind;
 typedef struct {
   const char *name;
   FuncParamKind kind;
@@ -121,7 +122,7 @@ struct Func {
   Module *module;
   const char *name;
   Span span;
-  FuncParam *params;           // one per body argument; a PARAM_DESC argument has type desc<…>
+  FuncParam *params;           // one per body argument; a PARAM_DESC or PARAM_DESC_FIELDS argument has type desc<…>
   uint32_t num_params;
   Block *body;
   Func *next;

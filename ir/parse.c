@@ -435,7 +435,7 @@ static bool parse_enum(Parser *p, const char *const *texts, uint32_t n, const ch
 }
 
 static bool parse_param_attr(Parser *p, FuncParam *param) {
-  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch"};
+  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch", "desc_fields"};
   Span at = p->tok.span;
   const char *key = "";
   uint32_t n = 0, choice = 0;
@@ -448,7 +448,7 @@ static bool parse_param_attr(Parser *p, FuncParam *param) {
     return true;
   }
   if (strcmp(key, "kind") == 0) {
-    if (!parse_enum(p, kinds, countof(kinds), "plain, desc, auto_tensormap or scratch", &choice)) return false;
+    if (!parse_enum(p, kinds, countof(kinds), "plain, desc, auto_tensormap, scratch or desc_fields", &choice)) return false;
     param->kind = (FuncParamKind)choice;
     return true;
   }

@@ -267,7 +267,7 @@ static void comma(Buf *out, bool *first) {
 }
 
 static void print_param(Printer *p, const FuncParam *param, const char *printed_name) {
-  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch"};
+  static const char *const kinds[] = {"plain", "desc", "auto_tensormap", "scratch", "desc_fields"};
   Buf *out = p->out;
   bool first = true;
   if (param->name && strcmp(param->name, printed_name) != 0) {

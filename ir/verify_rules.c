@@ -333,6 +333,15 @@ bool verify_make_desc(Verifier *v, const Op *op) {
   return true;
 }
 
+bool verify_desc_fields(Verifier *v, const Op *op) {
+  const Type *d = in(op, 0);
+  CHECK(d->kind == TYPE_DESC && op->num_results == 1 + 2u * d->rank, "takes a descriptor; gives its base, and an extent and a stride for each axis");
+  CHECK(out(op, 0)->kind == TYPE_PTR && out(op, 0)->elem == d->elem, "base must be a scalar pointer to the descriptor's element");
+  for (uint32_t i = 1; i < op->num_results; i++)
+    CHECK(type_is_scalar(out(op, i), i <= d->rank ? SC_I32 : SC_I64), "extents must be i32 and strides i64");
+  return true;
+}
+
 bool verify_desc_access(Verifier *v, const Op *op) {
   const Type *d = in(op, 0), *tile = op->opcode == OP_DESC_LOAD ? out(op, 0) : in(op, 1);
   uint32_t first = op->opcode == OP_DESC_LOAD ? 1 : 2;

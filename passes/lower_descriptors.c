@@ -4,7 +4,8 @@
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N
 //    M, N, sm, sn)                  %x = load base + rows·sm + cols·sn, mask, padding
-// In, out: TILE. A descriptor parameter has no address that a kernel could use without TMA: that is an error.
+// Without TMA a descriptor parameter is its base, extents and strides (desc_fields); with TMA it is a tensor map, whose rows
+// cannot be gathered: that is an error. In, out: TILE.
 #include "ir/num.h"
 #include "passes/pass.h"
 #include "passes/tma.h"
@@ -16,7 +17,39 @@ static bool is_access(const Op *op) {
          op->opcode == OP_DESC_SCATTER;
 }
 
-typedef struct { const Op *desc; Value *pointers, *mask; } Tile;
+typedef struct { Value *base, *extents[MAX_RANK], *strides[MAX_RANK]; Padding padding; } Fields;
+typedef struct { Value *pointers, *mask; } Tile;
+
+// What the launcher has checked: addresses are multiples of 16 bytes.
+static Value *aligned(Builder *b, Value *v, int64_t divisibility) {
+  Op *hint = build_op(b, OP_HINT, &v, 1);
+  op_set_ints(b->ctx, hint, ATTR_DIVISIBILITY, &divisibility, 1);
+  return op_result(hint, 0);
+}
+
+static Fields fields_of(Builder *b, Value *d) {
+  enum { ALIGN = 16 };
+  Fields f = {.padding = PAD_ZERO};
+  const Type *t = d->type;
+  if (d->def) {
+    f.base = op_operand(d->def, 0);
+    f.padding = (Padding)op_int(d->def, ATTR_PADDING, PAD_ZERO);
+    for (uint32_t i = 0; i < t->rank; i++) f.extents[i] = op_operand(d->def, 1 + i), f.strides[i] = op_operand(d->def, 1 + t->rank + i);
+    return f;
+  }
+  FuncParam *p = &b->func->params[d->index];
+  p->kind = PARAM_DESC_FIELDS;
+  f.padding = p->padding;
+  const Type *types[1 + 2 * MAX_RANK] = {type_ptr(b->ctx, t->elem, false)};
+  for (uint32_t i = 0; i < t->rank; i++) types[1 + i] = type_scalar(b->ctx, SC_I32), types[1 + t->rank + i] = type_scalar(b->ctx, SC_I64);
+  Op *op = build_op_typed(b, OP_DESC_FIELDS, types, 1 + 2u * t->rank, &d, 1);
+  f.base = aligned(b, op_result(op, 0), ALIGN);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    f.extents[i] = op_result(op, 1 + i);
+    f.strides[i] = i + 1 < t->rank ? aligned(b, op_result(op, 1 + t->rank + i), ALIGN / type_elem_bytes(t)) : build_int(b, types[1 + t->rank + i], 1);
+  }
+  return f;
+}
 
 // A vector of numbers along `axis` as a tensor of the tile's shape.
 static Value *along(Builder *b, Value *v, uint32_t axis, const Type *tile) {
@@ -26,21 +59,21 @@ static Value *along(Builder *b, Value *v, uint32_t axis, const Type *tile) {
 }
 
 // Pointers and bounds of the tile whose index along axis i is index[i], a vector of i32.
-static Tile address_tile(Builder *b, const Op *desc, const Type *tile, Value *const *index) {
+static Tile address_tile(Builder *b, const Fields *f, const Type *tile, Value *const *index) {
   uint32_t rank = tile->rank;
   const Type *i64 = type_scalar(b->ctx, SC_I64), *i64s = type_with_elem(b->ctx, tile, i64);
-  Tile t = {.desc = desc};
+  Tile t = {0};
   Value *offset = NULL;
   for (uint32_t i = 0; i < rank; i++) {
-    Value *extent = build_splat(b, op_operand(desc, 1 + i), index[i]->type);
-    Value *stride = build_splat(b, op_operand(desc, 1 + rank + i), type_with_elem(b->ctx, index[i]->type, i64));
+    Value *extent = build_splat(b, f->extents[i], index[i]->type);
+    Value *stride = build_splat(b, f->strides[i], type_with_elem(b->ctx, index[i]->type, i64));
     Value *low = build_cmp(b, CMP_SGE, index[i], build_int(b, index[i]->type, 0));
     Value *inside = along(b, build_binary(b, OP_ANDI, low, build_cmp(b, CMP_SLT, index[i], extent)), i, type_with_elem(b->ctx, tile, type_scalar(b->ctx, SC_I1)));
     Value *part = along(b, build_binary(b, OP_MULI, build_cast(b, OP_EXTSI, index[i], i64), stride), i, i64s);
     offset = offset ? build_binary(b, OP_ADDI, offset, part) : part;
     t.mask = t.mask ? build_binary(b, OP_ANDI, t.mask, inside) : inside;
   }
-  Value *base = build_splat(b, op_operand(desc, 0), type_with_elem(b->ctx, tile, op_operand(desc, 0)->type));
+  Value *base = build_splat(b, f->base, type_with_elem(b->ctx, tile, f->base->type));
   t.pointers = build_binary(b, OP_ADDPTR, base, offset);
   return t;
 }
@@ -50,8 +83,8 @@ static Value *counting(Builder *b, Value *start, int64_t n) {
   return build_binary(b, OP_ADDI, range, build_splat(b, start, range->type));
 }
 
-static Value *padding(Builder *b, const Op *desc, const Type *tile) {
-  bool nan = op_int(desc, ATTR_PADDING, PAD_ZERO) == PAD_NAN && type_is_float(tile);
+static Value *padding(Builder *b, const Fields *f, const Type *tile) {
+  bool nan = f->padding == PAD_NAN && type_is_float(tile);
   return nan ? build_float(b, tile, __builtin_nan("")) : NULL;
 }
 
@@ -61,9 +94,8 @@ static void lower(Op *op, void *user) {
   Value *d = op_operand(op, 0);
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
   if (tma_usable(l->module, d) && !by_rows) return;
-  if (!d->def || d->def->opcode != OP_MAKE_DESC) {
-    diag_error(l->ctx, op->span, "%s of a descriptor parameter needs %s", by_rows ? "row gather or scatter" : "an access",
-               by_rows ? "a descriptor made in the kernel" : "TMA, which this target does not have");
+  if (d->def ? d->def->opcode != OP_MAKE_DESC : l->module->target->has_tma) {
+    diag_error(l->ctx, op->span, "row gather or scatter of a descriptor parameter needs a descriptor made in the kernel");
     diag_note(l->ctx, (Span){0, 0}, "make the descriptor in the kernel with make_tensor_descriptor, from a pointer");
     return;
   }
@@ -79,8 +111,9 @@ static void lower(Op *op, void *user) {
   } else {
     for (uint32_t i = 0; i < tile->rank; i++) index[i] = counting(&b, op_operand(op, first + i), tile->shape[i]);
   }
-  Tile t = address_tile(&b, d->def, tile, index);
-  if (!has_value) value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, d->def, tile)));
+  Fields f = fields_of(&b, d);
+  Tile t = address_tile(&b, &f, tile, index);
+  if (!has_value) value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, &f, tile)));
   else if (op->opcode == OP_DESC_REDUCE) {
     Op *atomic = build_op(&b, OP_ATOMIC_RMW, (Value *[]){t.pointers, NULL, value, t.mask}, 4);
     op_copy_attrs(l->ctx, atomic, op);

@@ -102,7 +102,7 @@ tile_status tile_kernel_load(tile_device *d, const tile_program *program, const 
   k->params = arena_array(&k->arena, KernelParam, f->num_params ? f->num_params : 1);
   for (uint32_t i = 0; i < f->num_params; i++) {
     copy_param(k, f, i);
-    if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC) k->num_args = i + 1;
+    if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_DESC_FIELDS) k->num_args = i + 1;
   }
   k->ir = program->module;
   k->func = f;

@@ -227,14 +227,16 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, const tile_arg *args, til
   uint32_t n = 0;
   for (uint32_t i = 0; i < k->num_params; i++) {
     const KernelParam *p = &k->params[i];
-    if (p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP) {
-      tile_tensor t = p->kind == PARAM_DESC ? *args[i].value.tensor : automatic_tensor(p, args);
+    if (p->rank) {
+      bool automatic = p->kind == PARAM_AUTO_TENSORMAP, fields = p->kind == PARAM_DESC_FIELDS;
+      tile_tensor t = automatic ? automatic_tensor(p, args) : *args[i].value.tensor;
       DescStorage *s = &b->descs[i];
-      tile_status status = encode_map(d, k, p, &t, &s->map, error);
+      tile_status status = fields ? TILE_OK : encode_map(d, k, p, &t, &s->map, error);
       if (status != TILE_OK) return status;
-      b->params[n++] = &s->map;
-      for (uint32_t a = 0; p->kind == PARAM_DESC && a < p->rank; a++) s->shape[a] = (uint32_t)t.shape[a], b->params[n++] = &s->shape[a];
-      for (uint32_t a = 0; p->kind == PARAM_DESC && a < p->rank; a++) s->strides[a] = (uint64_t)t.strides[a], b->params[n++] = &s->strides[a];
+      b->values[i] = t.base;
+      b->params[n++] = fields ? (void *)&b->values[i] : (void *)&s->map;
+      for (uint32_t a = 0; !automatic && a < p->rank; a++) s->shape[a] = (uint32_t)t.shape[a], b->params[n++] = &s->shape[a];
+      for (uint32_t a = 0; !automatic && a < p->rank; a++) s->strides[a] = (uint64_t)t.strides[a], b->params[n++] = &s->strides[a];
     } else {
       b->values[i] = p->kind == PARAM_SCRATCH ? k->scratch : launch_arg_bits(p, args[i]);
       b->params[n++] = &b->values[i];

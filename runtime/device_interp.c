@@ -137,7 +137,7 @@ static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, c
   InterpArg *values = arena_array(&k->arena, InterpArg, k->num_args + 1);
   for (uint32_t i = 0; i < k->num_args; i++) {
     const KernelParam *p = &k->params[i];
-    if (p->kind != PARAM_DESC) {
+    if (p->kind != PARAM_DESC && p->kind != PARAM_DESC_FIELDS) {
       values[i].bits = launch_arg_bits(p, args[i]);
       continue;
     }

@@ -44,7 +44,7 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
 
 static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a, tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
-  tile_arg_kind want = p->kind == PARAM_DESC ? TILE_ARG_TENSOR : p->is_pointer ? TILE_ARG_POINTER : p->is_float ? TILE_ARG_FLOAT : TILE_ARG_INT;
+  tile_arg_kind want = p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR : p->is_pointer ? TILE_ARG_POINTER : p->is_float ? TILE_ARG_FLOAT : TILE_ARG_INT;
   if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT)) return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
   switch (want) {
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);

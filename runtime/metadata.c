@@ -39,7 +39,8 @@ const char *param_spelling(Arena *a, const Func *f, uint32_t i) {
 }
 
 static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
-  static const char *const kinds[] = {[PARAM_PLAIN] = "plain", [PARAM_DESC] = "descriptor", [PARAM_AUTO_TENSORMAP] = "tensor_map", [PARAM_SCRATCH] = "scratch"};
+  static const char *const kinds[] = {[PARAM_PLAIN] = "plain", [PARAM_DESC] = "descriptor", [PARAM_AUTO_TENSORMAP] = "tensor_map", [PARAM_SCRATCH] = "scratch",
+                                    [PARAM_DESC_FIELDS] = "descriptor_fields"};
   const FuncParam *p = &f->params[i];
   json_begin_object(w, true);
   json_key(w, "name");
