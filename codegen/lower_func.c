@@ -57,6 +57,9 @@ static void set_launch_attributes(Cg *c) {
   if (m->maxnreg) {
     snprintf(text, sizeof text, "%u", m->maxnreg);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
+  } else if (m->min_blocks) {
+    snprintf(text, sizeof text, "%u", m->min_blocks);
+    add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.minctasm", text);
   }
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "convergent", 0);

@@ -139,6 +139,7 @@ struct Module {
   uint32_t num_stages;     // software pipelining default
   uint32_t num_ctas;
   uint32_t maxnreg;        // 0 = none
+  uint32_t min_blocks;     // per SM, that the assembler keeps registers for; 0 = its own choice
   uint32_t shared_bytes;   // dynamic shared memory, from ALLOCATED on
   uint32_t scratch_bytes;  // global scratch per program
   bool fp_fusion, debug, auto_tma, cooperative, pdl;

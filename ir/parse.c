@@ -559,7 +559,7 @@ static bool parse_module_attr(Parser *p) {
   }
   const struct { const char *name; uint32_t *number; bool *flag; } fields[] = {
       {"num_warps", &m->num_warps, NULL}, {"num_stages", &m->num_stages, NULL}, {"num_ctas", &m->num_ctas, NULL},
-      {"maxnreg", &m->maxnreg, NULL}, {"shared", &m->shared_bytes, NULL}, {"scratch", &m->scratch_bytes, NULL},
+      {"maxnreg", &m->maxnreg, NULL}, {"min_blocks", &m->min_blocks, NULL}, {"shared", &m->shared_bytes, NULL}, {"scratch", &m->scratch_bytes, NULL},
       {"fp_fusion", NULL, &m->fp_fusion}, {"debug", NULL, &m->debug}, {"auto_tma", NULL, &m->auto_tma},
       {"cooperative", NULL, &m->cooperative}, {"pdl", NULL, &m->pdl}};
   int64_t v = 0;

@@ -340,6 +340,7 @@ void ir_print_module(Buf *out, const Module *m) {
   buf_printf(out, ", num_warps = %u, num_stages = %u", m->num_warps, m->num_stages);
   if (m->num_ctas != 1) buf_printf(out, ", num_ctas = %u", m->num_ctas);
   if (m->maxnreg) buf_printf(out, ", maxnreg = %u", m->maxnreg);
+  if (m->min_blocks) buf_printf(out, ", min_blocks = %u", m->min_blocks);
   if (m->shared_bytes) buf_printf(out, ", shared = %u", m->shared_bytes);
   if (m->scratch_bytes) buf_printf(out, ", scratch = %u", m->scratch_bytes);
   if (!m->fp_fusion) buf_puts(out, ", fp_fusion = 0");

@@ -7,6 +7,9 @@
 //        │  B   │┌────┘
 //        └──────┘
 //
+// A small scratch is kept until the next op with scratch is done, though nothing reads it any more: so that one does not write
+// where this one is still being read, and needs no barrier before it.
+//
 // In: LAID_OUT. Out: every alloc and every op with scratch has `offset`; the module knows its bytes.
 #include "passes/liveness.h"
 #include "passes/pass.h"
@@ -65,10 +68,24 @@ static void report_too_much(Context *ctx, const Module *m, Func *f, const Livene
   diag_note(ctx, (Span){0, 0}, "make the blocks smaller%s", most_stages > 1 ? "; no number of stages fits" : "");
 }
 
+enum { SMALL_SCRATCH = 1024 };
+
+static void keep_small_scratch(Liveness *l) {
+  uint32_t next_end = 0;
+  for (uint32_t i = l->count; i-- > 0;) {
+    Lifetime *x = &l->items[i];
+    if (x->op->opcode == OP_ALLOC) continue;
+    uint32_t own_end = x->end;
+    if (x->bytes <= SMALL_SCRATCH && next_end > x->end) x->end = next_end;
+    next_end = own_end;
+  }
+}
+
 bool pass_allocate_shared(PassCtx *p) {
   uint32_t most = 0;
   for (Func *f = p->module->funcs; f; f = f->next) {
     Liveness l = liveness_compute(p->ctx, p->module, f);
+    keep_small_scratch(&l);
     Placed *placed = arena_array(&p->ctx->arena, Placed, l.count + 1);
     uint32_t total = pack(p->ctx, &l, UINT32_MAX, placed);
     if (total > p->module->target->shared_bytes) {

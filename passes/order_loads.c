@@ -1,15 +1,17 @@
 // Loads in flight: a block's loads are issued before the first op that has to wait for other threads (a reduction, a scan, a
 // conversion), so that memory works while the block computes. A load moves up, with the pure ops that its addresses
 // need, to behind the last thing it must follow: what defines its operands, a write, a barrier, a loop. Loads keep their
-// order. What moves stays in registers for longer, so only as much moves in one block as threads can hold.
+// order. What moves stays in registers for longer: only as much moves as leaves an SM the same number of blocks.
 // In, out: LAID_OUT.
 #include "passes/pass.h"
+#include "passes/pressure.h"
 
 enum { MAX_MOVED_WORDS = 32 };       // 32-bit registers per thread
 
 typedef struct {
   Context *ctx;
   VEC(Op *) slice;           // what moves with the load, the load last
+  int64_t spare;             // words per thread that may wait
   bool changed;
 } Order;
 
@@ -72,7 +74,6 @@ static void order_block(Order *o, Block *b) {
   Op **at = arena_array(&o->ctx->arena, Op *, n);   // by position
   for (Op *op = b->first; op; op = op->next) at[op->mark] = op;
   uint32_t floor = 0, wait = 0;      // last op that no load passes; first wait after it
-  int64_t moved = 0;
   for (uint32_t i = 1; i < n; i++) {
     Op *op = at[i];
     if (stops(op)) {
@@ -81,7 +82,7 @@ static void order_block(Order *o, Block *b) {
     } else if (waits(op) && !wait) {
       wait = i;
     }
-    if (!is_plain_load(op) || !wait || moved + words(op) > MAX_MOVED_WORDS) continue;
+    if (!is_plain_load(op) || !wait || words(op) > o->spare) continue;
     uint32_t least = floor;
     for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least);
     // Up to the first wait behind everything it must follow.
@@ -98,13 +99,17 @@ static void order_block(Order *o, Block *b) {
     }
     op_move_before(op, at[to]);
     op->mark = to - 1;
-    moved += words(op);
+    o->spare -= words(op);
     o->changed = true;
   }
 }
 
 bool pass_order_loads(PassCtx *p) {
   Order o = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) order_block(&o, f->body);
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    Pressure pressure = pressure_of(p->module, f);
+    o.spare = pressure.words ? min_i64(pressure.spare, MAX_MOVED_WORDS) : MAX_MOVED_WORDS;
+    order_block(&o, f->body);
+  }
   return o.changed;
 }

@@ -54,6 +54,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(licm),
   STEP(dce),
   STEP(order_loads),
+  STEP(hint_occupancy),
 };
 
 static const PipelineStep allocated_steps[] = {

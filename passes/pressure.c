@@ -1,0 +1,116 @@
+// Register pressure at waits: see pressure.h.
+#include "passes/pressure.h"
+
+enum { SM_REGISTERS = 65536, SM_THREADS = 2048, MAX_REGISTERS = 255, OVERHEAD = 12, MAX_STREAMS = 4 };
+
+typedef struct {
+  uint32_t next;
+  uint32_t last_wait;        // number of the last op that waits
+  uint32_t most;
+  uint32_t streams;          // words of loads behind the last wait, a vector each
+  bool complex;
+} Guess;
+
+static bool waits(const Op *op) {
+  switch (op->opcode) {
+    case OP_REDUCE: case OP_SCAN: case OP_GATHER: case OP_HISTOGRAM: case OP_CONVERT_LAYOUT: return true;
+    case OP_IF:
+      for (uint32_t i = 0; i < op->num_results; i++)
+        if (op->results[i].type->kind == TYPE_TENSOR) return true;
+      return false;
+    default: return false;
+  }
+}
+
+// Offsets and masks are made anew where they are needed.
+static bool is_cheap(const Value *v, uint32_t depth) {
+  if (type_elem_bits(v->type) == 1) return true;
+  const Op *op = v->def;
+  if (!op || depth == 0 || op->num_blocks) return false;
+  if (op->opcode == OP_RANGE || op->opcode == OP_SPLAT || op->opcode == OP_CONSTANT) return true;
+  if (!type_is_int(v->type) || !(op_info[op->opcode].traits & TRAIT_PURE)) return false;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !is_cheap(op_operand(op, i), depth - 1)) return false;
+  return true;
+}
+
+static uint32_t words_of(const Value *v) {
+  if (v->type->kind != TYPE_TENSOR || !v->type->layout || is_cheap(v, 8)) return 0;
+  return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
+}
+
+// Whether v is needed behind op, which it is visible to: in what follows, or again round a loop that v is made outside of.
+static bool used_behind(const Value *v, const Op *op) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    if (u->user != op && u->user->mark > op->mark) return true;
+    for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
+      bool is_loop = p->opcode == OP_FOR || p->opcode == OP_WHILE;
+      if (!is_loop || !value_defined_outside(v, p)) continue;
+      for (const Op *q = u->user; q; q = q->parent->parent)
+        if (q == p) return true;
+    }
+  }
+  return false;
+}
+
+static uint32_t held_of(const Value *v, const Op *at) {
+  uint32_t words = words_of(v);
+  return words && used_behind(v, at) ? words : 0;
+}
+
+// What is defined before `at` in its block and those around it.
+static uint32_t held_behind(const Op *at) {
+  uint32_t words = 0;
+  for (const Op *inner = at; inner; inner = inner->parent->parent) {
+    const Block *b = inner->parent;
+    for (uint32_t i = 0; i < b->num_args; i++) words += held_of(b->args[i], at);
+    for (const Op *op = b->first; op; op = op->next) {
+      if (op != inner || op == at)
+        for (uint32_t i = 0; i < op->num_results; i++) words += held_of(&op->results[i], at);
+      if (op == inner) break;
+    }
+  }
+  return words;
+}
+
+static void number(Op *op, void *user) {
+  Guess *g = user;
+  op->mark = ++g->next;
+  if (waits(op)) g->last_wait = op->mark;
+  if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
+}
+
+static void measure(Op *op, void *user) {
+  Guess *g = user;
+  if (op->opcode == OP_LOAD && op->mark > g->last_wait && op->results[0].type->kind == TYPE_TENSOR) {
+    uint32_t words = words_of(&op->results[0]);
+    g->streams += words < 4 ? words : 4;
+  }
+  if (!waits(op)) return;
+  uint32_t held = held_behind(op), taken = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i)) taken += words_of(op_operand(op, i));
+  if (taken > held) held = taken;
+  if (held > g->most) g->most = held;
+}
+
+Pressure pressure_of(const Module *m, Func *f) {
+  Guess g = {0};
+  block_walk(f->body, number, &g);
+  if (g.complex || !g.last_wait) return (Pressure){0};
+  block_walk(f->body, measure, &g);
+  uint32_t threads = m->num_warps * WARP_SIZE;
+  // Much that is held also needs more addresses, predicates and room to compute in.
+  uint32_t overhead = OVERHEAD + (g.most > 32 ? (g.most - 32) / 2 : 0);
+  Pressure p = {.words = g.most + (g.streams < 4 * MAX_STREAMS ? g.streams : 4 * MAX_STREAMS) + overhead};
+  uint32_t limit = 0;
+  for (uint32_t k = 1; k * threads <= SM_THREADS; k++) {
+    uint32_t registers = SM_REGISTERS / (k * threads) / 8 * 8;
+    if (registers > MAX_REGISTERS) registers = MAX_REGISTERS;
+    if (registers < p.words) break;
+    p.blocks = k;
+    limit = registers;
+  }
+  p.spare = limit > p.words ? (limit - p.words) * 2 / 3 : 0;   // what is held longer brings its own overhead
+  return p;
+}

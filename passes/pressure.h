@@ -1,0 +1,16 @@
+// A guess of the registers that a kernel needs per thread, from what its tensors hold where threads wait for each other
+// (there values must stay; between waits the assembler streams). And what follows for how many blocks share an SM.
+#ifndef TILE_PASSES_PRESSURE_H
+#define TILE_PASSES_PRESSURE_H
+
+#include "ir/build.h"
+
+typedef struct {
+  uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to guess (dots)
+  uint32_t blocks;           // that an SM's registers hold with so many
+  uint32_t spare;            // more words that would still leave as many blocks
+} Pressure;
+// Writes op->mark.
+Pressure pressure_of(const Module *m, Func *f);
+
+#endif
