@@ -103,13 +103,14 @@ Pressure pressure_of(const Module *m, Func *f) {
   // Much that is held also needs more addresses, predicates and room to compute in.
   uint32_t overhead = OVERHEAD + (g.most > 32 ? (g.most - 32) / 2 : 0);
   Pressure p = {.words = g.most + (g.streams < 4 * MAX_STREAMS ? g.streams : 4 * MAX_STREAMS) + overhead};
-  uint32_t limit = 0;
+  // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
+  uint32_t limit = 0, enough = threads >= SM_THREADS / 4 ? UINT32_MAX : SM_THREADS / 2 / threads;
   for (uint32_t k = 1; k * threads <= SM_THREADS; k++) {
     uint32_t registers = SM_REGISTERS / (k * threads) / 8 * 8;
     if (registers > MAX_REGISTERS) registers = MAX_REGISTERS;
     if (registers < p.words) break;
     p.blocks = k;
-    limit = registers;
+    if (k <= enough) limit = registers;
   }
   p.spare = limit > p.words ? (limit - p.words) * 2 / 3 : 0;   // what is held longer brings its own overhead
   return p;

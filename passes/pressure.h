@@ -8,7 +8,7 @@
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to guess (dots)
   uint32_t blocks;           // that an SM's registers hold with so many
-  uint32_t spare;            // more words that would still leave as many blocks
+  uint32_t spare;            // more words that would still leave as many blocks, or enough of them
 } Pressure;
 // Writes op->mark.
 Pressure pressure_of(const Module *m, Func *f);
