@@ -65,6 +65,13 @@ static void escape_percent(Buf *b, const char *s) {
   }
 }
 
+static int decimal_digits(int64_t x) {
+  int n = 1;
+  for (; x >= 10; x /= 10) n++;
+  return n;
+}
+
+// One line per element, indices padded to the width of the axis, as the interpreter prints it.
 void emit_print(Cg *c, Op *op) {
   bool hex = op_int(op, ATTR_HEX, 0) != 0, is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   const char *prefix = op_str(op, ATTR_TEXT, "");
@@ -86,10 +93,10 @@ void emit_print(Cg *c, Op *op) {
       Buf f = buf_make(c->arena);
       buf_puts(&f, "pid (%u, %u, %u) idx (");
       for (uint32_t a = 0; tensor && a < t->rank; a++) {
-        buf_puts(&f, a ? ", %u" : "%u");
+        buf_printf(&f, "%s%%%du", a ? ", " : "", decimal_digits(t->shape[a] - 1));
         args[n++] = cg_axis_index(c, t->layout, a, r, &threads[a]);
       }
-      buf_puts(&f, ")");
+      buf_puts(&f, prefix[0] == ' ' ? ")" : ") ");
       escape_percent(&f, prefix);
       if (num > 1) buf_printf(&f, "(operand %u) ", i);
       if (x) {
