@@ -128,8 +128,13 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
                                : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
   if (!shared) shared = layout_make_shared_plain(s->ctx, rank, shape, order);
   const Type *bt = type_buffer(s->ctx, type_elem(src->type), rank, shape, shared, 0);
-  // The buffer is filled where the value is, so that it stays beside its load.
-  Op *alloc = build_op_typed(b, OP_ALLOC, &bt, 1, &src, 1);
+  // A value from outside the loop is stored there, once.
+  Builder at = *b;
+  if (value_block(src) != b->block) {
+    at.block = value_block(src);
+    at.before = src->def ? src->def->next : at.block->first;
+  }
+  Op *alloc = build_op_typed(&at, OP_ALLOC, &bt, 1, &src, 1);
   Value *buf = op_result(alloc, 0);
   if (!transposed) return buf;
   int64_t swap[MAX_RANK], view_shape[MAX_RANK];

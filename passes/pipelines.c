@@ -7,7 +7,8 @@
 //   descriptors to TMA or pointers        remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
-//   split_full_tile                       pipeline_loops, lower_tma, lower_allocs
+//   split_full_tile                       rotate_dots, pipeline_loops
+//                                         lower_tma, lower_allocs
 //                                         canonicalize, cse, licm, dce, order_loads allocate_shared
 //                                                                                   insert_barriers
 #include "passes/pipeline.h"
@@ -46,6 +47,7 @@ static const PipelineStep laid_out_steps[] = {
   STEP(licm),
   STEP(dce),
   STEP(annotate_access),
+  STEP(rotate_dots),
   STEP(pipeline_loops),
   STEP(lower_tma),
   STEP(lower_allocs),
