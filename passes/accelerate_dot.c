@@ -113,6 +113,13 @@ static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }
 
+// Operand buffers are only read, so dots of one value share one. Dots are visited in program order: what is there comes before.
+static Value *existing_buffer(const Value *src, const Type *type, const Block *block) {
+  for (const Use *u = src->uses; u; u = u->next)
+    if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type) return &u->user->results[0];
+  return NULL;
+}
+
 // k_axis: which axis of the operand is K.
 static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits, uint32_t k_axis, bool need_k_major) {
   bool transposed;
@@ -134,8 +141,8 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
     at.block = value_block(src);
     at.before = src->def ? src->def->next : at.block->first;
   }
-  Op *alloc = build_op_typed(&at, OP_ALLOC, &bt, 1, &src, 1);
-  Value *buf = op_result(alloc, 0);
+  Value *buf = existing_buffer(src, bt, at.block);
+  if (!buf) buf = op_result(build_op_typed(&at, OP_ALLOC, &bt, 1, &src, 1), 0);
   if (!transposed) return buf;
   int64_t swap[MAX_RANK], view_shape[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) {
