@@ -230,87 +230,133 @@ static const char *wgmma_constraints(Cg *c, const Shape *s, bool scale_operand) 
   return buf_str(&k);
 }
 
+typedef struct {
+  Cg *c;
+  const WgmmaKind *kind;
+  Shape shape;
+  const Layout *acc, *a_layout;      // a_layout: of A in registers
+  Operand a, b;
+  LLVMValueRef part_a, part_b;       // what the warpgroup adds to their addresses
+  LLVMValueRef *words_a;             // A in registers: one word at each first register
+  uint32_t num_blocks, per_insn;     // instructions per step of K; accumulator registers of one
+  LLVMTypeRef result;
+} Product;
+
+// A in registers: words of four registers each, made before the fence.
+static LLVMValueRef *pack_operand(Cg *c, const Value *a, uint32_t k_width) {
+  const CgValue *v = cg_get(a);
+  ScalarKind kind = cg_elem_kind(a->type);
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, v->count);
+  for (uint32_t r = 0; r < v->count; r += k_width) {
+    LLVMValueRef parts[4];
+    for (uint32_t i = 0; i < k_width; i++) parts[i] = cg_to_storage(c, cg_reg(v, r + i), kind);
+    words[r] = cg_pack(c, parts, k_width, 32 / k_width);
+  }
+  return words;
+}
+
+// Registers of A hold pairs, rows g and g + 8, then the K halves; further registers step over K, then M.
+static uint32_t operand_register(const Layout *a, uint32_t row, uint32_t k) {
+  uint32_t first = 0, flat = row << a->log2_size[1] | k;
+  for (uint32_t bit = 0; bit < a->num_bits[LAYOUT_REG]; bit++)
+    if (layout_basis(a, LAYOUT_REG, bit) & flat) first |= 1u << bit;
+  return first;
+}
+
+// words += A·B over k in [begin, end), as one group. The first step of K scales the words by `scale`, or by the literal when
+// that is known.
+static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRef scale, const char *literal, LLVMValueRef *words) {
+  Cg *c = p->c;
+  uint32_t log2_n = p->acc->log2_size[1], n = p->shape.num_words;
+  LLVMValueRef args[MAX_ACC + 8];
+  cg_insn(c, INSN_WGMMA_FENCE, c->t_void, NULL, 0);
+  for (uint32_t k = begin; k < end; k += p->kind->k) {
+    const char *scale_text = k > begin ? "1" : literal;
+    for (uint32_t blk = 0; blk < p->num_blocks; blk++) {
+      uint32_t flat = layout_apply(p->acc, blk * p->per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1), num = 0;
+      LLVMValueRef *acc = words + blk * n;
+      if (p->words_a) {
+        uint32_t first = operand_register(p->a_layout, row, k);
+        for (uint32_t i = 0; i < 4; i++) args[num++] = p->words_a[first + i * p->kind->k / 8];
+      } else {
+        args[num++] = at_offset(c, p->a.base, p->part_a, operand_offset(&p->a, row, k));
+      }
+      args[num++] = at_offset(c, p->b.base, p->part_b, operand_offset(&p->b, col, k));
+      if (!scale_text) args[num++] = scale;
+      for (uint32_t i = 0; i < n; i++) args[num++] = acc[i];
+      LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, wgmma_text(c, &p->shape, scale_text), wgmma_constraints(c, &p->shape, !scale_text), p->result, args, num);
+      for (uint32_t i = 0; i < n; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
+    }
+  }
+  cg_insn(c, INSN_WGMMA_COMMIT, c->t_void, NULL, 0);
+}
+
+// fp8 products are summed with few bits: after every `terms` of them the sum goes to f32 registers of its own.
+static void multiply_precisely(const Product *p, uint32_t depth, uint32_t terms, LLVMValueRef scale, bool from_zero, LLVMValueRef *words) {
+  Cg *c = p->c;
+  uint32_t n = p->num_blocks * p->shape.num_words;
+  LLVMValueRef *partial = arena_array(c->arena, LLVMValueRef, n), zero = LLVMConstNull(c->t_f32);
+  for (uint32_t i = 0; i < n; i++)
+    if (from_zero) words[i] = zero;
+    else if (scale) words[i] = LLVMBuildSelect(c->b, scale, words[i], zero, "");
+  for (uint32_t k = 0; k < depth; k += terms) {
+    for (uint32_t i = 0; i < n; i++) partial[i] = LLVMGetUndef(p->kind->type);
+    multiply(p, k, k + terms < depth ? k + terms : depth, NULL, "0", partial);
+    wait_for(c, 0, partial, n);
+    for (uint32_t i = 0; i < n; i++) words[i] = LLVMBuildFAdd(c->b, words[i], partial[i], "");
+  }
+}
+
 void emit_wgmma(Cg *c, Op *op) {
   Value *a = op_operand(op, 0), *b = op_operand(op, 1), *use_c = op_operand(op, 3);
   const Type *ct = op_result(op, 0)->type;
   const CgValue *init = cg_get(op_operand(op, 2));
   ScalarKind ka = cg_elem_kind(a->type), kb = cg_elem_kind(b->type), kc = cg_elem_kind(ct);
   WgmmaKind kind = wgmma_kind(c, op, ka, kb, kc);
-  uint32_t n = instruction_columns(ct->layout), per_insn = n / 2, regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[1];
-  uint32_t depth = (uint32_t)b->type->shape[0];
+  uint32_t n = instruction_columns(ct->layout), regs = cg_num_regs(ct), depth = (uint32_t)b->type->shape[0];
   bool in_registers = type_is_tensor(a->type);
-  if (depth % kind.k || regs % per_insn) cg_unsupported(c, op, "the tile is smaller than an instruction");
-
-  Operand oa = {0}, ob = make_operand(c, op, b, 0);
-  if (!in_registers) oa = make_operand(c, op, a, 1);
-  if (!kind.has_transpose && ((!in_registers && !oa.k_major) || !ob.k_major)) cg_unsupported(c, op, "this type's operands must be contiguous along K");
-  Shape s = {.kind = &kind, .n = n, .num_words = kind.packed_acc ? per_insn / 2 : per_insn, .a_in_registers = in_registers,
-             .transpose_a = !oa.k_major, .transpose_b = !ob.k_major};
+  Product p = {.c = c, .kind = &kind, .acc = ct->layout, .per_insn = n / 2, .num_blocks = regs / (n / 2), .b = make_operand(c, op, b, 0),
+               .part_a = cg_i64(c, 0), .part_b = cg_i64(c, 0)};
+  if (depth % kind.k || regs % p.per_insn) cg_unsupported(c, op, "the tile is smaller than an instruction");
+  if (in_registers) p.a_layout = a->type->layout;
+  else p.a = make_operand(c, op, a, 1);
+  if (!kind.has_transpose && ((!in_registers && !p.a.k_major) || !p.b.k_major)) cg_unsupported(c, op, "this type's operands must be contiguous along K");
+  p.shape = (Shape){.kind = &kind, .n = n, .num_words = kind.packed_acc ? p.per_insn / 2 : p.per_insn, .a_in_registers = in_registers,
+                    .transpose_a = !p.a.k_major, .transpose_b = !p.b.k_major};
 
   // The warpgroup's part of the tile; the same in all its lanes, and said so by the shuffle.
-  LLVMValueRef part_a = cg_i64(c, 0), part_b = cg_i64(c, 0);
   if (ct->layout->num_bits[LAYOUT_WARP] > 2) {
-    LLVMValueRef warp = cg_uniform_warp(c);
-    if (!in_registers) part_a = warpgroup_offset(c, &oa, ct->layout, true, warp);
-    part_b = warpgroup_offset(c, &ob, ct->layout, false, warp);
+    LLVMValueRef warp = cg_shuffle_idx(c, c->warp, cg_i32(c, 0));
+    if (!in_registers) p.part_a = warpgroup_offset(c, &p.a, ct->layout, true, warp);
+    p.part_b = warpgroup_offset(c, &p.b, ct->layout, false, warp);
   }
-  // A in registers: words of four registers each, made before the fence.
-  LLVMValueRef *words_a = NULL;
-  uint32_t k_width = kind.k / 8, log2_depth = 0;
-  if (in_registers) {
-    const CgValue *av = cg_get(a);
-    log2_depth = a->type->layout->log2_size[1];
-    words_a = arena_array(c->arena, LLVMValueRef, av->count);
-    for (uint32_t r = 0; r < av->count; r += k_width) {
-      LLVMValueRef parts[4];
-      for (uint32_t i = 0; i < k_width; i++) parts[i] = cg_to_storage(c, cg_reg(av, r + i), ka);
-      words_a[r] = cg_pack(c, parts, k_width, 32 / k_width);
-    }
-  }
+  if (in_registers) p.words_a = pack_operand(c, a, kind.k / 8);
   LLVMValueRef scale = use_c ? cg_scalar(use_c) : NULL;
   uint64_t known = 0;
   bool scale_known = !scale || cg_const_int(scale, &known), from_zero = scale && scale_known && !known;
-  const char *first_scale = scale_known ? (from_zero ? "0" : "1") : NULL;
 
-  CgValue *out = cg_value_new(c, regs);
   LLVMTypeRef types[MAX_ACC];
-  for (uint32_t i = 0; i < s.num_words; i++) types[i] = kind.type;
-  LLVMTypeRef result = LLVMStructTypeInContext(c->ll, types, s.num_words, false);
-  uint32_t num_blocks = regs / per_insn;
-  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_blocks * s.num_words), args[MAX_ACC + 8];
-  for (uint32_t blk = 0; blk < num_blocks; blk++) {
+  for (uint32_t i = 0; i < p.shape.num_words; i++) types[i] = kind.type;
+  p.result = LLVMStructTypeInContext(c->ll, types, p.shape.num_words, false);
+  uint32_t num_words = p.num_blocks * p.shape.num_words;
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_words);
+  for (uint32_t blk = 0; blk < p.num_blocks; blk++) {
     LLVMValueRef elems[MAX_ACC];
-    for (uint32_t i = 0; i < per_insn; i++) elems[i] = from_zero ? LLVMGetPoison(c->elem[kc]) : cg_reg(init, blk * per_insn + i);
-    if (from_zero)
-      for (uint32_t i = 0; i < s.num_words; i++) words[blk * s.num_words + i] = LLVMGetUndef(kind.type);
-    else
-      acc_to_words(c, &kind, kc, elems, per_insn, words + blk * s.num_words);
+    for (uint32_t i = 0; i < p.per_insn && !from_zero; i++) elems[i] = cg_reg(init, blk * p.per_insn + i);
+    if (!from_zero) acc_to_words(c, &kind, kc, elems, p.per_insn, words + blk * p.shape.num_words);
   }
-  cg_insn(c, INSN_WGMMA_FENCE, c->t_void, NULL, 0);
-  for (uint32_t k = 0; k < depth; k += kind.k) {
-    for (uint32_t blk = 0; blk < num_blocks; blk++) {
-      uint32_t flat = layout_apply(ct->layout, blk * per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1), num = 0;
-      LLVMValueRef *acc = words + blk * s.num_words;
-      if (in_registers) {
-        // Registers of A hold pairs, rows g and g + 8, then the K halves; further registers step over K, then M.
-        uint32_t first = 0, flat_a = row << log2_depth | k;
-        for (uint32_t bit = 0; bit < a->type->layout->num_bits[LAYOUT_REG]; bit++)
-          if (layout_basis(a->type->layout, LAYOUT_REG, bit) & flat_a) first |= 1u << bit;
-        for (uint32_t i = 0; i < 4; i++) args[num++] = words_a[first + i * k_width];
-      } else {
-        args[num++] = at_offset(c, oa.base, part_a, operand_offset(&oa, row, k));
-      }
-      args[num++] = at_offset(c, ob.base, part_b, operand_offset(&ob, col, k));
-      const char *scale_text = k ? "1" : first_scale;
-      if (!scale_text) args[num++] = scale;
-      for (uint32_t i = 0; i < s.num_words; i++) args[num++] = acc[i];
-      LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, wgmma_text(c, &s, scale_text), wgmma_constraints(c, &s, !scale_text), result, args, num);
-      for (uint32_t i = 0; i < s.num_words; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
-    }
+  for (uint32_t i = 0; i < num_words && from_zero; i++) words[i] = LLVMGetUndef(kind.type);
+
+  int64_t terms = op_int(op, ATTR_IMPRECISE_ACC, depth + 1);
+  if (kc == SC_F32 && terms > 0 && terms <= depth) {
+    uint32_t steps = (uint32_t)terms / kind.k;
+    multiply_precisely(&p, depth, kind.k * (steps ? steps : 1), scale_known ? NULL : scale, from_zero, words);
+  } else {
+    multiply(&p, 0, depth, scale, scale_known ? (from_zero ? "0" : "1") : NULL, words);
+    if (!op_int(op, ATTR_ASYNC, 0)) wait_for(c, 0, words, num_words);
   }
-  cg_insn(c, INSN_WGMMA_COMMIT, c->t_void, NULL, 0);
-  if (!op_int(op, ATTR_ASYNC, 0)) wait_for(c, 0, words, num_blocks * s.num_words);
-  for (uint32_t blk = 0; blk < num_blocks; blk++)
-    acc_from_words(c, &kind, kc, words + blk * s.num_words, per_insn, out->v + blk * per_insn);
+  CgValue *out = cg_value_new(c, regs);
+  for (uint32_t blk = 0; blk < p.num_blocks; blk++)
+    acc_from_words(c, &kind, kc, words + blk * p.shape.num_words, p.per_insn, out->v + blk * p.per_insn);
   cg_set(op_result(op, 0), out);
 }

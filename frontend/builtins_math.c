@@ -199,9 +199,16 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
   if (ct_is_kind(a, DT_INT8)) return ct_scalar(L, DT_INT32);
   if (ct_is_int(a)) {
     call_error(L, c, "`dot` of %s: of the integers only int8 is supported", ct_type_text(L->ctx, a));
+    diag_note(L->ctx, (Span){0, 0}, ct_is_kind(a, DT_UINT8) ? "subtract 128 and convert with .to(tl.int8), then add 128 times the sums of the other operand"
+                                                             : "convert both operands with .to(tl.int8) or to a floating-point type");
     return NULL;
   }
   if (ct_is_kind(a, DT_FP64)) return a;
+  if (!ct_is_kind(out, DT_FP16) && !ct_is_kind(out, DT_FP32)) {
+    call_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, out));
+    diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result");
+    return NULL;
+  }
   if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
   return ct_scalar_of(out);
 }
@@ -240,6 +247,12 @@ Term *tl_dot(Lower *L, Call *c) {
     call_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
                ct_shape_text(L, ta), ct_shape_text(L, tb));
     if (ta->shape[rank - 1] == tb->shape[rank - 1]) diag_note(L->ctx, (Span){0, 0}, "transpose the second: tl.dot(a, b.T)");
+    return NULL;
+  }
+  int64_t depth = ta->shape[rank - 1], least = ct_bits(ta) == 8 ? 32 : 16;
+  if (depth < least) {
+    call_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(ta)), (long long)least, (long long)depth);
+    diag_note(L->ctx, (Span){0, 0}, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
     return NULL;
   }
   const CtType *out = NULL;

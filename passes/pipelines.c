@@ -7,7 +7,7 @@
 //   descriptors to TMA or pointers        remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
-//   split_full_tile                       rotate_dots, pipeline_loops
+//   split_full_tile, decompose_dot        rotate_dots, pipeline_loops
 //                                         lower_tma, lower_allocs
 //                                         canonicalize, cse, licm, dce, order_loads allocate_shared
 //                                                                                   insert_barriers
@@ -34,6 +34,7 @@ static const PipelineStep tile_steps[] = {
   STEP(licm),
   STEP(auto_tma),
   STEP(split_full_tile),
+  STEP(decompose_dot),
   STEP(canonicalize),
   STEP(dce),
 };
