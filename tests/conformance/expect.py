@@ -2,6 +2,7 @@
 the .tile files compute what they want with these functions; nothing here comes from the compiler.
 
 Values of a type T ("i8" … "u64", "fp8e4nv" … "fp64") are Python ints and floats that the type can hold."""
+import functools
 import itertools
 import math
 import random

@@ -29,6 +29,7 @@ import expect
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUFFER = re.compile(r"^(\w+)=(\w+)\[([^\]]*)\]=([\w:.+-]+)$")
+ASSIGNMENT = re.compile(r"^(\w+)\s*(~\{[^}]*\}|~\S+)?\s*=\s*(.*)$", re.S)
 CLAUSE = re.compile(r"^(let|want|prints|fails)\s+(.*)$", re.S)
 
 
@@ -39,7 +40,7 @@ class Case:
 
     def title(self):
         kernel = re.search(r"(?:-k|-n|--kernel)[ =](\S+)", self.command)
-        values = " ".join(f"{k}={v}" for k, v in self.values.items())
+        values = " ".join(f"{k}={v}" for k, v in self.values.items() if not callable(v))
         return f"{os.path.relpath(self.path, ROOT)}:{self.line}: {kernel.group(1) if kernel else ''} {values}".rstrip()
 
 
@@ -82,9 +83,9 @@ def read_cases(path):
             elif kind == "fails":
                 case.status = int(rest)
             else:
-                name, _, expression = rest.partition("=")
-                name, _, tolerance = name.strip().partition("~")
-                (case.lets if kind == "let" else case.wants).append((name.strip(), tolerance.strip(), " ".join(expression.split("\n")).strip()))
+                name, tolerance, expression = ASSIGNMENT.match(rest).groups()
+                tolerance = substitute(tolerance or "", case.values).strip("~")
+                (case.lets if kind == "let" else case.wants).append((name, tolerance, " ".join(expression.split("\n")).strip()))
     return cases
 
 
