@@ -40,7 +40,7 @@ EMIT(sqrt_rn) {
 }
 
 EMIT(rsqrt) {
-  if (k == SC_F64) return cg_insn(c, INSN_RSQRT_F64, c->t_f64, in, 1);
+  if (k == SC_F64) return LLVMBuildFDiv(c->b, LLVMConstReal(c->t_f64, 1), cg_unary_intrinsic(c, "llvm.sqrt", in[0]), "");
   return through_f32(c, k, INSN_RSQRT_F32, in, 1);
 }
 

@@ -105,7 +105,7 @@ static void assign_default(Assign *c, Value *v) {
   flow(c);
 }
 
-static void assign_all(Assign *c, const LayoutAnchors *anchors) {
+static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors) {
   // Heaviest first; insertion sort keeps program order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
   for (uint32_t i = 0; i < anchors->count; i++) {
@@ -117,6 +117,12 @@ static void assign_all(Assign *c, const LayoutAnchors *anchors) {
     const LayoutAnchor *a = &anchors->data[order[i]];
     if (c->pivots[a->op->mark]) continue;
     set_pivot(c, a->op, a->pivot ? a->pivot : c->choices->choose(c->choices->user, a->op));
+    flow(c);
+  }
+  for (uint32_t i = 0; i < c->ops.count; i++) {
+    const Layout *own = c->pivots[i] ? NULL : layout_rule_own(c->ctx, m, c->ops.data[i]);
+    if (!own) continue;
+    set_pivot(c, c->ops.data[i], own);
     flow(c);
   }
   for (uint32_t i = 0; i < c->ops.count; i++) {
@@ -205,6 +211,6 @@ void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const 
   c.fixed = arena_alloc(&ctx->arena, sizeof *c.fixed * (c.ops.count + 1));
   for (uint32_t i = 0; i < fixed.count; i++)
     for (uint32_t k = 0; k < 2; k++) c.fixed[fixed.data[i].op->mark][k] = fixed.data[i].operand[k];
-  assign_all(&c, anchors);
+  assign_all(&c, m, anchors);
   rewrite(&c);
 }

@@ -9,6 +9,7 @@ typedef enum {
   FLOW_FREE,         // tensors of the op are unrelated
   FLOW_SAME,         // all tensors share one layout
   FLOW_SAME_BUT_FIRST,   // gather: the first operand is free
+  FLOW_OPERANDS,     // histogram: the operands share one layout, the result is free
   FLOW_BROADCAST, FLOW_EXPAND_DIMS, FLOW_RESHAPE, FLOW_TRANS, FLOW_JOIN, FLOW_SPLIT, FLOW_CAT, FLOW_REDUCE, FLOW_DOT,
   FLOW_TENSOR_CORE   // nothing flows in: the op has the one layout it was made with
 } Flow;
@@ -20,6 +21,7 @@ static Flow flow_of(const Op *op) {
     case OP_INLINE_ASM: case OP_ASYNC_COPY:
       return FLOW_SAME;
     case OP_GATHER: return FLOW_SAME_BUT_FIRST;
+    case OP_HISTOGRAM: return FLOW_OPERANDS;
     case OP_BROADCAST: return FLOW_BROADCAST;
     case OP_EXPAND_DIMS: return FLOW_EXPAND_DIMS;
     case OP_RESHAPE: return FLOW_RESHAPE;
@@ -79,7 +81,7 @@ const Layout *layout_rule_operand(Context *ctx, const Op *op, uint32_t i, const 
   if (!is_tensor(v)) return NULL;
   switch (flow_of(op)) {
     case FLOW_FREE: return NULL;
-    case FLOW_SAME: return pivot;
+    case FLOW_SAME: case FLOW_OPERANDS: return pivot;
     case FLOW_SAME_BUT_FIRST: return i == 0 ? NULL : pivot;
     case FLOW_BROADCAST: return shrink(ctx, op, pivot);
     case FLOW_EXPAND_DIMS: return layout_slice(ctx, pivot, (uint32_t)op_int(op, ATTR_AXIS, 0));
@@ -98,16 +100,32 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
   const Value *v = &op->results[i];
   if (!is_tensor(v)) return NULL;
   switch (flow_of(op)) {
-    case FLOW_FREE: return NULL;
+    case FLOW_FREE: case FLOW_OPERANDS: return NULL;
     case FLOW_SPLIT: return layout_split(ctx, pivot);
     case FLOW_REDUCE: return layout_make_slice(ctx, pivot, (uint32_t)op_int(op, ATTR_AXIS, 0));
     default: return pivot;
   }
 }
 
+// A map whose function takes several elements wants them in consecutive registers of one thread.
+static bool holds_groups(const Op *op, const Layout *l) {
+  uint32_t group = op->opcode == OP_MAP ? (uint32_t)op_int(op, ATTR_PACK, 1) : 1, bits = 0;
+  while (1u << bits < group) bits++;
+  if (bits > l->num_bits[LAYOUT_REG]) return false;
+  for (uint32_t k = 0; k < bits; k++)
+    if (l->basis[k] != 1u << k) return false;
+  return true;
+}
+
+const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op) {
+  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0))) return NULL;
+  return layout_default(ctx, m, op_operand(op, 0)->type, (uint32_t)op_int(op, ATTR_PACK, 1));
+}
+
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
   switch (flow_of(op)) {
-    case FLOW_SAME: case FLOW_REDUCE: return l;
+    case FLOW_SAME: return holds_groups(op, l) ? l : NULL;
+    case FLOW_REDUCE: case FLOW_OPERANDS: return l;
     case FLOW_SAME_BUT_FIRST: return i == 0 ? NULL : l;
     case FLOW_SPLIT: return layout_split(ctx, l) ? l : NULL;
     case FLOW_EXPAND_DIMS: return layout_expand_dims(ctx, l, (uint32_t)op_int(op, ATTR_AXIS, 0));
@@ -127,7 +145,8 @@ const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t 
 const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l) {
   (void)i;
   switch (flow_of(op)) {
-    case FLOW_FREE: case FLOW_REDUCE: case FLOW_TENSOR_CORE: return NULL;
+    case FLOW_FREE: case FLOW_OPERANDS: case FLOW_REDUCE: case FLOW_TENSOR_CORE: return NULL;
+    case FLOW_SAME: return holds_groups(op, l) ? l : NULL;
     case FLOW_SPLIT: return layout_join(ctx, l);
     case FLOW_JOIN: return layout_split(ctx, l) ? l : NULL;
     case FLOW_CAT: return half_layout(ctx, l) ? l : NULL;

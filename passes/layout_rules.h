@@ -12,6 +12,8 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
 // The pivot that gives operand (result) i the layout l. NULL when l does not determine it or cannot be had.
 const Layout *layout_rule_pivot_of_operand(Context *ctx, const Op *op, uint32_t i, const Layout *l);
 const Layout *layout_rule_pivot_of_result(Context *ctx, const Op *op, uint32_t i, const Layout *l);
+// The pivot of an op that no layout of its neighbours suits; NULL when it takes any.
+const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op);
 // The pivot of an op whose tensors have layouts already; NULL when it has none.
 const Layout *layout_rule_pivot(Context *ctx, const Op *op);
 

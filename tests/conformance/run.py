@@ -29,7 +29,7 @@ import expect
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUFFER = re.compile(r"^(\w+)=(\w+)\[([^\]]*)\]=([\w:.+-]+)$")
-ASSIGNMENT = re.compile(r"^(\w+)\s*(~\{[^}]*\}|~\S+)?\s*=\s*(.*)$", re.S)
+ASSIGNMENT = re.compile(r"^(\w+)\s*(~\{[^}]*\}\w*|~\S+)?\s*=\s*(.*)$", re.S)
 CLAUSE = re.compile(r"^(let|want|prints|fails)\s+(.*)$", re.S)
 
 
