@@ -141,11 +141,9 @@ static void acc_from_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMVa
   }
 }
 
-// Wait for all but `pending` groups; the values in v become valid. They pass through an empty assembly of its own after
-// the wait: where a value lives on beside its waited copy, the moves that tying costs then come after the wait.
-static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
-  LLVMValueRef count = cg_i32(c, pending);
-  cg_insn(c, INSN_WGMMA_WAIT, c->t_void, &count, 1);
+// Registers of their own for the values, by way of an empty assembly: copies that LLVM needs, because a value is a constant,
+// is there twice or lives on, come before it.
+static void tie(Cg *c, LLVMValueRef *v, uint32_t n) {
   if (n == 0) return;
   Buf k = buf_make(c->arena);
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
@@ -157,6 +155,14 @@ static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
   LLVMTypeRef result = n == 1 ? types[0] : LLVMStructTypeInContext(c->ll, types, n, false);
   LLVMValueRef call = cg_asm(c, EFFECT_SYNC, "", buf_str(&k), result, v, n);
   for (uint32_t i = 0; i < n; i++) v[i] = n == 1 ? call : LLVMBuildExtractValue(c->b, call, i, "");
+}
+
+// Wait for all but `pending` groups; the values in v become valid. They are tied behind the wait: where a value lives on
+// beside its waited copy, the moves that this costs then come after the wait.
+static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
+  LLVMValueRef count = cg_i32(c, pending);
+  cg_insn(c, INSN_WGMMA_WAIT, c->t_void, &count, 1);
+  tie(c, v, n);
 }
 
 void emit_wgmma_wait(Cg *c, Op *op) {
@@ -307,6 +313,21 @@ static void multiply_precisely(const Product *p, uint32_t depth, uint32_t terms,
   }
 }
 
+static bool is_all_zero(const CgValue *v, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!LLVMIsNull(cg_reg(v, i))) return false;
+  return true;
+}
+
+static bool has_constants_or_twins(const LLVMValueRef *v, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (LLVMIsConstant(v[i])) return true;
+    for (uint32_t k = 0; k < i; k++)
+      if (v[i] == v[k]) return true;
+  }
+  return false;
+}
+
 void emit_wgmma(Cg *c, Op *op) {
   Value *a = op_operand(op, 0), *b = op_operand(op, 1), *use_c = op_operand(op, 3);
   const Type *ct = op_result(op, 0)->type;
@@ -334,6 +355,7 @@ void emit_wgmma(Cg *c, Op *op) {
   LLVMValueRef scale = use_c ? cg_scalar(use_c) : NULL;
   uint64_t known = 0;
   bool scale_known = !scale || cg_const_int(scale, &known), from_zero = scale && scale_known && !known;
+  from_zero |= is_all_zero(init, regs);
 
   LLVMTypeRef types[MAX_ACC];
   for (uint32_t i = 0; i < p.shape.num_words; i++) types[i] = kind.type;
@@ -346,13 +368,15 @@ void emit_wgmma(Cg *c, Op *op) {
     if (!from_zero) acc_to_words(c, &kind, kc, elems, p.per_insn, words + blk * p.shape.num_words);
   }
   for (uint32_t i = 0; i < num_words && from_zero; i++) words[i] = LLVMGetUndef(kind.type);
+  // No move may come between the fence and the first instruction.
+  if (!from_zero && (!value_has_one_use(op_operand(op, 2)) || has_constants_or_twins(words, num_words))) tie(c, words, num_words);
 
   int64_t terms = op_int(op, ATTR_IMPRECISE_ACC, depth + 1);
   if (kc == SC_F32 && terms > 0 && terms <= depth) {
     uint32_t steps = (uint32_t)terms / kind.k;
     multiply_precisely(&p, depth, kind.k * (steps ? steps : 1), scale_known ? NULL : scale, from_zero, words);
   } else {
-    multiply(&p, 0, depth, scale, scale_known ? (from_zero ? "0" : "1") : NULL, words);
+    multiply(&p, 0, depth, scale, from_zero ? "0" : scale_known ? "1" : NULL, words);
     if (!op_int(op, ATTR_ASYNC, 0)) wait_for(c, 0, words, num_words);
   }
   CgValue *out = cg_value_new(c, regs);

@@ -91,6 +91,7 @@ typedef struct {
   bool stored, changed;
   bool scarce;               // a buffer for every store would not fit
   VEC(StoreBuffer) buffers;  // of stores in loops
+  VEC(Op *) accesses;        // found before any is lowered: lowering a load erases ops behind it
 } LowerTma;
 
 static void coordinates(const Op *op, uint32_t first, Value **coords) {
@@ -168,12 +169,16 @@ static void lower_store(LowerTma *s, Op *op) {
   op_erase(op);
 }
 
-static void visit(Op *op, void *user) {
+static void find(Op *op, void *user) {
   LowerTma *s = user;
-  bool load = op->opcode == OP_DESC_LOAD, store = op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE;
-  if ((!load && !store) || !tma_usable(s->module, op_operand(op, 0))) return;
+  bool access = op->opcode == OP_DESC_LOAD || op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE;
+  if (access && tma_usable(s->module, op_operand(op, 0))) vec_push(&s->module->ctx->arena, &s->accesses, op);
+}
+
+static void lower(LowerTma *s, Op *op) {
+  bool load = op->opcode == OP_DESC_LOAD;
   s->changed = true;
-  s->stored |= store;
+  s->stored |= !load;
   if (load) lower_load(s->module->ctx, op);
   else lower_store(s, op);
 }
@@ -210,7 +215,9 @@ bool pass_lower_tma(PassCtx *p) {
       f->params[i].swizzle_bytes = tma_swizzle_bytes(f->body->args[i]->type);
       tma_box(f->body->args[i]->type, f->params[i].box);
     }
-    block_walk(f->body, visit, &s);
+    s.accesses.count = 0;
+    block_walk(f->body, find, &s);
+    for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
   }
   return s.changed;

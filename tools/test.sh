@@ -26,6 +26,7 @@ if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32
   step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --check" "${kernels[@]}"
 fi
 step "matrix products" tests/dots.py $tilec
+step pipelining tests/pipelining.py $tilec
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
 [ -x tests/fuzz/run.sh ] && step fuzz tests/fuzz/run.sh
 [ -x tools/docs.sh ] && step documentation tools/docs.sh --check $tilec

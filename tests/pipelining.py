@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Pipelined loops on the simulator: depths of 1 to 4 stages × trip counts around the depth × orders of asynchronous work.
+
+    tests/pipelining.py TILEC [--full] [--only TEXT] [-j N]
+
+The inputs are small integers: the simulator must report nothing and agree with the interpreter bit for bit.
+"""
+import argparse
+import concurrent.futures
+import os
+import shlex
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KERNELS = os.path.join(HERE, "kernels", "pipelining.tile")
+EXAMPLES = os.path.join(HERE, "..", "examples")
+BLOCKS = {"sm_90a": (64, 32, 32), "sm_80": (32, 32, 32)}   # BM, BN, BK
+MAX_TRIPS = 9
+
+
+def ints(dtype, *shape, seed=1):
+    return f"{dtype}[{','.join(map(str, shape))}]=randint:{seed}:-2:3"
+
+
+def small(kernel):
+    def command(arch, trips):
+        bm, bn, bk = BLOCKS[arch]
+        k = bk * MAX_TRIPS
+        a, b, c = ints("fp16", bm, k), ints("fp16", k, bn, seed=2), f"fp32[{bm},{bn}]=zeros"
+        if kernel == "descriptors":
+            a, b, c = f"desc({a},[{bm},{bk}])", f"desc({b},[{bk},{bn}])", f"desc({c},[{bm},{bn}])"
+        return [KERNELS, "-k", kernel, "--grid", "1", "--arg", f"a={a}", "--arg", f"b={b}", "--arg", f"c={c}", "--arg", f"n={trips}",
+                "-D", f"BM={bm}", "-D", f"BN={bn}", "-D", f"BK={bk}", "-D", f"LD={k}"]
+    return command
+
+
+def grouped(arch, trips):
+    k, m, n = 32 * MAX_TRIPS, 96, 80
+    v = [os.path.join(EXAMPLES, "matmul.tile"), "-k", "matmul_kernel", "--grid", "cdiv(M,BM)*cdiv(N,BN)", "--arg", "a=" + ints("fp16", m, k),
+         "--arg", "b=" + ints("fp16", k, n, seed=2), "--arg", f"c=fp16[{m},{n}]=zeros"]
+    for name, value in (("M", m), ("N", n), ("K", 32 * trips), ("sam", k), ("sak", 1), ("sbk", n), ("sbn", 1), ("scm", n), ("scn", 1)):
+        v += ["--arg", f"{name}={value}"]
+    return v + ["-D", "BM=64", "-D", "BN=64", "-D", "BK=32", "-D", "GROUP=8"]
+
+
+def persistent(arch, trips):
+    k, m, n = 32 * max(trips, 1), 136, 96
+    return [os.path.join(EXAMPLES, "matmul_persistent.tile"), "-k", "matmul_persistent", "--grid", "2", "--arg", f"a=desc({ints('fp16', m, k)},[BM,BK])",
+            "--arg", f"b=desc({ints('fp16', n, k, seed=2)},[BN,BK])", "--arg", f"c=desc(fp16[{m},{n}]=zeros,[BM,BN//2])", "--arg", f"M={m}",
+            "--arg", f"N={n}", "--arg", f"K={32 * trips}", "-D", "BM=64", "-D", "BN=64", "-D", "BK=32", "-D", "GROUP=8", "-D", "SUBTILE=True",
+            "-D", "NUM_SMS=2"]
+
+
+KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "conditional", "two_products", "row_sums", "indirect", "chained")}
+KINDS["grouped"], KINDS["persistent"] = grouped, persistent
+
+
+def cases(full):
+    for arch in ("sm_90a", "sm_80"):
+        for name, command in KINDS.items():
+            for stages in (1, 2, 3, 4) if full else (2, 3):
+                trips = range(2 * stages + 2) if full else (0, 1, stages, 2 * stages + 1)
+                for n in trips:
+                    yield command(arch, n) + [f"--arch={arch}", f"--num-stages={stages}"]
+
+
+def run(tilec, command, seeds):
+    env = dict(os.environ, TILE_SIM_SEEDS=str(seeds))
+    try:
+        p = subprocess.run([tilec, "run", *command, "-q", "--device=sim", "--check", "--rtol=0"], capture_output=True, text=True, timeout=120, env=env)
+        return p.returncode, p.stdout + p.stderr
+    except subprocess.TimeoutExpired:
+        return -1, "more than 120 s"
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("tilec")
+    ap.add_argument("--full", action="store_true")
+    ap.add_argument("--only", default="", help="cases whose command contains this text")
+    ap.add_argument("-j", type=int, default=os.cpu_count())
+    o = ap.parse_args()
+    todo, seeds = [c for c in cases(o.full) if o.only in " ".join(c)], 20 if o.full else 2
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(o.j) as pool:
+        for command, (status, text) in zip(todo, pool.map(lambda x: run(o.tilec, x, seeds), todo)):
+            if status:
+                failed += 1
+                print(f"TILE_SIM_SEEDS={seeds} {o.tilec} run --device=sim --check --rtol=0 {shlex.join(command)}")
+                print("\n".join("    " + line for line in text.strip().splitlines()[-6:]))
+    print(f"pipelining: {len(todo) - failed} of {len(todo)} passed")
+    return 1 if failed or not todo else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
