@@ -16,7 +16,7 @@ endif()
 # Every executable over the rooms: LLVM's link flags come with codegen.
 add_library(tile-link INTERFACE)
 target_link_libraries(tile-link INTERFACE -Wl,--start-group ${tile_rooms} -Wl,--end-group tile-llvm ${CMAKE_DL_LIBS} m)
-target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed)
+target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id)   # the id is part of cache keys
 if(TILE_LLD AND NOT TILE_SANITIZE)
   target_link_options(tile-link INTERFACE -fuse-ld=lld)
 endif()

@@ -82,15 +82,21 @@ static Func *find_func(const tile_program *p, const char *name, tile_error **err
   return f;
 }
 
-tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error) {
-  *kernel = NULL;
-  Func *f = find_func(program, name, error);
-  if (!f) return TILE_ERROR_USAGE;
+tile_kernel *kernel_new(tile_device *d) {
   tile_kernel *k = calloc(1, sizeof *k);
-  if (!k) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
-  const Module *m = program->module;
+  if (!k) return NULL;
   arena_init(&k->arena);
+  pthread_mutex_init(&k->scratch_lock, NULL);
   k->device = d;
+  return k;
+}
+
+tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const char *name, tile_error **error) {
+  Func *f = find_func(program, name, error);
+  if (!f) return NULL;
+  tile_kernel *k = kernel_new(d);
+  if (!k) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory"), NULL;
+  const Module *m = program->module;
   k->name = arena_printf(&k->arena, "%s", f->name);
   k->num_threads = m->num_warps * WARP_SIZE;
   k->num_ctas = m->num_ctas ? m->num_ctas : 1;
@@ -104,11 +110,39 @@ tile_status tile_kernel_load(tile_device *d, const tile_program *program, const 
     copy_param(k, f, i);
     if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_DESC_FIELDS) k->num_args = i + 1;
   }
+  k->num_constexprs = f->num_constexprs;
+  k->constexpr_names = arena_array(&k->arena, const char *, f->num_constexprs + 1);
+  k->constexpr_values = arena_array(&k->arena, const char *, f->num_constexprs + 1);
+  for (uint32_t i = 0; i < f->num_constexprs; i++) {
+    k->constexpr_names[i] = arena_printf(&k->arena, "%s", f->constexpr_names[i]);
+    k->constexpr_values[i] = arena_printf(&k->arena, "%s", f->constexpr_values[i]);
+  }
   k->ir = program->module;
   k->func = f;
-  tile_status status = d->ops->load(k, program, error);
+  k->target = program->target;
+  k->ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
+  return k;
+}
+
+tile_status kernel_start(tile_kernel *k, tile_error **error) {
+  tile_status status = k->device->ops->load(k, error);
+  k->ptx = NULL;
   if (status != TILE_OK) tile_kernel_free(k);
-  else *kernel = k;
+  return status;
+}
+
+tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error) {
+  *kernel = NULL;
+  tile_error *e = NULL;
+  tile_kernel *k = kernel_describe(d, program, name, &e);
+  if (!k) {
+    tile_status status = tile_error_status(e);
+    if (error && !*error) *error = e;
+    else tile_error_free(e);
+    return status;
+  }
+  tile_status status = kernel_start(k, error);
+  if (status == TILE_OK) *kernel = k;
   return status;
 }
 
@@ -117,10 +151,12 @@ size_t tile_kernel_num_args(const tile_kernel *k) { return k->num_args; }
 void *tile_kernel_function(const tile_kernel *k) { return k->function; }
 uint32_t tile_kernel_num_threads(const tile_kernel *k) { return k->num_threads; }
 uint32_t tile_kernel_shared_bytes(const tile_kernel *k) { return k->shared_bytes; }
+uint32_t tile_kernel_scratch_bytes(const tile_kernel *k) { return k->scratch_bytes; }
 
 void tile_kernel_free(tile_kernel *k) {
   if (!k) return;
   k->device->ops->unload(k);
+  pthread_mutex_destroy(&k->scratch_lock);
   arena_free(&k->arena);
   free(k);
 }

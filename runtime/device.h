@@ -3,6 +3,8 @@
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
+#include <pthread.h>
+
 #include "ir/ir.h"
 #include "runtime/cuda.h"
 #include "runtime/tile/tile.h"
@@ -32,6 +34,7 @@ typedef struct {
   int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];
 } KernelParam;
 
+// Launches from several threads are safe: everything here but the scratch memory is fixed once it is loaded.
 struct tile_kernel {
   tile_device *device;
   Arena arena;
@@ -40,10 +43,14 @@ struct tile_kernel {
   uint32_t num_params, num_args;   // args: params but for the hidden ones, which come last
   uint32_t num_threads, num_ctas, shared_bytes, scratch_bytes;
   bool cooperative, pdl;
+  uint32_t num_constexprs;
+  const char **constexpr_names, **constexpr_values;   // values as the source would write them
+  const Target *target;
+  const char *ptx;                 // until it is loaded; NULL where only the interpreter can run it
   CUmodule module;                 // gpu, sim
   CUfunction function;
+  pthread_mutex_t scratch_lock;
   uint64_t scratch, scratch_size;
-  void *launch_block;              // storage of launch.c, made at load time so that a launch allocates nothing
   Module *ir;                      // interp: the program's
   Func *func;
 };
@@ -55,7 +62,7 @@ struct DeviceOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
-  tile_status (*load)(tile_kernel *k, const tile_program *program, tile_error **error);
+  tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
   // One launch, timed from cold caches, in milliseconds.
@@ -65,6 +72,14 @@ struct DeviceOps {
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 tile_status device_open_interp(tile_device **device, tile_error **error);
+
+// device.c: the description of a compiled kernel, not loaded yet; NULL after an error. image.c: the same from bytes.
+tile_kernel *kernel_describe(tile_device *device, const tile_program *program, const char *name, tile_error **error);
+tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
+tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory
+void image_write(Buf *out, const tile_kernel *k);
+// NULL where the bytes are no image of this version. The bytes must stay until the kernel is started.
+tile_kernel *image_read(tile_device *device, const void *bytes, size_t size);
 
 // launch.c: what every device does with arguments.
 // Checks args against the parameters, naming the one that is wrong.

@@ -9,6 +9,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 
+enum { MAX_FAST_PARAMS = 64, MAX_FAST_DESCS = 4 };
 enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192, FLUSH_BYTES = 256 << 20 };
 
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
   CUcontext context;
   bool is_sim;
   int sm, shared_optin, driver_version;
+  pthread_mutex_t sim_lock;    // the simulator is one thread's at a time; held inside of enter … leave
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
   CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows
   CUevent start, end;
@@ -25,12 +27,17 @@ typedef struct {
 
 enum { EMPTY_BYTES = 16 };
 
-// Arguments as the driver takes them: kernelParams points into the other arrays.
+// Arguments as the driver takes them: kernelParams points into the other arrays. On the stack of the launch, so that threads
+// do not share it; a kernel with more parameters than that takes memory for them.
 typedef struct { CUtensorMap map; uint32_t shape[MAX_RANK]; uint64_t strides[MAX_RANK]; } DescStorage;
 typedef struct {
+  void *fast_params[MAX_FAST_PARAMS + MAX_FAST_DESCS * (1 + 2 * MAX_RANK)];
+  uint64_t fast_values[MAX_FAST_PARAMS];
+  DescStorage fast_descs[MAX_FAST_DESCS];
   void **params;
   uint64_t *values;            // one per parameter
-  DescStorage *descs;          // one per parameter
+  DescStorage *descs;          // one per descriptor or tensor map
+  void *memory;                // what the pointers above are in, if it is not this object
 } LaunchBlock;
 
 static CudaDevice *of(tile_device *d) { return (CudaDevice *)d; }
@@ -38,15 +45,18 @@ static CudaDevice *of(tile_device *d) { return (CudaDevice *)d; }
 static tile_status enter(CudaDevice *d, bool *pushed, tile_error **error) {
   CUcontext current = NULL;
   *pushed = false;
+  if (d->is_sim) pthread_mutex_lock(&d->sim_lock);
   if (d->cu.ctx_get_current(&current) == CUDA_SUCCESS && current == d->context) return TILE_OK;
   tile_status status = cuda_check(&d->cu, d->cu.ctx_push(d->context), "entering the CUDA context", error);
   *pushed = status == TILE_OK;
+  if (!*pushed && d->is_sim) pthread_mutex_unlock(&d->sim_lock);
   return status;
 }
 
 static void leave(CudaDevice *d, bool pushed) {
   CUcontext old;
   if (pushed) d->cu.ctx_pop(&old);
+  if (d->is_sim) pthread_mutex_unlock(&d->sim_lock);
 }
 
 // `call` inside the device's context; evaluates to its tile_status.
@@ -101,6 +111,7 @@ static void cuda_device_close(tile_device *base) {
   }
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
+  pthread_mutex_destroy(&d->sim_lock);
   free(d);
 }
 
@@ -147,18 +158,12 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   return status;
 }
 
-static tile_status cuda_load(tile_kernel *k, const tile_program *program, tile_error **error) {
+static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   CudaDevice *d = of(k->device);
-  const char *ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
+  const char *ptx = k->ptx;
   if (!ptx) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
-  tile_status status = check_arch(d, program->target, error);
+  tile_status status = check_arch(d, k->target, error);
   if (status != TILE_OK) return status;
-  LaunchBlock *b = k->launch_block = arena_new(&k->arena, LaunchBlock);
-  b->values = arena_array(&k->arena, uint64_t, k->num_params + 1);
-  b->params = arena_array(&k->arena, void *, k->num_params * (1 + 2 * MAX_RANK) + 1);
-  // CUtensorMap must be aligned to 64 bytes; the arena gives 16.
-  uintptr_t raw = (uintptr_t)arena_alloc(&k->arena, (k->num_params + 1) * sizeof(DescStorage) + _Alignof(DescStorage));
-  b->descs = (DescStorage *)((raw + _Alignof(DescStorage) - 1) / _Alignof(DescStorage) * _Alignof(DescStorage));
   bool pushed;
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
   status = load_module(d, k, ptx, error);
@@ -215,6 +220,7 @@ static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) 
   return t;
 }
 
+// Called with the kernel's scratch_lock.
 // There is no map of an empty tensor: one of a single zero reads the same. Strides may be zero then, too.
 static tile_status show_empty(CudaDevice *d, const KernelParam *p, tile_tensor *t, tile_error **error) {
   bool empty = false;
@@ -238,15 +244,33 @@ static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t 
   return status;
 }
 
-static tile_status pack(CudaDevice *d, tile_kernel *k, const tile_arg *args, tile_error **error) {
-  LaunchBlock *b = k->launch_block;
-  uint32_t n = 0;
+static tile_status block_init(LaunchBlock *b, const tile_kernel *k, tile_error **error) {
+  uint32_t num_descs = 0;
+  for (uint32_t i = 0; i < k->num_params; i++) num_descs += k->params[i].rank != 0;
+  b->params = b->fast_params;
+  b->values = b->fast_values;
+  b->descs = b->fast_descs;
+  b->memory = NULL;
+  if (k->num_params <= MAX_FAST_PARAMS && num_descs <= MAX_FAST_DESCS) return TILE_OK;
+  // CUtensorMaps, which must be aligned, come first.
+  size_t descs = (num_descs + 1) * sizeof(DescStorage), values = k->num_params * sizeof(uint64_t);
+  size_t params = (k->num_params + num_descs * 2 * MAX_RANK) * sizeof(void *);
+  size_t align = _Alignof(DescStorage);
+  if (!(b->memory = aligned_alloc(align, (descs + values + params + align) / align * align))) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  b->descs = b->memory;
+  b->values = (uint64_t *)((char *)b->memory + descs);
+  b->params = (void **)((char *)b->memory + descs + values);
+  return TILE_OK;
+}
+
+static tile_status pack(CudaDevice *d, tile_kernel *k, LaunchBlock *b, const tile_arg *args, tile_error **error) {
+  uint32_t n = 0, desc = 0;
   for (uint32_t i = 0; i < k->num_params; i++) {
     const KernelParam *p = &k->params[i];
     if (p->rank) {
       bool automatic = p->kind == PARAM_AUTO_TENSORMAP, fields = p->kind == PARAM_DESC_FIELDS;
       tile_tensor t = automatic ? automatic_tensor(p, args) : *args[i].value.tensor;
-      DescStorage *s = &b->descs[i];
+      DescStorage *s = &b->descs[desc++];
       tile_status status = automatic ? show_empty(d, p, &t, error) : TILE_OK;
       if (status == TILE_OK && !fields) status = encode_map(d, k, p, &t, &s->map, error);
       if (status != TILE_OK) return status;
@@ -262,7 +286,7 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, const tile_arg *args, til
   return TILE_OK;
 }
 
-static tile_status launch_packed(CudaDevice *d, tile_kernel *k, const tile_launch_options *o, tile_error **error) {
+static tile_status launch_packed(CudaDevice *d, tile_kernel *k, const LaunchBlock *b, const tile_launch_options *o, tile_error **error) {
   CUlaunchAttribute attrs[3];
   unsigned n = 0;
   memset(attrs, 0, sizeof attrs);
@@ -275,24 +299,12 @@ static tile_status launch_packed(CudaDevice *d, tile_kernel *k, const tile_launc
   if (k->cooperative) attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attrs[n++].value.cooperative = 1;
   if (k->pdl) attrs[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, attrs[n++].value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config = {o->grid[0] * k->num_ctas, o->grid[1], o->grid[2], k->num_threads, 1, 1, k->shared_bytes, o->stream, attrs, n};
-  CUresult r = d->cu.launch(&config, k->function, ((LaunchBlock *)k->launch_block)->params, NULL);
+  CUresult r = d->cu.launch(&config, k->function, b->params, NULL);
   if (r == CUDA_SUCCESS) return TILE_OK;
   char doing[256];
   snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory", k->name, config.gridDimX,
            config.gridDimY, config.gridDimZ, config.blockDimX, config.sharedMemBytes);
   return cuda_check(&d->cu, r, doing, error);
-}
-
-static tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
-  CudaDevice *d = of(k->device);
-  bool pushed;
-  tile_status status = enter(d, &pushed, error);
-  if (status != TILE_OK) return status;
-  if (k->scratch_bytes) status = ensure_scratch(d, k, o->grid, error);
-  if (status == TILE_OK) status = pack(d, k, args, error);
-  if (status == TILE_OK) status = launch_packed(d, k, o, error);
-  leave(d, pushed);
-  return status;
 }
 
 static double now_ms(void) {
@@ -302,11 +314,11 @@ static double now_ms(void) {
 }
 
 // Events round the launch, after a store to more memory than the caches hold. The simulator's own time is the host's.
-static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const tile_launch_options *o, double *ms, tile_error **error) {
+static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const LaunchBlock *b, const tile_launch_options *o, double *ms, tile_error **error) {
   const CudaDriver *cu = &d->cu;
   if (d->is_sim) {
     double start = now_ms();
-    tile_status status = launch_packed(d, k, o, error);
+    tile_status status = launch_packed(d, k, b, o, error);
     if (status == TILE_OK) status = cuda_check(cu, cu->ctx_synchronize(), "running the kernel", error);
     *ms = now_ms() - start;
     return status;
@@ -320,7 +332,7 @@ static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const tile_lau
   float elapsed = 0;
   if (status == TILE_OK) status = cuda_check(cu, cu->memset_d8(d->flush, 0, FLUSH_BYTES), "flushing the caches", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->start, o->stream), "recording an event", error);
-  if (status == TILE_OK) status = launch_packed(d, k, o, error);
+  if (status == TILE_OK) status = launch_packed(d, k, b, o, error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->end, o->stream), "recording an event", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_synchronize(d->end), "running the kernel", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_elapsed(&elapsed, d->start, d->end), "reading the time", error);
@@ -328,16 +340,37 @@ static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const tile_lau
   return status;
 }
 
-static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms, tile_error **error) {
+// One launch, or one that is timed where milliseconds is not NULL.
+static tile_status launch_in_context(CudaDevice *d, tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *milliseconds, tile_error **error) {
+  LaunchBlock block;
+  tile_status status = block_init(&block, k, error);
+  if (status != TILE_OK) return status;
+  if (k->scratch_bytes) {
+    pthread_mutex_lock(&k->scratch_lock);
+    status = ensure_scratch(d, k, o->grid, error);
+  }
+  if (status == TILE_OK) status = pack(d, k, &block, args, error);
+  if (status == TILE_OK) status = milliseconds ? time_in_context(d, k, &block, o, milliseconds, error) : launch_packed(d, k, &block, o, error);
+  if (k->scratch_bytes) pthread_mutex_unlock(&k->scratch_lock);
+  free(block.memory);
+  return status;
+}
+
+static tile_status launch_or_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *milliseconds, tile_error **error) {
   CudaDevice *d = of(k->device);
   bool pushed;
   tile_status status = enter(d, &pushed, error);
   if (status != TILE_OK) return status;
-  if (k->scratch_bytes) status = ensure_scratch(d, k, o->grid, error);
-  if (status == TILE_OK) status = pack(d, k, args, error);
-  if (status == TILE_OK) status = time_in_context(d, k, o, ms, error);
+  status = launch_in_context(d, k, o, args, milliseconds, error);
   leave(d, pushed);
   return status;
+}
+
+static tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+  return launch_or_time(k, o, args, NULL, error);
+}
+static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *milliseconds, tile_error **error) {
+  return launch_or_time(k, o, args, milliseconds, error);
 }
 
 // ---- opening ----
@@ -383,6 +416,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->base.ops = simulator ? &sim_ops : &gpu_ops;
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;
+  pthread_mutex_init(&d->sim_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
   if (status != TILE_OK) free(d);

@@ -79,8 +79,8 @@ static void interp_close(tile_device *base) {
   free(d);
 }
 
-static tile_status interp_load(tile_kernel *k, const tile_program *program, tile_error **error) {
-  (void)k, (void)program, (void)error;
+static tile_status interp_load(tile_kernel *k, tile_error **error) {
+  (void)k, (void)error;
   return TILE_OK;
 }
 

@@ -6,7 +6,8 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 
-static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor"};
+static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor",
+                                        [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None", [TILE_ARG_BOOL] = "a boolean", [TILE_ARG_TEXT] = "an expression"};
 
 static NumFormat format_of(ScalarKind s) {
   switch (s) {
@@ -85,5 +86,11 @@ uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {
   if (a.kind == TILE_ARG_POINTER) return a.value.pointer;
   if (!p->is_float) return (uint64_t)a.value.i;
   double v = a.kind == TILE_ARG_INT ? (double)a.value.i : a.value.f;
+  if (p->scalar == SC_F32) {
+    float single = (float)v;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
+  }
   return num_encode(format_of(p->scalar), v, NUM_RNE, false);
 }

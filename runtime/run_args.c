@@ -5,6 +5,7 @@
 #include "runtime/error.h"
 #include "runtime/file.h"
 #include "runtime/run.h"
+#include "runtime/specialize.h"
 
 // ---- before the kernel is known ----
 
@@ -106,14 +107,17 @@ static bool usage(Scope *s, const char *fmt, ...) {
   return diag_error(s->ctx, (Span){0, 0}, "%s", text);
 }
 
-static CtValue *scalar_value(Context *ctx, const ArgSpec *spec) {
-  switch (spec->kind) {
-  case ARG_NONE: return ct_none(ctx);
-  case ARG_BOOL: return ct_bool(ctx, spec->i != 0);
-  case ARG_INT: return ct_int(ctx, spec->has_dtype && spec->dtype == DT_UINT64 ? (Int128)(uint64_t)spec->i : spec->i);
-  case ARG_FLOAT: return ct_float(ctx, spec->f);
-  default: return NULL;
-  }
+// An argument as the specialiser takes it; the buffer of one that has any must be known.
+static SpecValue spec_value(const RunArg *a) {
+  static const ValueKind kinds[] = {[ARG_NONE] = VALUE_NONE, [ARG_BOOL] = VALUE_BOOL, [ARG_INT] = VALUE_INT, [ARG_FLOAT] = VALUE_FLOAT, [ARG_BUFFER] = VALUE_POINTER,
+                                    [ARG_FILE] = VALUE_POINTER, [ARG_ALIAS] = VALUE_POINTER, [ARG_DESC] = VALUE_DESC};
+  const ArgSpec *spec = a->spec;
+  SpecValue v = {.kind = kinds[spec->kind], .text = spec->text, .has_dtype = spec->has_dtype, .dtype = spec->dtype, .i = spec->i, .f = spec->f, .pad_nan = spec->pad_nan};
+  if (!a->buffer) return v;
+  v.dtype = a->buffer->initial.dtype;
+  v.address = (uint64_t)a->offset * host_elem_bytes(v.dtype);
+  if (v.kind == VALUE_DESC) v.rank = a->tensor.rank, memcpy(v.block, a->block, sizeof a->block);
+  return v;
 }
 
 static void bind(Scope *s, const char *name, CtValue *value) { s->bindings[s->num_bindings++] = (CtBinding){intern(s->ctx, name), value}; }
@@ -124,7 +128,8 @@ static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *
   for (uint32_t i = 0; i < num_params; i++)
     if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
   for (uint32_t i = 0; i < run->num_args; i++) {
-    CtValue *v = scalar_value(ctx, run->args[i].spec);
+    SpecValue value = spec_value(&run->args[i]);
+    CtValue *v = specialize_scalar_value(ctx, &value);
     if (v) bind(&s, run->args[i].name, v);
   }
   return s;
@@ -222,64 +227,7 @@ static bool resolve_args(Scope *s) {
   return true;
 }
 
-// ---- types and specialisation, by the JIT's rules ----
-
-static const char *scalar_type(const ArgSpec *spec) {
-  if (spec->has_dtype) return dtype_info[spec->dtype].short_name;
-  switch (spec->kind) {
-  case ARG_BOOL: return "i1";
-  case ARG_FLOAT: return "fp32";
-  default: return spec->i >= INT32_MIN && spec->i <= INT32_MAX ? "i32" : "i64";
-  }
-}
-
-static const char *argument_type(Arena *a, const RunArg *arg, const CtParam *param) {
-  switch (arg->spec->kind) {
-  case ARG_DESC: {
-    Buf b = buf_make(a);
-    buf_printf(&b, "tensordesc<%s[", dtype_info[arg->buffer->initial.dtype].short_name);
-    for (uint32_t i = 0; i < arg->tensor.rank; i++) buf_printf(&b, "%s%lld", i ? "," : "", (long long)arg->block[i]);
-    buf_puts(&b, "]>");
-    return buf_str(&b);
-  }
-  case ARG_BUFFER:
-  case ARG_FILE:
-  case ARG_ALIAS: return arena_printf(a, "*%s%s", param->is_const ? "k" : "", dtype_info[arg->buffer->initial.dtype].short_name);
-  default: return scalar_type(arg->spec);
-  }
-}
-
-// ":1", ":16" or nothing.
-static const char *hint(const RunArg *arg, const CtParam *param, bool is_annotated, const char *type) {
-  if (param->do_not_specialize || arg->spec->kind == ARG_DESC) return "";
-  if (arg->buffer) {
-    if (param->do_not_specialize_on_alignment) return "";
-    return arg->offset * host_elem_bytes(arg->buffer->initial.dtype) % 16 ? "" : ":16";
-  }
-  bool is_int = arg->spec->kind == ARG_INT && !strchr(type, 'f') && strcmp(type, "i1");
-  if (!is_int) return "";
-  if (arg->spec->i == 1 && !is_annotated) return ":1";
-  return arg->spec->i % 16 == 0 && !param->do_not_specialize_on_alignment ? ":16" : "";
-}
-
-static bool set_param(Scope *s, CtFunction *k, ParamSpec *specs, uint32_t i, const RunArg *arg) {
-  const CtParam *param = &k->params[i];
-  Arena *a = &s->ctx->arena;
-  if (param->is_constexpr) return frontend_apply_define(s->fe, k, specs, arena_printf(a, "%s=%s", arg->name, arg->spec->text));
-  if (arg->spec->kind == ARG_NONE) return frontend_set_constexpr(s->fe, k, specs, arg->name, ct_none(s->ctx), "--arg");
-  if (s->run->options->signature) return true;
-  const char *own = argument_type(a, arg, param);
-  bool is_annotated = specs[i].kind == SPEC_TYPE;
-  const char *type = is_annotated ? specs[i].type : own;
-  bool wants_pointer = type[0] == '*', is_buffer = arg->buffer && arg->spec->kind != ARG_DESC;
-  if (is_annotated && (wants_pointer != is_buffer || (wants_pointer && strcmp(type + 1 + (type[1] == 'k'), own + 1 + (own[1] == 'k')))))
-    return usage(s, "--arg %s: the kernel's parameter is %s, and %s is %s", arg->name, type, arg->spec->text, own);
-  const char *h = hint(arg, param, is_annotated, type);
-  if (is_annotated && !*h && specs[i].divisible > 1) return true;
-  if (!frontend_set_type(s->fe, k, specs, i, arena_printf(a, "%s%s", type, h), "--arg")) return false;
-  if (arg->spec->kind == ARG_DESC) specs[i].padding = arg->spec->pad_nan ? PAD_NAN : PAD_ZERO;
-  return true;
-}
+// ---- types and specialisation ----
 
 static const RunArg *find_arg(const Run *run, const char *name) {
   for (uint32_t i = 0; i < run->num_args; i++)
@@ -308,11 +256,9 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   if (!ok || !resolve_args(&s)) return false;
   for (uint32_t i = 0; i < run->num_args; i++) {
     const RunArg *a = &run->args[i];
-    ok = set_param(&s, k, specs, frontend_param_index(k, a->name), a) && ok;
-    CtValue *v = scalar_value(s.ctx, a->spec);
-    // A heuristic may ask whether a tensor is there; it is not told more than its type.
-    if (!v) v = ct_dtype(s.ctx, ct_type_pointer(s.ctx, ct_type_scalar(s.ctx, a->buffer->initial.dtype), false));
-    dict_set_str(s.ctx, heuristic_args, a->name, v);
+    SpecValue value = spec_value(a);
+    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signature != NULL, &run->is_usage_error) && ok;
+    dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(s.ctx, &value));
   }
   Buf missing = buf_make(&s.ctx->arena);
   for (uint32_t i = 0; i < k->num_params; i++) {

@@ -16,13 +16,16 @@
  * exits, aborts or prints; bugs of ours and LLVM's fatal errors come back as TILE_ERROR_INTERNAL.
  *
  * Threads. There is no global state. Different programs may be compiled in different threads at the same time. A program
- * is immutable once compiled. A device and its kernels may be used from any thread, by one thread at a time.
+ * is immutable once compiled. Launching a kernel and using a device's memory are safe from several threads at the same
+ * time, except on the interpreter; kernels that use scratch memory (tile_kernel_scratch_bytes) must not run on two streams
+ * at once.
  *
  * Structures passed in begin with struct_size; start from the _INIT macro, so that code built against an older header keeps
  * its meaning. Enum values are never renumbered. */
 #ifndef TILE_TILE_H
 #define TILE_TILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -165,28 +168,51 @@ TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* as the c
 TILE_API void *tile_kernel_function(const tile_kernel *kernel);      /* the CUfunction; NULL on the interpreter */
 TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_scratch_bytes(const tile_kernel *kernel);   /* of global memory per block; kept with the kernel */
 TILE_API void tile_kernel_free(tile_kernel *kernel);
 
 enum { TILE_MAX_RANK = 5 };
 
-/* A tensor in global memory, for a descriptor parameter; its block shape is in the kernel. Sizes and strides in elements,
- * last axis fastest with stride 1. */
+/* Element types. */
+typedef enum tile_type {
+  TILE_UNTYPED = 0, TILE_INT1, TILE_INT8, TILE_INT16, TILE_INT32, TILE_INT64, TILE_UINT8, TILE_UINT16, TILE_UINT32, TILE_UINT64,
+  TILE_FP8E4NV, TILE_FP8E5, TILE_FP8E4B15, TILE_FP8E4B8, TILE_FP8E5B16, TILE_FP16, TILE_BF16, TILE_FP32, TILE_FP64
+} tile_type;
+
+/* A tensor in global memory, for a descriptor parameter. Sizes and strides in elements, last axis fastest with stride 1.
+ * The last three fields are for the JIT (tile/jit.h); in a compiled kernel they are fixed. */
 typedef struct tile_tensor {
   uint64_t base;
   uint32_t rank;
   int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK];
+  tile_type type;
+  int64_t block[TILE_MAX_RANK];
+  bool pad_nan;                /* reads outside give NaN instead of 0 */
 } tile_tensor;
 
-typedef enum tile_arg_kind { TILE_ARG_INT = 0, TILE_ARG_FLOAT = 1, TILE_ARG_POINTER = 2, TILE_ARG_TENSOR = 3 } tile_arg_kind;
-/* An argument. An integer or a float is converted to the parameter's type; one that does not fit is an error. */
+typedef enum tile_arg_kind {
+  TILE_ARG_INT = 0, TILE_ARG_FLOAT = 1, TILE_ARG_POINTER = 2, TILE_ARG_TENSOR = 3,
+  /* for the JIT alone: the parameter's default; Python's None; a boolean in `i`; an expression in `text` (constexprs) */
+  TILE_ARG_DEFAULT = 4, TILE_ARG_NONE = 5, TILE_ARG_BOOL = 6, TILE_ARG_TEXT = 7
+} tile_arg_kind;
+/* An argument. An integer or a float is converted to the parameter's type; one that does not fit is an error. `type` is
+ * what a pointer points to, or a scalar's own type; only the JIT looks at it. */
 typedef struct tile_arg {
   tile_arg_kind kind;
-  union { int64_t i; double f; uint64_t pointer; const tile_tensor *tensor; } value;
+  tile_type type;
+  union { int64_t i; double f; uint64_t pointer; const tile_tensor *tensor; const char *text; } value;
 } tile_arg;
-static inline tile_arg tile_arg_int(int64_t i) { tile_arg a; a.kind = TILE_ARG_INT; a.value.i = i; return a; }
-static inline tile_arg tile_arg_float(double f) { tile_arg a; a.kind = TILE_ARG_FLOAT; a.value.f = f; return a; }
-static inline tile_arg tile_arg_pointer(uint64_t p) { tile_arg a; a.kind = TILE_ARG_POINTER; a.value.pointer = p; return a; }
-static inline tile_arg tile_arg_tensor(const tile_tensor *t) { tile_arg a; a.kind = TILE_ARG_TENSOR; a.value.tensor = t; return a; }
+static inline tile_arg tile_arg_int(int64_t i) { tile_arg a; a.kind = TILE_ARG_INT; a.type = TILE_UNTYPED; a.value.i = i; return a; }
+static inline tile_arg tile_arg_float(double f) { tile_arg a; a.kind = TILE_ARG_FLOAT; a.type = TILE_UNTYPED; a.value.f = f; return a; }
+static inline tile_arg tile_arg_pointer(uint64_t p) { tile_arg a; a.kind = TILE_ARG_POINTER; a.type = TILE_UNTYPED; a.value.pointer = p; return a; }
+static inline tile_arg tile_arg_tensor(const tile_tensor *t) { tile_arg a; a.kind = TILE_ARG_TENSOR; a.type = TILE_UNTYPED; a.value.tensor = t; return a; }
+
+/* For the JIT. */
+static inline tile_arg tile_arg_array(uint64_t p, tile_type t) { tile_arg a = tile_arg_pointer(p); a.type = t; return a; }
+static inline tile_arg tile_arg_bool(bool b) { tile_arg a = tile_arg_int(b); a.kind = TILE_ARG_BOOL; return a; }
+static inline tile_arg tile_arg_none(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_NONE; return a; }
+static inline tile_arg tile_arg_default(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_DEFAULT; return a; }
+static inline tile_arg tile_arg_text(const char *s) { tile_arg a; a.kind = TILE_ARG_TEXT; a.type = TILE_UNTYPED; a.value.text = s; return a; }
 
 typedef struct tile_launch_options {
   size_t struct_size;

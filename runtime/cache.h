@@ -1,0 +1,26 @@
+// Compiled kernels on disk, shared by processes. It may lose entries at any time and never fails: a miss is the worst that
+// happens. Entries hold their whole key and a checksum; they appear by rename, so a reader sees all of one or nothing.
+#ifndef TILE_RUNTIME_CACHE_H
+#define TILE_RUNTIME_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Cache Cache;
+typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
+
+// dir NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec. TILE_CACHE_RO names a second folder that is
+// only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G). NULL: there is no cache.
+Cache *cache_open(const char *dir);
+void cache_close(Cache *c);
+// The payload of an entry, for the caller to free; NULL on a miss. A damaged entry is deleted.
+void *cache_get(const Cache *c, const void *key, size_t key_size, size_t *size);
+void cache_put(const Cache *c, const void *key, size_t key_size, const void *payload, size_t size);
+CacheStats cache_stats(const Cache *c);
+// Deletes what was used longest ago until the rest is within limit bytes. Gives what was deleted.
+CacheStats cache_trim(const Cache *c, uint64_t limit);
+
+uint64_t cache_hash(const void *data, size_t size, uint64_t seed);
+
+#endif

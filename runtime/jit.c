@@ -1,0 +1,447 @@
+// The JIT: kernels of a source file, their variants, and the way from a launch's arguments to one of them.
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/file.h"
+#include "runtime/jit_impl.h"
+
+// ---- opening ----
+
+static tile_arg default_of(const CtParam *p) {
+  const CtValue *v = p->default_value ? ct_unwrap(p->default_value) : NULL;
+  if (!v || p->is_constexpr) return tile_arg_default();
+  switch (v->kind) {
+  case CT_NONE: return tile_arg_none();
+  case CT_BOOL: return tile_arg_bool(v->b);
+  case CT_INT: return v->i >= INT64_MIN && v->i <= INT64_MAX ? tile_arg_int((int64_t)v->i) : tile_arg_default();
+  case CT_FLOAT: return tile_arg_float(v->f);
+  default: return tile_arg_default();
+  }
+}
+
+// Does the name stand in the list of names that @triton.autotune's key is?
+static bool is_in(const CtValue *list, const char *name) {
+  const CtValue *v = list ? ct_unwrap((CtValue *)(uintptr_t)list) : NULL;
+  if (!v || (v->kind != CT_LIST && v->kind != CT_TUPLE)) return false;
+  for (uint32_t i = 0; i < v->list.count; i++) {
+    const CtValue *item = ct_unwrap(v->list.data[i]);
+    if (item->kind == CT_STR && !strcmp(item->str.data, name)) return true;
+  }
+  return false;
+}
+
+static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn, tile_error **error) {
+  (void)error;
+  k->jit = jit;
+  k->fn = fn;
+  k->name = fn->name;
+  k->num_params = fn->num_params;
+  k->params = arena_array(&jit->arena, JitParam, fn->num_params + 1);
+  arena_init(&k->arena);
+  pthread_mutex_init(&k->lock, NULL);
+  pthread_cond_init(&k->done, NULL);
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    const CtParam *p = &fn->params[i];
+    k->params[i] = (JitParam){.name = p->name, .is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
+                              .never_aligned = p->do_not_specialize_on_alignment, .has_default = p->default_value != NULL, .default_arg = default_of(p),
+                              .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && is_in(fn->autotune->key, p->name))};
+    for (uint32_t h = 0; h < fn->num_heuristics; h++)
+      if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
+  }
+  return TILE_OK;
+}
+
+static tile_status load_source(tile_jit *jit, tile_error **error) {
+  const char *arch = jit->device->arch ? jit->device->arch : jit->options.arch ? jit->options.arch : "sm_90a";
+  FrontendOptions fo = {jit->options.include_paths.data, jit->options.include_paths.count, target_find(arch)};
+  jmp_buf on_ice;
+  if (setjmp(on_ice)) {
+    jit->ctx.on_ice = NULL;
+    return error_set(error, TILE_ERROR_INTERNAL, "internal error while loading %s: %s", jit->path, jit->ctx.ice_text ? jit->ctx.ice_text : "?");
+  }
+  jit->ctx.on_ice = &on_ice;
+  jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
+  uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
+  if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+  jit->ctx.on_ice = NULL;
+  if (!count) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, &jit->ctx, false);
+  jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);
+  for (; jit->num_kernels < count; jit->num_kernels++) {
+    tile_status status = init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels), error);
+    if (status != TILE_OK) return status;
+  }
+  return TILE_OK;
+}
+
+static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_error **error) {
+  options_init(&jit->options, &jit->arena);
+  jit->policy = o->policy;
+  jit->on_event = o->on_event;
+  jit->user = o->user;
+  bool ok = true;
+  for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
+  for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(&jit->options, "include", arena_printf(&jit->arena, "%s", o->include_paths[i]), error);
+  if (jit->device->arch) jit->options.arch = jit->device->arch;
+  return ok ? TILE_OK : TILE_ERROR_USAGE;
+}
+
+// Options are part of what a cached kernel depends on; those of each launch are in its key.
+static const char *identity_with_options(tile_jit *jit, const tile_jit_options *o) {
+  Buf b = buf_make(&jit->arena);
+  buf_puts(&b, jit_identity(jit));
+  for (size_t i = 0; i < o->num_options; i++) buf_printf(&b, "option %s\n", o->options[i]);
+  return buf_str(&b);
+}
+
+static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size, const tile_jit_options *given, tile_jit **out, tile_error **error) {
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  *out = NULL;
+  if (path_is_ir(path)) return error_set(error, TILE_ERROR_USAGE, "%s is IR, which has its types already: compile it with tile_compile_file", path);
+  tile_jit *jit = calloc(1, sizeof *jit);
+  if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  jit->device = device;
+  arena_init(&jit->arena);
+  context_init(&jit->ctx);
+  jit->path = arena_printf(&jit->arena, "%s", path);
+  tile_status status = read_options(jit, &o, error);
+  if (status == TILE_OK && !text) status = file_read(&jit->arena, path, &jit->text, &jit->size, error);
+  else if (text) jit->text = arena_strndup(&jit->arena, text, size), jit->size = size;
+  if (status == TILE_OK) status = load_source(jit, error);
+  if (status == TILE_OK) {
+    // The interpreter runs IR, which is not kept on disk.
+    jit->cache = o.no_cache || !device->arch ? NULL : cache_open(o.cache_dir);
+    jit->identity = identity_with_options(jit, &o);
+    *out = jit;
+  } else {
+    tile_jit_close(jit);
+  }
+  return status;
+}
+
+tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error) {
+  return open_jit(device, path, NULL, 0, options, jit, error);
+}
+tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size, const tile_jit_options *options, tile_jit **jit, tile_error **error) {
+  return open_jit(device, name, text, size, options, jit, error);
+}
+
+void tile_jit_close(tile_jit *jit) {
+  if (!jit) return;
+  for (uint32_t i = 0; i < jit->num_kernels; i++) {
+    tile_jit_kernel *k = &jit->kernels[i];
+    for (tile_variant *v = k->variants, *next; v; v = next) next = v->next, variant_free(v);
+    for (Table *t = atomic_load(&k->table), *older; t; t = older) older = t->older, free(t);
+    pthread_mutex_destroy(&k->lock);
+    pthread_cond_destroy(&k->done);
+    arena_free(&k->arena);
+  }
+  cache_close(jit->cache);
+  context_free(&jit->ctx);
+  arena_free(&jit->arena);
+  free(jit);
+}
+
+// ---- looking at kernels ----
+
+size_t tile_jit_num_kernels(const tile_jit *jit) { return jit->num_kernels; }
+const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) { return i < jit->num_kernels ? jit->kernels[i].name : NULL; }
+
+tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
+  const char *names[64];
+  uint32_t n = 0;
+  *kernel = NULL;
+  for (uint32_t i = 0; i < jit->num_kernels; i++) {
+    if (name && !strcmp(jit->kernels[i].name, name)) *kernel = &jit->kernels[i];
+    if (n < countof(names)) names[n++] = jit->kernels[i].name;
+  }
+  if (!name && jit->num_kernels == 1) *kernel = &jit->kernels[0];
+  if (!*kernel && !name) return error_set(error, TILE_ERROR_USAGE, "%s has %u kernels (%s, %s, …): name one", jit->path, jit->num_kernels, names[0], names[1]);
+  if (*kernel && (*kernel)->num_params > JIT_MAX_PARAMS) {
+    *kernel = NULL;
+    return error_set(error, TILE_ERROR_USAGE, "%s has more than %d parameters", name ? name : names[0], JIT_MAX_PARAMS);
+  }
+  if (*kernel) return TILE_OK;
+  const char *near = nearest_name(name, names, n);
+  return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
+size_t tile_jit_num_params(const tile_jit_kernel *k) { return k->num_params; }
+const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) { return i < k->num_params ? k->params[i].name : NULL; }
+bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].is_constexpr; }
+bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].has_default; }
+size_t tile_jit_num_variants(tile_jit_kernel *k) {
+  pthread_mutex_lock(&k->lock);
+  size_t n = k->num_variants;
+  pthread_mutex_unlock(&k->lock);
+  return n;
+}
+
+tile_kernel *tile_variant_kernel(const tile_variant *v) { return v->kernel; }
+size_t tile_variant_num_constexprs(const tile_variant *v) { return v->kernel->num_constexprs; }
+const char *tile_variant_constexpr_name(const tile_variant *v, size_t i) { return i < v->kernel->num_constexprs ? v->kernel->constexpr_names[i] : NULL; }
+const char *tile_variant_constexpr(const tile_variant *v, const char *name) {
+  for (uint32_t i = 0; i < v->kernel->num_constexprs; i++)
+    if (!strcmp(v->kernel->constexpr_names[i], name)) return v->kernel->constexpr_values[i];
+  return NULL;
+}
+int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int64_t otherwise) {
+  const char *s = tile_variant_constexpr(v, name);
+  if (!s) return otherwise;
+  if (!strcmp(s, "True") || !strcmp(s, "False")) return s[0] == 'T';
+  char *end;
+  long long value = strtoll(s, &end, 10);
+  return end != s && !*end ? value : otherwise;
+}
+
+// ---- keys ----
+
+static inline void put(Key *key, uint64_t word) {
+  key->words[key->num_words++] = word;
+  uint64_t h = (key->hash ^ word) * UINT64_C(0x9fb21c651e98df25);
+  key->hash = h ^ h >> 29;
+}
+
+#define REFUSE(i, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' " __VA_ARGS__)
+
+// A word per parameter: kind, hint, type. What the compiler would do differently must differ here, and nothing else should.
+static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error) {
+  const JitParam *p = &k->params[i];
+  uint64_t word = (uint64_t)a->kind | (uint64_t)a->type << 16;
+  if (p->is_constexpr) {
+    put(key, word);
+    if (a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR) return REFUSE(i, "is a constexpr: it takes a value, not an address", k->name, i, p->name);
+    if (a->kind == TILE_ARG_TEXT) put(key, cache_hash(a->value.text, strlen(a->value.text), 0)), key->texts[key->num_texts++] = a->value.text;
+    else if (a->kind != TILE_ARG_DEFAULT && a->kind != TILE_ARG_NONE) put(key, (uint64_t)a->value.i);
+    return TILE_OK;
+  }
+  switch (a->kind) {
+  case TILE_ARG_INT:
+    if (!a->type) word |= (uint64_t)(a->value.i >= INT32_MIN && a->value.i <= INT32_MAX ? TILE_INT32 : TILE_INT64) << 16;
+    put(key, word | (uint64_t)specialize_hint(false, p->is_annotated, p->never, p->never_aligned, (uint64_t)a->value.i) << 8);
+    break;
+  case TILE_ARG_POINTER:
+    if (!a->type || a->type > TILE_FP64) return REFUSE(i, "is a pointer without a type: use tile_arg_array", k->name, i, p->name);
+    put(key, word | (uint64_t)specialize_hint(true, p->is_annotated, p->never, p->never_aligned, a->value.pointer) << 8);
+    return TILE_OK;
+  case TILE_ARG_TENSOR: {
+    const tile_tensor *t = a->value.tensor;
+    if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type) return REFUSE(i, "is a tensor without rank or type", k->name, i, p->name);
+    if (key->num_words + t->rank + 4 * (k->num_params - i) + 8 > JIT_MAX_WORDS) return REFUSE(i, "is one tensor too many", k->name, i, p->name);
+    put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40);
+    for (uint32_t axis = 0; axis < t->rank; axis++) put(key, (uint64_t)t->block[axis]);
+    return TILE_OK;
+  }
+  case TILE_ARG_TEXT: return REFUSE(i, "is no constexpr: it cannot be given as an expression", k->name, i, p->name);
+  case TILE_ARG_DEFAULT:
+    if (!p->has_default) return REFUSE(i, "is missing", k->name, i, p->name);
+    put(key, word);
+    return TILE_OK;
+  default:
+    if ((unsigned)a->kind > TILE_ARG_TEXT) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
+    put(key, word);
+  }
+  if (p->is_value_keyed) put(key, (uint64_t)a->value.i);
+  return TILE_OK;
+}
+
+// Fills in defaults and makes the key. args has a place for each parameter.
+static tile_status make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error) {
+  if (num_given > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_given);
+  key->num_words = key->num_texts = 0;
+  key->hash = 0;
+  const int numbers[] = {o->num_warps, o->num_stages, o->num_ctas, o->maxnreg};
+  uint64_t packed = 0;
+  for (uint32_t i = 0; i < countof(numbers); i++) {
+    if (numbers[i] < 0 || numbers[i] > UINT16_MAX) return error_set(error, TILE_ERROR_USAGE, "%s: launch option %d is out of range", k->name, numbers[i]);
+    packed = packed << 16 | (uint64_t)numbers[i];
+  }
+  put(key, packed);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    args[i] = i < num_given && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+    tile_status status = key_param(key, k, i, &args[i], error);
+    if (status != TILE_OK) return status;
+  }
+  return TILE_OK;
+}
+
+// ---- the table of variants ----
+
+static bool same_entry(const Entry *e, const Key *key) {
+  if (e->hash != key->hash || e->num_words != key->num_words || memcmp(e->words, key->words, key->num_words * sizeof *key->words)) return false;
+  for (uint32_t i = 0; i < e->num_texts; i++)
+    if (strcmp(e->texts[i], key->texts[i])) return false;
+  return true;
+}
+
+static tile_variant *find(const tile_jit_kernel *k, const Key *key) {
+  Table *t = atomic_load_explicit(&k->table, memory_order_acquire);
+  for (uint32_t i = t ? (uint32_t)key->hash & t->mask : 0; t; i = (i + 1) & t->mask) {
+    const Entry *e = atomic_load_explicit(&t->slots[i], memory_order_acquire);
+    if (!e) return NULL;
+    if (same_entry(e, key)) return e->variant;
+  }
+  return NULL;
+}
+
+static void place(Table *t, const Entry *e) {
+  uint32_t i = (uint32_t)e->hash & t->mask;
+  while (atomic_load_explicit(&t->slots[i], memory_order_relaxed)) i = (i + 1) & t->mask;
+  atomic_store_explicit(&t->slots[i], e, memory_order_release);
+  t->count++;
+}
+
+// With k's lock. False when memory runs out.
+static bool insert(tile_jit_kernel *k, const Key *key, tile_variant *v) {
+  Table *t = atomic_load_explicit(&k->table, memory_order_relaxed);
+  if (!t || (t->count + 1) * 2 > t->mask) {
+    uint32_t size = t ? (t->mask + 1) * 2 : 16;
+    Table *bigger = calloc(1, sizeof *bigger + size * sizeof *bigger->slots);
+    if (!bigger) return false;
+    bigger->mask = size - 1;
+    bigger->older = t;
+    for (uint32_t i = 0; t && i <= t->mask; i++)
+      if (atomic_load_explicit(&t->slots[i], memory_order_relaxed)) place(bigger, atomic_load_explicit(&t->slots[i], memory_order_relaxed));
+    atomic_store_explicit(&k->table, bigger, memory_order_release);
+    t = bigger;
+  }
+  Entry *e = arena_new(&k->arena, Entry);
+  uint64_t *words = arena_array(&k->arena, uint64_t, key->num_words);
+  const char **texts = arena_array(&k->arena, const char *, key->num_texts + 1);
+  memcpy(words, key->words, key->num_words * sizeof *words);
+  for (uint32_t i = 0; i < key->num_texts; i++) texts[i] = arena_printf(&k->arena, "%s", key->texts[i]);
+  *e = (Entry){key->hash, key->num_words, key->num_texts, words, texts, v};
+  place(t, e);
+  return true;
+}
+
+static bool is_pending(const tile_jit_kernel *k, const Key *key) {
+  for (const Pending *p = k->pending; p; p = p->next) {
+    const Entry e = {p->key->hash, p->key->num_words, p->key->num_texts, p->key->words, p->key->texts, NULL};
+    if (same_entry(&e, key)) return true;
+  }
+  return false;
+}
+
+static tile_status refuse_unprepared(const tile_jit_kernel *k, const tile_arg *args, tile_error **error) {
+  Arena a;
+  arena_init(&a);
+  error_set(error, TILE_ERROR_USAGE, "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
+            jit_variant_text(&a, k, args), k->num_variants);
+  arena_free(&a);
+  return TILE_ERROR_USAGE;
+}
+
+// Does the caller give every meta-parameter that a configuration would? Then nothing is left to tune.
+static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
+  const CtAutotune *tune = k->fn->autotune;
+  if (!tune || !tune->num_configs || !tune->configs[0].kwargs) return false;
+  const CtDict *names = tune->configs[0].kwargs;
+  for (uint32_t i = 0; i < names->count; i++)
+    for (uint32_t p = 0; p < k->num_params; p++)
+      if (!strcmp(k->params[p].name, names->entries[i].key->str.data) && args[p].kind == TILE_ARG_DEFAULT) return false;
+  return true;
+}
+
+static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_prepare, tile_variant **out, tile_error **error) {
+  Pending me = {r->key, NULL};
+  pthread_mutex_lock(&k->lock);
+  while (is_pending(k, r->key)) pthread_cond_wait(&k->done, &k->lock);
+  tile_status status = TILE_OK;
+  if (!(*out = find(k, r->key)) && !is_prepare && k->jit->policy == TILE_JIT_FORBID) status = refuse_unprepared(k, r->args, error);
+  if (*out || status != TILE_OK) {
+    pthread_mutex_unlock(&k->lock);
+    return status;
+  }
+  me.next = k->pending;
+  k->pending = &me;
+  pthread_mutex_unlock(&k->lock);
+  if (!is_prepare && k->jit->policy == TILE_JIT_WARN) {
+    Arena a;
+    arena_init(&a);
+    jit_event(k->jit, TILE_JIT_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
+    arena_free(&a);
+  }
+  tile_variant *v = NULL;
+  status = jit_compile(k, r, gives_config(k, r->args) ? CONFIG_NONE : CONFIG_FIRST, &v, error);
+  pthread_mutex_lock(&k->lock);
+  for (Pending **p = &k->pending; *p; p = &(*p)->next)
+    if (*p == &me) {
+      *p = me.next;
+      break;
+    }
+  if (v) {
+    if (!insert(k, r->key, v)) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    v->next = k->variants;
+    k->variants = v;
+    k->num_variants++;
+  }
+  pthread_cond_broadcast(&k->done);
+  pthread_mutex_unlock(&k->lock);
+  *out = v;
+  return status;
+}
+
+// ---- launching ----
+
+static tile_status launch_filled(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+  tile_kernel *kernel = v->kernel;
+  tile_arg packed[JIT_MAX_PARAMS];
+  for (uint32_t i = 0; i < kernel->num_args; i++) {
+    packed[i] = args[v->arg_params[i]];
+    if (packed[i].kind == TILE_ARG_BOOL) packed[i].kind = TILE_ARG_INT;
+  }
+  tile_launch_options launch = {sizeof launch, {grid[0], grid[1], grid[2]}, stream};
+  if (!v->program) return tile_kernel_launch(kernel, &launch, packed, kernel->num_args, error);
+  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;
+  pthread_mutex_lock(lock);
+  tile_status status = tile_kernel_launch(kernel, &launch, packed, kernel->num_args, error);
+  pthread_mutex_unlock(lock);
+  return status;
+}
+
+static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, bool is_prepare, tile_arg *args,
+                                tile_variant **variant, tile_error **error) {
+  Key key;
+  tile_status status = make_key(&key, k, o, given, num_given, args, error);
+  if (status != TILE_OK) return status;
+  if ((*variant = find(k, &key))) return TILE_OK;
+  const Request request = {&key, o, args};
+  return make_variant(k, &request, is_prepare, variant, error);
+}
+
+static tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  return o;
+}
+
+tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_error **error) {
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  tile_variant *v;
+  tile_status status = find_or_make(k, &o, given, num_args, false, args, &v, error);
+  if (status != TILE_OK) return status;
+  if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+  return launch_filled(v, o.grid, o.stream, args, error);
+}
+
+tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, const tile_variant **variant,
+                             tile_error **error) {
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  tile_variant *v;
+  tile_status status = find_or_make(k, &o, given, num_args, true, args, &v, error);
+  if (status == TILE_OK && variant) *variant = v;
+  return status;
+}
+
+tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given, size_t num_args, tile_error **error) {
+  const tile_jit_kernel *k = v->owner;
+  if (num_args > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
+  tile_arg args[JIT_MAX_PARAMS];
+  for (uint32_t i = 0; i < k->num_params; i++) args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+  return launch_filled(v, grid, stream, args, error);
+}

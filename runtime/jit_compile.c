@@ -1,0 +1,220 @@
+// A missing variant: out of the disk cache, or compiled.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codegen/codegen.h"
+#include "runtime/error.h"
+#include "runtime/jit_impl.h"
+
+_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV && TILE_FP64 == (int)DT_FP64,
+               "tile_type is DtypeKind");
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void jit_event(const tile_jit *jit, tile_jit_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
+  const tile_jit_event event = {kind, kernel, variant, milliseconds};
+  if (jit->on_event) jit->on_event(jit->user, &event);
+}
+
+// ---- arguments as the specialiser takes them ----
+
+static const char *float_text(Arena *a, double v) {
+  if (isnan(v) || isinf(v)) return isnan(v) ? "float('nan')" : v > 0 ? "float('inf')" : "float('-inf')";
+  const char *s = arena_printf(a, "%.17g", v);
+  return strpbrk(s, ".e") ? s : arena_printf(a, "%s.0", s);
+}
+
+static SpecValue spec_value(Arena *a, const tile_arg *arg) {
+  SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED, .dtype = (DtypeKind)arg->type, .i = arg->value.i, .text = "the argument"};
+  switch (arg->kind) {
+  case TILE_ARG_INT: v.kind = VALUE_INT, v.text = arena_printf(a, "%lld", (long long)arg->value.i); break;
+  case TILE_ARG_FLOAT: v.kind = VALUE_FLOAT, v.f = arg->value.f, v.text = float_text(a, v.f); break;
+  case TILE_ARG_BOOL: v.kind = VALUE_BOOL, v.text = arg->value.i ? "True" : "False"; break;
+  case TILE_ARG_POINTER: v.kind = VALUE_POINTER, v.address = arg->value.pointer; break;
+  case TILE_ARG_TENSOR: {
+    const tile_tensor *t = arg->value.tensor;
+    v.kind = VALUE_DESC;
+    v.dtype = (DtypeKind)t->type;
+    v.rank = t->rank;
+    v.pad_nan = t->pad_nan;
+    memcpy(v.block, t->block, sizeof t->block);
+    break;
+  }
+  case TILE_ARG_TEXT: v.kind = VALUE_NONE, v.text = arg->value.text; break;
+  default: v.kind = VALUE_NONE, v.text = "None";
+  }
+  return v;
+}
+
+const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args) {
+  Buf b = buf_make(a);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const JitParam *p = &k->params[i];
+    if (args[i].kind == TILE_ARG_DEFAULT) continue;
+    if (b.size) buf_puts(&b, ", ");
+    SpecValue v = spec_value(a, &args[i]);
+    if (p->is_constexpr || v.kind == VALUE_NONE) {
+      buf_printf(&b, "%s=%s", p->name, v.text);
+      continue;
+    }
+    buf_puts(&b, specialize_type(a, &v, &k->fn->params[i]));
+    bool is_pointer = v.kind == VALUE_POINTER;
+    int hint = is_pointer || v.kind == VALUE_INT ? specialize_hint(is_pointer, p->is_annotated, p->never, p->never_aligned, is_pointer ? v.address : (uint64_t)v.i) : 0;
+    if (hint) buf_printf(&b, ":%d", hint);
+  }
+  return buf_str(&b);
+}
+
+// ---- compiling ----
+
+typedef struct { tile_jit_kernel *k; const tile_arg *args; bool is_usage_error; } Types;
+
+static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *specs, CtDict *heuristic_args) {
+  Types *t = user;
+  bool ok = true;
+  for (uint32_t i = 0; i < t->k->num_params; i++) {
+    if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
+    SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
+    // Constexprs came as definitions, so that they win over the configuration.
+    if (!t->k->params[i].is_constexpr) ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
+    if (!t->k->params[i].is_constexpr) dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(&p->ctx, &v));
+  }
+  return ok;
+}
+
+static Options options_for(const tile_jit_kernel *k, const Request *r, Arena *a) {
+  const tile_jit *jit = k->jit;
+  Options o = jit->options;
+  o.arena = a;
+  o.kernel = k->name;
+  const struct { int64_t *to; int value; } numbers[] = {
+    {&o.num_warps, r->options->num_warps}, {&o.num_stages, r->options->num_stages}, {&o.num_ctas, r->options->num_ctas}, {&o.maxnreg, r->options->maxnreg}};
+  for (uint32_t i = 0; i < countof(numbers); i++)
+    if (numbers[i].value) *numbers[i].to = numbers[i].value;
+  StrList defines = {0};
+  for (uint32_t i = 0; i < o.defines.count; i++) vec_push(a, &defines, o.defines.data[i]);
+  for (uint32_t i = 0; i < k->num_params; i++)
+    if (k->params[i].is_constexpr && r->args[i].kind != TILE_ARG_DEFAULT)
+      vec_push(a, &defines, arena_printf(a, "%s=%s", k->params[i].name, spec_value(a, &r->args[i]).text));
+  o.defines = defines;
+  return o;
+}
+
+static tile_status compile_program(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+  const tile_jit *jit = k->jit;
+  Options options = options_for(k, r, a);
+  Types types = {k, r->args, false};
+  bool is_interp = !jit->device->arch;
+  CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
+                    .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+  const char *text = jit_variant_text(a, k, r->args);
+  jit_event(jit, TILE_JIT_EVENT_COMPILE_BEGIN, k->name, text, 0);
+  double start = now_ms();
+  tile_status status = compile(&job, program, error);
+  jit_event(jit, TILE_JIT_EVENT_COMPILE_END, k->name, text, now_ms() - start);
+  return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
+}
+
+// ---- the cache ----
+
+const char *jit_identity(const tile_jit *jit) {
+  Arena *a = (Arena *)(uintptr_t)&jit->arena;
+  Buf b = buf_make(a);
+  char id[96];
+  build_id(id, sizeof id);
+  buf_printf(&b, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, codegen_llvm_version(), jit->device->arch ? jit->device->arch : "any");
+  const Comptime *ct = frontend_comptime(jit->frontend);
+  for (uint32_t i = 0; i < comptime_num_files(ct); i++) {
+    const SourceFile *f = comptime_file(ct, i);
+    buf_printf(&b, "file %s %zu %016llx %016llx\n", f->path, f->size, (unsigned long long)cache_hash(f->text, f->size, 5), (unsigned long long)cache_hash(f->text, f->size, 6));
+  }
+  return buf_str(&b);
+}
+
+static Buf cache_key(const tile_jit_kernel *k, const Request *r, int config, Arena *a) {
+  Buf b = buf_make(a);
+  buf_printf(&b, "%skernel %s\nconfig %d\nwords", k->jit->identity, k->name, config);
+  for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
+  for (uint32_t i = 0; i < r->key->num_texts; i++) buf_printf(&b, "\ntext %s", r->key->texts[i]);
+  return b;
+}
+
+// ---- a variant ----
+
+void variant_free(tile_variant *v) {
+  if (!v) return;
+  tile_kernel_free(v->kernel);
+  tile_program_free(v->program);
+  pthread_mutex_destroy(&v->lock);
+  free(v);
+}
+
+static bool map_args(const tile_jit_kernel *k, tile_variant *v) {
+  const tile_kernel *kernel = v->kernel;
+  if (kernel->num_args > JIT_MAX_PARAMS) return false;
+  for (uint32_t i = 0; i < kernel->num_args; i++) {
+    uint32_t p = 0;
+    while (p < k->num_params && strcmp(k->params[p].name, kernel->params[i].name)) p++;
+    if (p == k->num_params) return false;
+    v->arg_params[i] = (uint8_t)p;
+  }
+  return true;
+}
+
+static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_variant *v, tile_error **error) {
+  const tile_jit *jit = k->jit;
+  tile_status status;
+  Buf key = cache_key(k, r, config, a);
+  size_t size = 0;
+  void *image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
+  if (jit->cache) jit_event(jit, image ? TILE_JIT_EVENT_CACHE_HIT : TILE_JIT_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
+  v->kernel = image ? image_read(jit->device, image, size) : NULL;
+  if (v->kernel) {
+    status = kernel_start(v->kernel, error);
+    if (status != TILE_OK) v->kernel = NULL;
+    free(image);
+    return status;
+  }
+  free(image);
+  tile_program *program = NULL;
+  tile_error *e = NULL;
+  if ((status = compile_program(k, r, config, a, &program, error)) != TILE_OK) return status;
+  if (!(v->kernel = kernel_describe(jit->device, program, k->name, &e))) {
+    status = tile_error_status(e);
+    if (error && !*error) *error = e;
+    else tile_error_free(e);
+  } else {
+    if (jit->cache) {
+      Buf bytes = buf_make(a);
+      image_write(&bytes, v->kernel);
+      cache_put(jit->cache, buf_str(&key), key.size, buf_str(&bytes), bytes.size);
+    }
+    status = kernel_start(v->kernel, error);
+    if (status != TILE_OK) v->kernel = NULL;
+  }
+  if (status == TILE_OK && !jit->device->arch) v->program = program;
+  else tile_program_free(program);
+  return status;
+}
+
+tile_status jit_compile(tile_jit_kernel *k, const Request *r, int config, tile_variant **variant, tile_error **error) {
+  tile_variant *v = calloc(1, sizeof *v);
+  if (!v) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  pthread_mutex_init(&v->lock, NULL);
+  v->owner = k;
+  Arena scratch;
+  arena_init(&scratch);
+  tile_status status = make_kernel(k, r, config, &scratch, v, error);
+  arena_free(&scratch);
+  if (status == TILE_OK && !map_args(k, v))
+    status = error_set(error, TILE_ERROR_USAGE, "%s: parameters that are tuples cannot be launched by the JIT", k->name);
+  if (status == TILE_OK) *variant = v;
+  else variant_free(v);
+  return status;
+}

@@ -1,0 +1,109 @@
+// The JIT's own door between its files. tile/jit.h is the door for everyone else.
+#ifndef TILE_RUNTIME_JIT_IMPL_H
+#define TILE_RUNTIME_JIT_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/cache.h"
+#include "runtime/compile.h"
+#include "runtime/device.h"
+#include "runtime/specialize.h"
+#include "runtime/tile/jit.h"
+
+enum { JIT_MAX_PARAMS = 64, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };
+
+// What a variant is found by: a word or more per parameter and the launch options; texts of constexprs beside.
+typedef struct {
+  uint64_t words[JIT_MAX_WORDS];
+  const char *texts[JIT_MAX_PARAMS];
+  uint32_t num_words, num_texts;
+  uint64_t hash;
+} Key;
+
+typedef struct {
+  const char *name;
+  bool is_constexpr, is_annotated, never, never_aligned;
+  bool is_value_keyed;         // a heuristic or the autotuner looks at the value
+  bool has_default;
+  tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT where the compiler takes it from the source
+} JitParam;
+
+struct tile_variant {
+  tile_variant *next;
+  tile_jit_kernel *owner;
+  tile_kernel *kernel;
+  tile_program *program;       // the interpreter runs its IR; else NULL
+  uint8_t arg_params[JIT_MAX_PARAMS];   // the parameter that each argument of the compiled kernel comes from
+  pthread_mutex_t lock;        // the interpreter runs one launch at a time
+};
+
+typedef struct {
+  uint64_t hash;
+  uint32_t num_words, num_texts;
+  const uint64_t *words;
+  const char *const *texts;
+  tile_variant *variant;
+} Entry;
+
+// Read without a lock: slots are filled once and never emptied. One that is full is replaced and kept until the end.
+typedef struct Table Table;
+struct Table {
+  Table *older;
+  uint32_t mask, count;
+  _Atomic(const Entry *) slots[];
+};
+
+typedef struct Pending Pending;
+struct Pending { const Key *key; Pending *next; };   // on the stack of the thread that compiles
+
+struct tile_jit_kernel {
+  tile_jit *jit;
+  CtFunction *fn;              // in the jit's Context
+  const char *name;
+  JitParam *params;
+  uint32_t num_params;
+  _Atomic(Table *) table;
+  pthread_mutex_t lock;        // the following, and filling the table
+  pthread_cond_t done;
+  Arena arena;
+  Pending *pending;
+  tile_variant *variants;
+  size_t num_variants;
+};
+
+struct tile_jit {
+  tile_device *device;
+  Arena arena;
+  tile_jit_policy policy;
+  tile_jit_event_fn on_event;
+  void *user;
+  Options options;
+  const char *path, *text;
+  size_t size;
+  Context ctx;                 // the source as a whole: what its kernels are. Fixed after opening
+  Frontend *frontend;
+  tile_jit_kernel *kernels;
+  uint32_t num_kernels;
+  Cache *cache;                // or NULL
+  const char *identity;        // the part of a cache key that is the same for all variants
+};
+
+// A launch as the slow path takes it.
+typedef struct {
+  const Key *key;
+  const tile_jit_launch_options *options;
+  const tile_arg *args;        // one per parameter, defaults filled in
+} Request;
+
+// jit_compile.c
+const char *jit_identity(const tile_jit *jit);
+tile_status jit_compile(tile_jit_kernel *k, const Request *request, int config, tile_variant **variant, tile_error **error);
+const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
+void variant_free(tile_variant *v);
+void jit_event(const tile_jit *jit, tile_jit_event_kind kind, const char *kernel, const char *variant, double milliseconds);
+
+// build_id.c: names the build of the code that runs, for cache keys.
+void build_id(char *out, size_t size);
+
+#endif

@@ -1,0 +1,40 @@
+// What Triton's JIT makes of an argument: its type, its hint (:1, :16), its value for heuristics. One set of rules for
+// `tilec run` and for the JIT, whose key must change exactly where these results do.
+#ifndef TILE_RUNTIME_SPECIALIZE_H
+#define TILE_RUNTIME_SPECIALIZE_H
+
+#include "frontend/frontend.h"
+
+typedef enum { VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_POINTER, VALUE_DESC } ValueKind;
+
+typedef struct {
+  ValueKind kind;
+  const char *text;            // as the user wrote it: for messages, and the value of a constexpr
+  bool has_dtype;              // INT, FLOAT: typed. POINTER and DESC always are
+  DtypeKind dtype;
+  int64_t i;
+  double f;
+  uint64_t address;            // POINTER: anything that has the same remainder by 16
+  uint32_t rank;               // DESC
+  int64_t block[CT_MAX_RANK];
+  bool pad_nan;
+} SpecValue;
+
+// The hint for an integer or an address: 1, 16, or 0 for none.
+static inline int specialize_hint(bool is_pointer, bool is_annotated, bool never, bool never_aligned, uint64_t value) {
+  if (never) return 0;
+  if (!is_pointer && value == 1 && !is_annotated) return 1;
+  return value % 16 == 0 && !never_aligned ? 16 : 0;
+}
+
+// "i32", "*fp16", "tensordesc<fp16[64,32]>"; without a hint.
+const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param);
+// Sets parameter i from v. origin names the source in messages. False after a diagnostic; *is_usage_error is set when the
+// argument is of another type than the kernel says. keep_types: types are given already (--signature).
+bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v, const char *origin,
+                      bool keep_types, bool *is_usage_error);
+// What a heuristic sees: scalars as values, buffers as their pointer type.
+CtValue *specialize_heuristic_value(Context *ctx, const SpecValue *v);
+CtValue *specialize_scalar_value(Context *ctx, const SpecValue *v);   // NULL for POINTER and DESC
+
+#endif

@@ -1,0 +1,124 @@
+/* Kernels compiled when they are launched, as Triton's JIT does it.
+ *
+ *   tile_jit *jit; tile_jit_kernel *kernel; tile_error *error = NULL;
+ *   tile_jit_open_file(device, "vector_add.tile", NULL, &jit, &error);
+ *   tile_jit_get_kernel(jit, "add", &kernel, &error);
+ *   tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_array(out, TILE_FP32),
+ *                      tile_arg_int(n), tile_arg_int(1024)};
+ *   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
+ *   launch.grid[0] = (n + 1023) / 1024;
+ *   tile_jit_launch(kernel, &launch, args, 5, &error);
+ *
+ * Arguments are those of the source, in its order, constexprs included: tile_arg_default() takes the default (or leaves a
+ * constexpr to the autotune configuration), and arguments left out at the end are defaults. An integer constexpr is a
+ * tile_arg_int, any other a float, bool, None or tile_arg_text("fp16").
+ *
+ * Specialisation. A variant is made per: types; an integer being 1 (it becomes a constant) or a multiple of 16; a pointer
+ * being a multiple of 16; the values of constexprs; num_warps, num_stages, num_ctas, maxnreg. `do_not_specialize` and
+ * annotations of the source are obeyed. Integers are int32 where they fit, else int64; floats are fp32; give
+ * tile_arg.type for another.
+ *
+ * Threads. A tile_jit and everything got from it may be used by any number of threads at the same time. A launch of a variant that
+ * is there takes no lock and allocates nothing. Threads that need the same missing variant wait for one compilation;
+ * different ones compile at the same time. */
+#ifndef TILE_JIT_H
+#define TILE_JIT_H
+
+#include "tile/tile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tile_jit tile_jit;
+typedef struct tile_jit_kernel tile_jit_kernel;
+typedef struct tile_variant tile_variant;
+
+/* What happens when a launch needs a variant that is not there. Loading one from the cache is no compilation. */
+typedef enum tile_jit_policy {
+  TILE_JIT_ALLOW = 0,          /* compile it */
+  TILE_JIT_WARN = 1,           /* compile it and send TILE_JIT_EVENT_UNPREPARED; tile_jit_prepare sends none */
+  TILE_JIT_FORBID = 2          /* fail with TILE_ERROR_USAGE; only tile_jit_prepare compiles */
+} tile_jit_policy;
+
+typedef enum tile_jit_event_kind {
+  TILE_JIT_EVENT_COMPILE_BEGIN = 0, TILE_JIT_EVENT_COMPILE_END = 1, TILE_JIT_EVENT_CACHE_HIT = 2, TILE_JIT_EVENT_CACHE_MISS = 3,
+  TILE_JIT_EVENT_UNPREPARED = 4, TILE_JIT_EVENT_TUNE_STEP = 5
+} tile_jit_event_kind;
+typedef struct tile_jit_event {
+  tile_jit_event_kind kind;
+  const char *kernel;
+  const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024" */
+  double milliseconds;         /* COMPILE_END; TUNE_STEP: of one launch */
+} tile_jit_event;
+/* Called in the thread that caused the event. It must not call into the same tile_jit. Strings last for the call. */
+typedef void (*tile_jit_event_fn)(void *user, const tile_jit_event *event);
+
+typedef struct tile_jit_options {
+  size_t struct_size;
+  tile_jit_policy policy;
+  tile_jit_event_fn on_event;  /* or NULL */
+  void *user;
+  bool no_cache;               /* neither read nor write the disk cache */
+  const char *cache_dir;       /* NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec */
+  const char *const *include_paths;
+  size_t num_include_paths;
+  const char *const *options;  /* further options under tilec's names: "enable-fp-fusion=0" */
+  size_t num_options;
+} tile_jit_options;
+#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0 }
+
+/* Reads and checks the source; nothing is compiled yet. options may be NULL. The device must outlive the tile_jit. */
+TILE_API tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error);
+TILE_API tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size, const tile_jit_options *options,
+                                          tile_jit **jit, tile_error **error);
+/* Frees the kernels and variants too. Nothing of it may be running. */
+TILE_API void tile_jit_close(tile_jit *jit);
+
+TILE_API size_t tile_jit_num_kernels(const tile_jit *jit);
+TILE_API const char *tile_jit_kernel_name(const tile_jit *jit, size_t index);      /* NULL past the end */
+/* The same handle each time; it lives as long as the tile_jit. name NULL: the only kernel. */
+TILE_API tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error);
+TILE_API size_t tile_jit_num_params(const tile_jit_kernel *kernel);
+TILE_API const char *tile_jit_param_name(const tile_jit_kernel *kernel, size_t index);   /* NULL past the end */
+TILE_API bool tile_jit_param_is_constexpr(const tile_jit_kernel *kernel, size_t index);
+TILE_API bool tile_jit_param_has_default(const tile_jit_kernel *kernel, size_t index);
+
+/* The grid of a variant, from its constexprs. 0 on an axis is an error. */
+typedef void (*tile_grid_fn)(void *user, const tile_variant *variant, uint32_t grid[3]);
+
+typedef struct tile_jit_launch_options {
+  size_t struct_size;
+  uint32_t grid[3];
+  tile_grid_fn grid_fn;        /* or NULL: grid */
+  void *grid_user;
+  void *stream;                /* a CUstream; NULL: the default stream */
+  int num_warps, num_stages, num_ctas, maxnreg;   /* 0: the configuration's, else the default */
+} tile_jit_launch_options;
+#define TILE_JIT_LAUNCH_OPTIONS_INIT { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0 }
+
+/* Finds (or makes) the variant and launches it. On a gpu it returns once the launch is queued. */
+TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
+                                     tile_error **error);
+/* Does everything for such a launch that may allocate, compile, load or synchronise, and launches nothing. Of pointers only
+ * type and alignment matter; any multiple of 16 stands for an aligned one. variant may be NULL. */
+TILE_API tile_status tile_jit_prepare(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
+                                      const tile_variant **variant, tile_error **error);
+
+/* Variants live as long as the tile_jit. */
+TILE_API size_t tile_jit_num_variants(tile_jit_kernel *kernel);
+TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);
+/* The value of a constexpr as the source would write it, or NULL. */
+TILE_API const char *tile_variant_constexpr(const tile_variant *variant, const char *name);
+/* As an integer (a bool is 0 or 1); otherwise if it is none. */
+TILE_API int64_t tile_variant_constexpr_int(const tile_variant *variant, const char *name, int64_t otherwise);
+TILE_API size_t tile_variant_num_constexprs(const tile_variant *variant);
+TILE_API const char *tile_variant_constexpr_name(const tile_variant *variant, size_t index);
+/* Launches a known variant with the arguments of the source. They must be such that the variant fits them. */
+TILE_API tile_status tile_variant_launch(const tile_variant *variant, const uint32_t grid[3], void *stream, const tile_arg *args, size_t num_args,
+                                         tile_error **error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,323 @@
+// The JIT on the simulator: variants by specialisation, defaults, constexprs, policies, threads, descriptors, the cache on disk.
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/tile/jit.h"
+
+static const char source[] =
+  "import triton\nimport triton.language as tl\n"
+  "@triton.jit\n"
+  "def axpy(x, y, n, a, scale=2.0, bias=None, BLOCK: tl.constexpr = 128, MODE: tl.constexpr = 'plus'):\n"
+  "    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+  "    m = o < n\n"
+  "    v = tl.load(x + o, mask=m)\n"
+  "    if MODE == 'plus':\n"
+  "        v = v * scale + a\n"
+  "    else:\n"
+  "        v = v * scale - a\n"
+  "    if bias is not None:\n"
+  "        v += tl.load(bias)\n"
+  "    tl.store(y + o, v, mask=m)\n"
+  "@triton.jit\n"
+  "def move(src, dst, BM: tl.constexpr, BN: tl.constexpr):\n"
+  "    dst.store([tl.program_id(0) * BM, 0], src.load([tl.program_id(0) * BM, 4]))\n"
+  "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
+  "@triton.jit\n"
+  "def even(out, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):\n"
+  "    tl.store(out, 1.0 if EVEN else 0.0)\n"
+  "@triton.jit\n"
+  "def broken(x, N: tl.constexpr):\n"
+  "    tl.static_assert(N == 4, 'only four')\n"
+  "    tl.store(x, 0.0)\n";
+
+#define OK(call)                                                                   \
+  do {                                                                             \
+    tile_error *error = NULL;                                                      \
+    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
+  } while (0)
+#define REFUSED(call, status, says)                                                                        \
+  do {                                                                                                     \
+    tile_error *error = NULL;                                                                              \
+    assert_int_equal(call, status);                                                                        \
+    if (!strstr(tile_error_message(error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(error)); \
+    tile_error_free(error);                                                                                \
+  } while (0)
+
+typedef struct { int events[8]; char last[256]; } Seen;
+static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+static void on_event(void *user, const tile_jit_event *e) {
+  Seen *s = user;
+  pthread_mutex_lock(&seen_lock);
+  s->events[e->kind]++;
+  snprintf(s->last, sizeof s->last, "%s(%s)", e->kernel, e->variant);
+  pthread_mutex_unlock(&seen_lock);
+}
+
+static tile_jit *open_jit(tile_device *d, Seen *seen, tile_jit_policy policy, const char *cache) {
+  tile_jit *jit = NULL;
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.policy = policy;
+  o.on_event = on_event;
+  o.user = seen;
+  o.no_cache = !cache;
+  o.cache_dir = cache;
+  OK(tile_jit_open_memory(d, "jit.py", source, strlen(source), &o, &jit, &error));
+  return jit;
+}
+
+static uint64_t make_buffer(tile_device *d, const float *from, size_t n) {
+  uint64_t p = 0;
+  OK(tile_memory_alloc(d, n * sizeof *from, &p, &error));
+  if (from) OK(tile_memory_upload(d, p, from, n * sizeof *from, &error));
+  return p;
+}
+
+enum { N = 256 };
+
+static void variants_on(const char *device) {
+  tile_device *d;
+  if (tile_device_open(device, &d, NULL) != TILE_OK) {
+    printf("no %s here\n", device);
+    return;
+  }
+  Seen seen = {0};
+  tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
+  tile_jit_kernel *k;
+  OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+  assert_int_equal(tile_jit_num_params(k), 8);
+  assert_string_equal(tile_jit_param_name(k, 6), "BLOCK");
+  assert_true(tile_jit_param_is_constexpr(k, 6) && !tile_jit_param_is_constexpr(k, 5));
+  assert_true(tile_jit_param_has_default(k, 4) && !tile_jit_param_has_default(k, 3));
+  float in[N], out[N];
+  for (int i = 0; i < N; i++) in[i] = (float)i;
+  uint64_t x = make_buffer(d, in, N), y = make_buffer(d, in, N), b = make_buffer(d, in + 7, 1);
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  o.grid[0] = 2;
+  const struct { tile_arg args[8]; int num, variants; float scale, add; int n; const char *last; } runs[] = {
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(N), tile_arg_float(1)}, 4, 1, 2, 1, N, "axpy(*fp32:16, *fp32:16, i32:16, fp32, fp32, bias=None)"},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(16), tile_arg_float(2)}, 4, 1, 2, 2, 16, NULL},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(9), tile_arg_float(2)}, 4, 2, 2, 2, 9, "axpy(*fp32:16, *fp32:16, i32, fp32, fp32, bias=None)"},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(1), tile_arg_int(1)}, 4, 3, 2, 1, 1, "axpy(*fp32:16, *fp32:16, i32:1, i32:1, fp32, bias=None)"},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(N), tile_arg_float(1), tile_arg_float(3), tile_arg_array(b, TILE_FP32)}, 6, 4, 3, 8, N, NULL},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(N), tile_arg_float(1), tile_arg_default(), tile_arg_none(), tile_arg_int(256), tile_arg_text("'minus'")}, 8, 5, 2, -1, N, NULL},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(N), tile_arg_float(1), tile_arg_default(), tile_arg_none(), tile_arg_int(256), tile_arg_text("'plus'")}, 8, 6, 2, 1, N, NULL},
+    {{tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(N), tile_arg_float(1)}, 4, 6, 2, 1, N, NULL},
+  };
+  for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+    OK(tile_memory_upload(d, y, in, sizeof in, &error));
+    OK(tile_jit_launch(k, &o, runs[r].args, (size_t)runs[r].num, &error));
+    OK(tile_device_synchronize(d, &error));
+    OK(tile_memory_download(d, out, y, sizeof out, &error));
+    for (int i = 0; i < N; i++) assert_true(out[i] == (i < runs[r].n ? in[i] * runs[r].scale + runs[r].add : in[i]));
+    assert_int_equal(tile_jit_num_variants(k), runs[r].variants);
+    if (runs[r].last) assert_string_equal(seen.last, runs[r].last);
+  }
+  assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], 6);
+  // Launch options are part of the variant.
+  const tile_variant *v;
+  o.num_warps = 2;
+  OK(tile_jit_prepare(k, &o, runs[0].args, 4, &v, &error));
+  assert_int_equal(tile_kernel_num_threads(tile_variant_kernel(v)), 64);
+  assert_int_equal(tile_variant_constexpr_int(v, "BLOCK", 0), 128);
+  assert_string_equal(tile_variant_constexpr(v, "MODE"), "'plus'");
+  assert_null(tile_variant_constexpr(v, "WIDTH"));
+  OK(tile_variant_launch(v, o.grid, NULL, runs[0].args, 4, &error));
+
+  tile_arg args[4];
+  memcpy(args, runs[0].args, sizeof args);
+  REFUSED(tile_jit_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 3 'a' is missing");
+  REFUSED(tile_jit_launch(k, &o, args, 9, &error), TILE_ERROR_USAGE, "takes 8 arguments, got 9");
+  args[0] = tile_arg_pointer(x);
+  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' is a pointer without a type");
+  args[0] = tile_arg_text("3");
+  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' is no constexpr");
+  args[0] = runs[0].args[0];
+  o.grid[0] = 0;
+  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "grid is 0 on axis x");
+  args[0] = tile_arg_array(0, TILE_FP32);
+  o.grid[0] = 1;
+  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' (*fp32) is a null pointer");
+  OK(tile_jit_get_kernel(jit, "broken", &k, &error));
+  args[0] = runs[0].args[0];
+  args[1] = tile_arg_int(5);
+  for (int again = 0; again < 2; again++) REFUSED(tile_jit_launch(k, &o, args, 2, &error), TILE_ERROR_PROGRAM, "only four");
+  args[1] = tile_arg_array(x, TILE_FP32);
+  REFUSED(tile_jit_launch(k, &o, args, 2, &error), TILE_ERROR_USAGE, "'N' is a constexpr");
+  REFUSED(tile_jit_get_kernel(jit, "axpi", &k, &error), TILE_ERROR_USAGE, "did you mean axpy");
+  REFUSED(tile_jit_get_kernel(jit, NULL, &k, &error), TILE_ERROR_USAGE, "4 kernels");
+  tile_jit_close(jit);
+  tile_device_close(d);
+}
+static void on_sim(void **state) { (void)state; variants_on("sim"); }
+static void on_interp(void **state) { (void)state; variants_on("interp"); }
+static void on_gpu(void **state) { (void)state; variants_on("gpu"); }
+
+static void descriptors_and_heuristics(void **state) {
+  (void)state;
+  tile_device *d;
+  OK(tile_device_open("sim", &d, &error));
+  Seen seen = {0};
+  tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
+  tile_jit_kernel *k;
+  float in[6 * 8], out[5 * 4];
+  for (int i = 0; i < 48; i++) in[i] = (float)i;
+  uint64_t src = make_buffer(d, in, 48), dst = make_buffer(d, NULL, 20);
+  tile_tensor s = {.base = src, .rank = 2, .shape = {6, 8}, .strides = {8, 1}, .type = TILE_FP32, .block = {4, 4}};
+  tile_tensor t = {.base = dst, .rank = 2, .shape = {5, 4}, .strides = {4, 1}, .type = TILE_FP32, .block = {4, 4}};
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  o.grid[0] = 2;
+  tile_arg args[] = {tile_arg_tensor(&s), tile_arg_tensor(&t), tile_arg_int(4), tile_arg_int(4)};
+  OK(tile_jit_get_kernel(jit, "move", &k, &error));
+  OK(tile_jit_launch(k, &o, args, 4, &error));
+  OK(tile_device_synchronize(d, &error));
+  OK(tile_memory_download(d, out, dst, sizeof out, &error));
+  for (int i = 0; i < 20; i++) assert_true(out[i] == in[i / 4 * 8 + 4 + i % 4]);
+  s.type = TILE_UNTYPED;
+  REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "without rank or type");
+
+  OK(tile_jit_get_kernel(jit, "even", &k, &error));
+  o.grid[0] = 1;
+  for (int n = 32; n < 36; n += 2) {
+    tile_arg scalars[] = {tile_arg_array(dst, TILE_FP32), tile_arg_int(n), tile_arg_int(16)};
+    OK(tile_jit_launch(k, &o, scalars, 3, &error));
+    OK(tile_memory_download(d, out, dst, 4, &error));
+    assert_true(out[0] == (n % 16 == 0));
+  }
+  tile_jit_close(jit);
+  tile_device_close(d);
+}
+
+static void policies(void **state) {
+  (void)state;
+  tile_device *d;
+  OK(tile_device_open("sim", &d, &error));
+  uint64_t x = make_buffer(d, NULL, N);
+  tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(x, TILE_FP32), tile_arg_int(1), tile_arg_float(1)};
+  for (int policy = TILE_JIT_WARN; policy <= TILE_JIT_FORBID; policy++) {
+    Seen seen = {0};
+    tile_jit *jit = open_jit(d, &seen, (tile_jit_policy)policy, NULL);
+    tile_jit_kernel *k;
+    OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+    if (policy == TILE_JIT_FORBID) REFUSED(tile_jit_launch(k, NULL, args, 4, &error), TILE_ERROR_USAGE, "the variant (*fp32:16, *fp32:16, i32:1, fp32, fp32, bias=None) was not prepared");
+    OK(tile_jit_prepare(k, NULL, args, 4, NULL, &error));
+    assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 0);
+    OK(tile_memory_upload(d, x, (float[]){1}, 4, &error));
+    OK(tile_jit_launch(k, NULL, args, 4, &error));
+    assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 0);
+    if (policy == TILE_JIT_WARN) {
+      args[2] = tile_arg_int(2);
+      tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+      OK(tile_memory_upload(d, x, (float[]){1, 1}, 8, &error));
+      OK(tile_jit_launch(k, &o, args, 4, &error));
+      assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 1);
+      args[2] = tile_arg_int(1);
+    }
+    tile_jit_close(jit);
+  }
+  tile_device_close(d);
+}
+
+enum { THREADS = 8 };
+typedef struct { tile_jit_kernel *k; tile_device *d; int index; bool ok; } Worker;
+
+static void *work(void *user) {
+  Worker *w = user;
+  float in[N], out[N];
+  for (int i = 0; i < N; i++) in[i] = (float)(i + w->index);
+  uint64_t x = make_buffer(w->d, in, N), y = make_buffer(w->d, in, N);
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  o.grid[0] = 2;
+  w->ok = true;
+  for (int round = 0; round < 4; round++) {
+    // Half of the threads want the same variants at the same time.
+    o.num_warps = 1 << (w->index % 2);
+    tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(round % 2 ? 16 : 17), tile_arg_float(w->index)};
+    w->ok = w->ok && tile_jit_launch(w->k, &o, args, 4, NULL) == TILE_OK && tile_device_synchronize(w->d, NULL) == TILE_OK;
+  }
+  w->ok = w->ok && tile_memory_download(w->d, out, y, sizeof out, NULL) == TILE_OK;
+  for (int i = 0; i < N; i++) w->ok = w->ok && out[i] == (i < 17 ? in[i] * 2 + (float)w->index : in[i]);
+  return NULL;
+}
+
+static void threads(void **state) {
+  (void)state;
+  tile_device *d;
+  OK(tile_device_open("sim", &d, &error));
+  Seen seen = {0};
+  tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
+  tile_jit_kernel *k;
+  OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+  pthread_t ids[THREADS];
+  Worker workers[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    workers[i] = (Worker){k, d, i, false};
+    pthread_create(&ids[i], NULL, work, &workers[i]);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(ids[i], NULL);
+    assert_true(workers[i].ok);
+  }
+  assert_int_equal(tile_jit_num_variants(k), 4);
+  assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], 4);
+  tile_jit_close(jit);
+  tile_device_close(d);
+}
+
+// A second program of the same source finds the first one's kernels, and they do the same.
+static void disk_cache(void **state) {
+  (void)state;
+  char dir[] = "/tmp/tile-jit-XXXXXX", command[64];
+  assert_non_null(mkdtemp(dir));
+  tile_device *d;
+  OK(tile_device_open("sim", &d, &error));
+  float in[N], out[N];
+  for (int i = 0; i < N; i++) in[i] = (float)i;
+  uint64_t x = make_buffer(d, in, N), y = make_buffer(d, in, N);
+  for (int round = 0; round < 3; round++) {
+    Seen seen = {0};
+    tile_jit *jit = open_jit(d, &seen, round == 1 ? TILE_JIT_ALLOW : TILE_JIT_WARN, dir);
+    tile_jit_kernel *k;
+    OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+    tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(100 + round / 2 * 12), tile_arg_float(round)};
+    const tile_variant *v;
+    OK(tile_jit_prepare(k, NULL, args, 4, &v, &error));
+    assert_int_equal(tile_variant_constexpr_int(v, "BLOCK", 0), 128);
+    OK(tile_jit_launch(k, NULL, args, 4, &error));
+    OK(tile_device_synchronize(d, &error));
+    OK(tile_memory_download(d, out, y, sizeof out, &error));
+    for (int i = 0; i < 100; i++) assert_true(out[i] == in[i] * 2 + (float)round);
+    assert_int_equal(seen.events[TILE_JIT_EVENT_CACHE_HIT], round == 1);
+    assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], round != 1);
+    tile_jit_close(jit);
+  }
+  tile_device_close(d);
+  snprintf(command, sizeof command, "rm -r %s", dir);
+  assert_int_equal(system(command), 0);
+}
+
+static void bad_sources(void **state) {
+  (void)state;
+  tile_device *d;
+  tile_jit *jit;
+  OK(tile_device_open("interp", &d, &error));
+  REFUSED(tile_jit_open_memory(d, "a.py", "def f(:\n", 8, NULL, &jit, &error), TILE_ERROR_PROGRAM, "a.py:1");
+  REFUSED(tile_jit_open_memory(d, "a.py", "x = 1\n", 6, NULL, &jit, &error), TILE_ERROR_PROGRAM, "defines no kernel");
+  REFUSED(tile_jit_open_memory(d, "a.tir", "", 0, NULL, &jit, &error), TILE_ERROR_USAGE, "is IR");
+  REFUSED(tile_jit_open_file(d, "does/not/exist.tile", NULL, &jit, &error), TILE_ERROR_FILE, "does/not/exist.tile");
+  const char *options[] = {"num-warps=3"};
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.options = options;
+  o.num_options = 1;
+  REFUSED(tile_jit_open_memory(d, "a.py", source, strlen(source), &o, &jit, &error), TILE_ERROR_USAGE, "power of two");
+  tile_device_close(d);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_interp), cmocka_unit_test(on_gpu), cmocka_unit_test(descriptors_and_heuristics),
+                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(bad_sources)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
