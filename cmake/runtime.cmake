@@ -43,6 +43,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS tilec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS tile EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES runtime/python/tile.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/python)
 install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)

@@ -1,4 +1,4 @@
-// tilec: compile a file and write what was asked for. `tilec run` is in run.c.
+// tilec: compile a file and write what was asked for. `tilec run` is in run.c, `tilec cache` in cache_main.c.
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
   int skip = argc > 0 ? 1 + is_run : 0;
   tile_error *error = NULL;
   int exit_status;
-  if (!options_parse(&options, is_run ? COMMAND_RUN : COMMAND_COMPILE, argc - skip, (const char *const *)argv + skip, &error))
+  if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, &arena, argc - 2, (const char *const *)argv + 2);
+  else if (!options_parse(&options, is_run ? COMMAND_RUN : COMMAND_COMPILE, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
     exit_status = is_run ? run_main(&options, &arena) : compile_main(&options);

@@ -260,7 +260,8 @@ static void put_spellings(Buf *b, const Row *r) {
 static void print_help(Buf *out) {
   enum { INDENT = 30, WIDTH = 100 };
   buf_puts(out, "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
-                "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n");
+                "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
+                "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -292,7 +293,7 @@ static void print_help(Buf *out) {
            "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
            "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
            "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-           "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses.\n");
+           "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
 static void put_roff(Buf *b, const char *s) {

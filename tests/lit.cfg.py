@@ -1,6 +1,7 @@
 # lit's configuration: every .tir, .tile, .py and .test file below tests/ with RUN lines. TILE_BUILD names the build folder.
 import os
 import shutil
+import sys
 
 import lit.formats
 
@@ -20,6 +21,12 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TILE_PTXAS", "TILE_DEVICE"):
         config.environment[name] = os.environ[name]
 config.substitutions.append(("%tilec", os.path.join(build, "tilec")))
 config.substitutions.append(("%source", source))
+config.substitutions.append(("%build", build))
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%status", os.path.join(source, "tests", "runtime", "inputs", "status.sh")))
 if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
     config.available_features.add("ptxas")
+# A library with a sanitizer inside cannot be loaded by a Python without one.
+cache = os.path.join(build, "CMakeCache.txt")
+if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cache) and "TILE_SANITIZE:BOOL=ON" in open(cache).read()):
+    config.available_features.add("libtile")

@@ -1,0 +1,398 @@
+"""Launch kernels of .tile and Triton files from Python through libtile, without Triton.
+
+    import tile, torch
+    k = tile.load("matmul.tile").matmul_kernel
+    k[lambda meta: (tile.cdiv(M, meta["BM"]) * tile.cdiv(N, meta["BN"]),)](a, b, c, M, N, K, ..., BM=128, BN=128, BK=32, GROUP=8)
+
+Arguments are positional or by name, as of the @triton.jit function: anything with data_ptr() and dtype (a PyTorch tensor), with
+__cuda_array_interface__ (CuPy, Numba), tile.ptr(address, "fp16"), tile.desc(tensor, block), int, float, bool, None; constexprs take
+strings, dtypes and tuples too. num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the stream
+is PyTorch's current one if PyTorch is loaded.
+
+Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or by the system's loader). Safe from several threads.
+"""
+import ctypes
+import os
+import sys
+from ctypes import POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+
+__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "cdiv", "Error", "Device", "Program", "Kernel"]
+
+_TYPES = ("", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64")
+_TYPE_CODES = {name: code for code, name in enumerate(_TYPES) if name}
+_TYPE_CODES.update({
+    "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9, "float8_e4m3fn": 10, "float8_e5m2": 11,
+    "float16": 15, "bfloat16": 16, "float32": 17, "float64": 18, "half": 15, "float": 17, "double": 18, "long": 5, "int": 4,
+})
+_INTERFACE_TYPES = {"b1": 1, "i1": 2, "i2": 3, "i4": 4, "i8": 5, "u1": 6, "u2": 7, "u4": 8, "u8": 9, "f2": 15, "f4": 17, "f8": 18}
+_INT, _FLOAT, _POINTER, _TENSOR, _DEFAULT, _NONE, _BOOL, _TEXT = range(8)
+
+
+class _Tensor(Structure):
+    _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5), ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool)]
+
+
+class _Value(Union):
+    _fields_ = [("i", c_int64), ("f", c_double), ("pointer", c_uint64), ("tensor", POINTER(_Tensor)), ("text", c_char_p)]
+
+
+class _Arg(Structure):
+    _fields_ = [("kind", c_int), ("type", c_int), ("value", _Value)]
+
+
+class _JitOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p), ("no_cache", c_bool), ("cache_dir", c_char_p),
+                ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
+
+
+class _Launch(Structure):
+    _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p), ("stream", c_void_p),
+                ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int)]
+
+
+class _Event(Structure):
+    _fields_ = [("kind", c_int), ("kernel", c_char_p), ("variant", c_char_p), ("milliseconds", c_double)]
+
+
+_EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(_Event))
+EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step")
+
+
+class Error(RuntimeError):
+    """A failure reported by libtile. `status` is its tile_status."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+def _open_library():
+    here = os.path.dirname(os.path.abspath(__file__))
+    named = os.environ.get("TILE_LIBRARY")
+    candidates = [named] if named else [p for p in (os.path.join(here, "libtile.so"), os.path.join(here, "libtile.so.0")) if os.path.exists(p)] or ["libtile.so.0"]
+    lib = ctypes.CDLL(candidates[0])
+    error, out = POINTER(c_void_p), POINTER(c_void_p)
+    functions = {
+        "tile_error_message": (c_char_p, c_void_p), "tile_error_free": (None, c_void_p),
+        "tile_device_open": (c_int, c_char_p, out, error), "tile_device_kind": (c_char_p, c_void_p), "tile_device_name": (c_char_p, c_void_p),
+        "tile_device_close": (None, c_void_p), "tile_device_synchronize": (c_int, c_void_p, error),
+        "tile_memory_alloc": (c_int, c_void_p, c_size_t, POINTER(c_uint64), error), "tile_memory_free": (c_int, c_void_p, c_uint64, error),
+        "tile_memory_upload": (c_int, c_void_p, c_uint64, c_void_p, c_size_t, error), "tile_memory_download": (c_int, c_void_p, c_void_p, c_uint64, c_size_t, error),
+        "tile_jit_open_file": (c_int, c_void_p, c_char_p, POINTER(_JitOptions), out, error),
+        "tile_jit_open_memory": (c_int, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(_JitOptions), out, error),
+        "tile_jit_close": (None, c_void_p), "tile_jit_num_kernels": (c_size_t, c_void_p), "tile_jit_kernel_name": (c_char_p, c_void_p, c_size_t),
+        "tile_jit_get_kernel": (c_int, c_void_p, c_char_p, out, error), "tile_jit_num_params": (c_size_t, c_void_p),
+        "tile_jit_param_name": (c_char_p, c_void_p, c_size_t), "tile_jit_param_is_constexpr": (c_bool, c_void_p, c_size_t),
+        "tile_jit_launch": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, error),
+        "tile_jit_prepare": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, out, error), "tile_jit_num_variants": (c_size_t, c_void_p),
+        "tile_variant_num_constexprs": (c_size_t, c_void_p), "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
+        "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
+        "tile_variant_launch": (c_int, c_void_p, POINTER(c_uint32 * 3), c_void_p, POINTER(_Arg), c_size_t, error),
+    }
+    for name, (result, *params) in functions.items():
+        f = getattr(lib, name)
+        f.restype, f.argtypes = result, params
+    return lib
+
+
+_lib = _open_library()
+
+
+def _check(status, error):
+    if status == 0:
+        return
+    message = _lib.tile_error_message(error).decode("utf-8", "replace") if error else "failed"
+    _lib.tile_error_free(error)
+    raise Error(status, message)
+
+
+def cdiv(a, b):
+    return -(-a // b)
+
+
+class Device:
+    """gpu, gpu:N, sim or interp. Memory calls are for programs without a tensor library."""
+
+    def __init__(self, spec=None):
+        self._handle, e = c_void_p(), c_void_p()
+        _check(_lib.tile_device_open(spec.encode() if spec else None, byref(self._handle), byref(e)), e)
+        self.kind = _lib.tile_device_kind(self._handle).decode()
+        self.name = _lib.tile_device_name(self._handle).decode()
+
+    def alloc(self, size):
+        address, e = c_uint64(), c_void_p()
+        _check(_lib.tile_memory_alloc(self._handle, size, byref(address), byref(e)), e)
+        return address.value
+
+    def free(self, address):
+        e = c_void_p()
+        _check(_lib.tile_memory_free(self._handle, address, byref(e)), e)
+
+    def upload(self, address, data):
+        data, e = bytes(data), c_void_p()
+        _check(_lib.tile_memory_upload(self._handle, address, data, len(data), byref(e)), e)
+
+    def download(self, address, size):
+        data, e = ctypes.create_string_buffer(size), c_void_p()
+        _check(_lib.tile_memory_download(self._handle, data, address, size, byref(e)), e)
+        return data.raw
+
+    def synchronize(self):
+        e = c_void_p()
+        _check(_lib.tile_device_synchronize(self._handle, byref(e)), e)
+
+
+_devices = {}
+
+
+def open_device(spec=None):
+    """One Device per spec and process."""
+    if spec not in _devices:
+        _devices[spec] = Device(spec)
+    return _devices[spec]
+
+
+def default_device():
+    return open_device(None)
+
+
+class ptr:
+    """A raw device address as an argument: ptr(address, "fp16")."""
+
+    __slots__ = ("address", "dtype")
+
+    def __init__(self, address, dtype):
+        self.address, self.dtype = address, dtype
+
+    def data_ptr(self):
+        return self.address
+
+
+class desc:
+    """A tensor descriptor: the tensor (or ptr), its block, and shape and strides in elements where the tensor does not tell."""
+
+    __slots__ = ("base", "tensor")
+
+    def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False):
+        shape = list(shape if shape is not None else tensor.shape)
+        if strides is None:
+            strides = tensor.stride() if hasattr(tensor, "stride") else [_product(shape[i + 1:]) for i in range(len(shape))]
+        address, code = _address(tensor)
+        if not len(shape) == len(strides) == len(block) <= 5:
+            raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
+        pad = [0] * (5 - len(shape))
+        self.base = tensor
+        self.tensor = _Tensor(address, len(shape), (c_int64 * 5)(*shape, *pad), (c_int64 * 5)(*strides, *pad), code, (c_int64 * 5)(*block, *pad), pad_nan)
+
+
+def _product(values):
+    result = 1
+    for v in values:
+        result *= v
+    return result
+
+
+_dtype_codes = {}   # dtype objects as they come, to their codes
+
+
+def _type_code(dtype):
+    name = str(dtype).rpartition(".")[2]
+    code = _TYPE_CODES.get(name)
+    if code is None:
+        raise TypeError(f"there is no kernel type for dtype {dtype}")
+    try:
+        _dtype_codes[dtype] = code
+    except TypeError:
+        pass
+    return code
+
+
+def _address(value):
+    data_ptr = getattr(value, "data_ptr", None)
+    if data_ptr is not None:
+        return data_ptr(), _dtype_codes.get(value.dtype) or _type_code(value.dtype)
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is None:
+        raise TypeError(f"{type(value).__name__} is no tensor: it has neither data_ptr() nor __cuda_array_interface__")
+    code = _INTERFACE_TYPES.get(interface["typestr"][1:])
+    if code is None:
+        raise TypeError(f"there is no kernel type for {interface['typestr']}")
+    return interface["data"][0], code
+
+
+def _expression(value):
+    """A constexpr's value as the source would write it."""
+    if isinstance(value, (str, tuple, list)):
+        return repr(value)
+    name = str(value).rpartition(".")[2]
+    if name in _TYPE_CODES:
+        return _TYPES[_TYPE_CODES[name]]
+    raise TypeError(f"{value!r} cannot be the value of a constexpr")
+
+
+def _fill(arg, value, is_constexpr):
+    kind = type(value)
+    if kind is int:
+        if -1 << 63 <= value < 1 << 63:
+            arg.kind, arg.type, arg.value.i = _INT, 0, value
+        elif 0 <= value < 1 << 64:
+            arg.kind, arg.type, arg.value.pointer = _INT, 9, value
+        else:
+            raise OverflowError(f"{value} does not fit 64 bits")
+    elif kind is float:
+        arg.kind, arg.type, arg.value.f = _FLOAT, 0, value
+    elif kind is bool:
+        arg.kind, arg.type, arg.value.i = _BOOL, 0, value
+    elif value is None:
+        arg.kind, arg.type = _NONE, 0
+    elif is_constexpr:
+        arg.kind, arg.type, arg.value.text = _TEXT, 0, _expression(value).encode()
+    elif kind is desc:
+        arg.kind, arg.type, arg.value.tensor = _TENSOR, 0, ctypes.pointer(value.tensor)
+    elif hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or not hasattr(value, "__float__"):
+        arg.kind = _POINTER
+        arg.value.pointer, arg.type = _address(value)
+    else:   # a number that is none of Python's own types: NumPy's, an enum's
+        _fill(arg, value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr)
+
+
+class Kernel:
+    """kernel[grid](args…). The grid: an int, a tuple of up to three, or a function of the dict of all arguments and constexprs."""
+
+    def __init__(self, program, handle, name):
+        self._program, self._handle, self.__name__ = program, handle, name
+        count = _lib.tile_jit_num_params(handle)
+        self.params = tuple(_lib.tile_jit_param_name(handle, i).decode() for i in range(count))
+        self._index = {p: i for i, p in enumerate(self.params)}
+        self._constexpr = tuple(_lib.tile_jit_param_is_constexpr(handle, i) for i in range(count))
+        self._args_type = _Arg * max(count, 1)
+        self._metas = {}
+
+    def __getitem__(self, grid):
+        return lambda *args, **kwargs: self.run(grid, args, kwargs)
+
+    @property
+    def num_variants(self):
+        return _lib.tile_jit_num_variants(self._handle)
+
+    def warmup(self, *args, grid=None, **kwargs):
+        """Compiles and loads what a launch with such arguments needs; launches nothing."""
+        self._variant(*self._bind(args, kwargs))
+
+    def _bind(self, args, kwargs):
+        count = len(self.params)
+        if len(args) > count:
+            raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
+        packed, launch = self._args_type(), _Launch(struct_size=ctypes.sizeof(_Launch), grid=(1, 1, 1))
+        constexpr = self._constexpr
+        for i, value in enumerate(args):
+            _fill(packed[i], value, constexpr[i])
+        for i in range(len(args), count):
+            packed[i].kind = _DEFAULT
+        for name, value in kwargs.items():
+            i = self._index.get(name)
+            if name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
+                setattr(launch, name, value or 0)
+            elif name == "stream":
+                launch.stream = getattr(value, "cuda_stream", value)
+                continue
+            elif i is None:
+                raise TypeError(f"{self.__name__} has no parameter '{name}'; it has {', '.join(self.params)}")
+            if i is not None:
+                if i < len(args):
+                    raise TypeError(f"{self.__name__}: '{name}' is given twice")
+                _fill(packed[i], value, constexpr[i])
+        if "stream" not in kwargs and self._program.device.kind == "gpu" and "torch" in sys.modules:
+            launch.stream = sys.modules["torch"].cuda.current_stream().cuda_stream
+        return packed, launch
+
+    def _variant(self, packed, launch):
+        variant, e = c_void_p(), c_void_p()
+        _check(_lib.tile_jit_prepare(self._handle, byref(launch), packed, len(self.params), byref(variant), byref(e)), e)
+        return variant
+
+    def _meta(self, variant):
+        meta = self._metas.get(variant.value)
+        if meta is None:
+            meta = self._metas[variant.value] = {}
+            for i in range(_lib.tile_variant_num_constexprs(variant)):
+                name = _lib.tile_variant_constexpr_name(variant, i)
+                meta[name.decode()] = _literal(_lib.tile_variant_constexpr(variant, name).decode())
+        return meta
+
+    def run(self, grid, args, kwargs):
+        packed, launch = self._bind(args, kwargs)
+        e = c_void_p()
+        if callable(grid):
+            # The policy of the program is about launches; the grid needs the variant first.
+            if self._program.policy == "forbid":
+                raise Error(2, f"{self.__name__}: a grid that is a function needs policy allow or warn")
+            variant = self._variant(packed, launch)
+            meta = dict(self._meta(variant))
+            meta.update(zip(self.params, args))
+            meta.update(kwargs)
+            size = _grid(grid(meta))
+            _check(_lib.tile_variant_launch(variant, byref(size), launch.stream, packed, len(self.params), byref(e)), e)
+            return
+        launch.grid = _grid(grid)
+        _check(_lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e)), e)
+
+
+def _grid(grid):
+    axes = (grid,) if isinstance(grid, int) else tuple(grid)
+    if not 1 <= len(axes) <= 3:
+        raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")
+    for n in axes:
+        if not 0 <= n < 1 << 32:
+            raise ValueError(f"a grid of {n} is impossible")
+    return (c_uint32 * 3)(*axes, *([1] * (3 - len(axes))))
+
+
+def _literal(text):
+    import ast
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+class Program:
+    """The kernels of a file, as attributes or by program["name"]."""
+
+    def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(), options=(), on_event=None):
+        self.device = device if isinstance(device, Device) else open_device(device)
+        self.policy = policy
+        self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
+        self._on_event = _EVENT_FN(lambda user, event: on_event(EVENTS[event[0].kind], event[0].kernel.decode(), event[0].variant.decode(), event[0].milliseconds)) if on_event else None
+        o = _JitOptions(struct_size=ctypes.sizeof(_JitOptions), policy=("allow", "warn", "forbid").index(policy), no_cache=not cache,
+                        cache_dir=os.fsencode(cache_dir) if cache_dir else None, on_event=ctypes.cast(self._on_event, c_void_p) if self._on_event else None)
+        o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
+        o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
+        name = os.fsencode(path)
+        if text is None:
+            status = _lib.tile_jit_open_file(self.device._handle, name, byref(o), byref(self._handle), byref(e))
+        else:
+            data = text.encode()
+            status = _lib.tile_jit_open_memory(self.device._handle, name, data, len(data), byref(o), byref(self._handle), byref(e))
+        _check(status, e)
+        self.kernels = tuple(_lib.tile_jit_kernel_name(self._handle, i).decode() for i in range(_lib.tile_jit_num_kernels(self._handle)))
+
+    def __getitem__(self, name):
+        if name not in self._kernels:
+            handle, e = c_void_p(), c_void_p()
+            _check(_lib.tile_jit_get_kernel(self._handle, name.encode(), byref(handle), byref(e)), e)
+            self._kernels[name] = Kernel(self, handle, name)
+        return self._kernels[name]
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.kernels:
+            raise AttributeError(f"no kernel '{name}'; there are {', '.join(self.__dict__.get('kernels', ()))}")
+        return self[name]
+
+
+def load(path, **options):
+    return Program(path, **options)
+
+
+def loads(text, name="<string>", **options):
+    return Program(name, text, **options)

@@ -1,0 +1,82 @@
+import array
+import sys
+
+import tile
+
+device = tile.open_device("sim")
+
+
+class Tensor:
+    """What the module needs of a tensor, over the simulator's memory."""
+
+    def __init__(self, values, dtype, shape):
+        self.code = {"torch.float32": "f", "torch.float16": "e"}[dtype]
+        self.dtype, self.shape, self.count = dtype, shape, len(values)
+        self.data = device.alloc(max(len(values) * 4, 16))
+        device.upload(self.data, pack(self.code, values))
+
+    def data_ptr(self):
+        return self.data
+
+    def values(self):
+        import struct
+        size = struct.calcsize(self.code)
+        return list(struct.unpack(f"<{self.count}{self.code}", device.download(self.data, self.count * size)))
+
+
+def pack(code, values):
+    import struct
+    return struct.pack(f"<{len(values)}{code}", *values)
+
+
+def f32(values, *shape):
+    return Tensor(values, "torch.float32", shape)
+
+
+examples = sys.argv[1]
+program = tile.load(f"{examples}/vector_add.tile", device=device, cache=False)
+n = 1000
+x, y, out = f32([float(i) for i in range(n)]), f32([2.0 * i for i in range(n)]), f32([0.0] * n)
+program.add[(1,)](x, y, out, n)
+device.synchronize()
+assert out.values() == [3.0 * i for i in range(n)]
+raw = array.array("f", [0.0] * n)
+device.upload(out.data, raw.tobytes())
+program.add[lambda meta: (tile.cdiv(meta["n"], meta["BLOCK"]),)](x, tile.ptr(y.data, "fp32"), out=out, n=n, BLOCK=256, num_warps=2)
+device.synchronize()
+assert out.values() == [3.0 * i for i in range(n)]
+print("add ok")
+
+matmul = tile.load(f"{examples}/matmul.tile", device=device, cache=False).matmul_kernel
+M, N, K = 32, 48, 40
+a = Tensor([float(i % 7 - 3) for i in range(M * K)], "torch.float16", (M, K))
+b = Tensor([float(i % 5 - 2) for i in range(K * N)], "torch.float16", (K, N))
+c = Tensor([0.0] * (M * N), "torch.float16", (M, N))
+grid = lambda meta: (tile.cdiv(M, meta["BM"]) * tile.cdiv(N, meta["BN"]),)
+for again in range(2):
+    matmul[grid](a, b, c, M, N, K, K, 1, N, 1, N, 1, BM=32, BN=32, BK=32, GROUP=8, num_warps=4, num_stages=2)
+device.synchronize()
+av, bv = a.values(), b.values()
+assert c.values() == [float(sum(av[i * K + k] * bv[k * N + j] for k in range(K))) for i in range(M) for j in range(N)]
+print(f"matmul ok, {matmul.num_variants} variant")
+
+move = tile.loads("""
+@kernel
+def move(src, dst, BM: constexpr, BN: constexpr):
+    dst.store([program_id(0) * BM, 0], src.load([program_id(0) * BM, 4]))
+""", device=device, cache=False).move
+src, dst = f32([float(i) for i in range(64)], 8, 8), f32([0.0] * 32, 8, 4)
+move[2](tile.desc(src, [4, 4]), tile.desc(dst, [4, 4]), BM=4, BN=4)
+device.synchronize()
+assert dst.values() == [float(i // 4 * 8 + 4 + i % 4) for i in range(32)]
+print("copy ok")
+
+bad = Tensor([0.0] * 8, "torch.float32", (8,))
+bad.dtype = "complex64"
+for attempt in (lambda: program.add[(1,)](x, y, out), lambda: program.add[(1,)](x, y, out, m=3), lambda: program.add[(1,)](x, y, bad, n), lambda: program.sub):
+    try:
+        attempt()
+        print("not refused")
+    except (tile.Error, TypeError, AttributeError) as e:
+        print("refused:", e)
+print("all done")
