@@ -233,6 +233,7 @@ static tile_status show_empty(CudaDevice *d, const KernelParam *p, tile_tensor *
   return status;
 }
 
+// Called with the kernel's scratch_lock.
 static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t grid[3], tile_error **error) {
   uint64_t need = (uint64_t)k->scratch_bytes * grid[0] * k->num_ctas * grid[1] * grid[2];
   if (need <= k->scratch_size) return TILE_OK;
