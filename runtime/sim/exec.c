@@ -311,7 +311,9 @@ static uint32_t run_cta(Cta *c) {
       w->counted = true;
       c->warps_done++;
       g->progress++;
-      if (c->warps_done == c->num_warps && g->hooks.cta_end) g->hooks.cta_end(c);
+      if (c->warps_done < c->num_warps) continue;
+      setmaxnreg_cta_end(c);
+      if (g->hooks.cta_end) g->hooks.cta_end(c);
     }
   }
   return steps;
@@ -393,9 +395,9 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   if (f->param_bytes) memcpy((void *)(uintptr_t)g->param_addr, lp->params, f->param_bytes);
   if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE))) memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
   sim_install_hooks(g, &g->hooks);
-  trace_open(g);
+  bool traced = trace_open(g);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);
-  run_grid(g);
+  if (traced) run_grid(g);
   if (g->hooks.grid_end) g->hooks.grid_end(g);
   trace_close(g);
   CUresult rc = g->failed;
@@ -409,24 +411,30 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   return rc;
 }
 
+// All device memory and its definedness, copied to or from `saved`; the bytes that takes.
+static size_t exchange_memory(const Device *d, uint8_t *saved, bool restore) {
+  size_t at = 0;
+  for (uint32_t i = 0; i < d->num_allocs; i++) {
+    const Alloc *a = d->allocs[i];
+    uint8_t *const parts[] = {(uint8_t *)(uintptr_t)a->base, a->shadow};
+    for (uint32_t k = 0; k < countof(parts) && parts[k]; at += a->size, k++)
+      if (saved) memcpy(restore ? parts[k] : saved + at, restore ? saved + at : parts[k], a->size);
+  }
+  return at;
+}
+
 // With several seeds, every run starts from the same memory; the last run's results stay.
 CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp) {
   uint32_t n = sim->num_seeds ? sim->num_seeds : 1;
   uint8_t *saved = NULL;
-  uint64_t total = 0;
   if (n > 1) {
-    for (uint32_t i = 0; i < d->num_allocs; i++) total += d->allocs[i]->size;
-    saved = malloc(total ? total : 1);
+    saved = malloc(exchange_memory(d, NULL, false) + 1);
     if (!saved) return CUDA_ERROR_OUT_OF_MEMORY;
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < d->num_allocs; at += d->allocs[i++]->size) memcpy(saved + at, (void *)(uintptr_t)d->allocs[i]->base, d->allocs[i]->size);
+    exchange_memory(d, saved, false);
   }
   CUresult rc = CUDA_SUCCESS;
   for (uint32_t k = 0; k < n && !rc; k++) {
-    if (k) {
-      uint64_t at = 0;
-      for (uint32_t i = 0; i < d->num_allocs; at += d->allocs[i++]->size) memcpy((void *)(uintptr_t)d->allocs[i]->base, saved + at, d->allocs[i]->size);
-    }
+    if (k) exchange_memory(d, saved, true);
     rc = run_once(sim, d, lp, sim->seed + k);
   }
   free(saved);

@@ -414,11 +414,37 @@ bool decode_bar(Parser *p, Instr *in) {
   return true;
 }
 
-// setmaxnreg: all warps of a warpgroup execute the same one; increases wait until decreases have freed the registers.
+// setmaxnreg: all warps of a warpgroup execute the same one, and meet before the next; increases wait until decreases have
+// freed the registers.
+enum { WARPGROUP = 4 };
+static ExecResult check_warpgroup(Warp *w, const Instr *in) {
+  Cta *c = w->cta;
+  uint32_t first = w->id / WARPGROUP * WARPGROUP, mine = w->setmaxnreg_count + 1;
+  for (uint32_t i = first; i < first + WARPGROUP && i < c->num_warps; i++) {
+    const Warp *o = &c->warps[i];
+    if (o->setmaxnreg_count == mine && o->setmaxnreg_last != in)
+      return sim_report(w->grid, w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup executed another setmaxnreg (ptx:%u)", i, o->setmaxnreg_last->line);
+    if (o->setmaxnreg_count + 1 < mine || o->setmaxnreg_count > mine)
+      return sim_report(w->grid, w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup has executed %u setmaxnreg, this one %u: they must meet in between", i,
+                        o->setmaxnreg_count, w->setmaxnreg_count);
+  }
+  return EXEC_NEXT;
+}
+void setmaxnreg_cta_end(Cta *c) {
+  for (uint32_t i = 0; i < c->num_warps; i++) {
+    Warp *w = &c->warps[i], *first = &c->warps[i / WARPGROUP * WARPGROUP];
+    if (w->setmaxnreg_count == first->setmaxnreg_count) continue;
+    Warp *more = w->setmaxnreg_count > first->setmaxnreg_count ? w : first, *fewer = more == w ? first : w;
+    sim_report(c->grid, more, more->setmaxnreg_last, -1, REPORT_INVALID, "warp %u of the same warpgroup has exited without this setmaxnreg", fewer->id);
+  }
+}
+
 static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   Grid *g = w->grid;
   Cta *c = w->cta;
   if (mask != live_lanes(w)) return EXEC_STALL;
+  ExecResult agreed = check_warpgroup(w, in);
+  if (agreed != EXEC_NEXT) return agreed;
   int32_t want = (int32_t)in->ops[0].offset, have = (int32_t)w->maxnreg;
   if (!have) have = (int32_t)w->grid->func->maxnreg;
   if (!have) {  // what ptxas would have had to fit
@@ -432,6 +458,8 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   if (need > 0 && c->reg_pool < need) return EXEC_WAIT;
   c->reg_pool -= need;
   w->maxnreg = (uint32_t)want;
+  w->setmaxnreg_count++;
+  w->setmaxnreg_last = in;
   g->progress++;
   return EXEC_NEXT;
 }

@@ -25,7 +25,7 @@ static bool reserve(Device *d) {
 
 void device_release(Device *d) {
   if (d->region) munmap((void *)(uintptr_t)d->region, d->region_size);
-  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]);
+  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]->shadow), free(d->allocs[i]);
   free(d->allocs);
   d->region = 0;
   d->allocs = NULL;

@@ -19,6 +19,7 @@ static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_TRAP] = {"trap", CUDA_ERROR_LAUNCH_FAILED},
   [REPORT_LIMIT] = {"limit exceeded", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES},
   [REPORT_INVALID] = {"invalid operation", CUDA_ERROR_ILLEGAL_INSTRUCTION},
+  [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
 
 const char *report_kind_name(ReportKind k) { return kinds[k].name; }

@@ -295,7 +295,8 @@ struct Warp {
   uint32_t cp_group[WARP_SIZE];        // cp.async groups committed so far
   uint32_t bulk_group[WARP_SIZE];
   uint32_t maxnreg;                    // setmaxnreg's current count
-  uint32_t setmaxnreg_seen;
+  uint32_t setmaxnreg_count;           // how many it has executed, and the last one
+  const Instr *setmaxnreg_last;
   uint64_t polls;                      // failed polls since grid->progress last moved
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
@@ -346,6 +347,7 @@ struct Cluster {
 typedef enum {
   REPORT_OUT_OF_BOUNDS, REPORT_MISALIGNED, REPORT_DEADLOCK, REPORT_DIVERGENT, REPORT_RACE, REPORT_UNDEFINED,
   REPORT_ASYNC, REPORT_PROXY, REPORT_MBARRIER, REPORT_ASSERT, REPORT_TRAP, REPORT_LIMIT, REPORT_INVALID,
+  REPORT_FILE,
 } ReportKind;
 // Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole warp;
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
@@ -488,9 +490,9 @@ static inline bool instr_has_dst(const Instr *in) {
 }
 ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask);
 
-// ---- trace.c: no-ops unless TILE_SIM_TRACE names a file
+// ---- trace.c: no-ops unless TILE_SIM_TRACE names a file; trace_open is false when it cannot be written
 enum { TRACE_ENGINES = 1000 };                // first track that is no warp
-void trace_open(Grid *g);
+bool trace_open(Grid *g);
 void trace_cta(Cta *c);
 void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to);   // in warp instructions
 void trace_close(Grid *g);
@@ -504,6 +506,7 @@ void warp_wake(Warp *w);                       // some of its lanes can go on
 ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
 ExecResult cta_threads_exited(Warp *w, const Instr *in);
+void setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
 ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 void deadlock_report(Grid *g);                 // deadlock.c

@@ -1,19 +1,25 @@
 // A timeline of one launch in Chrome's trace format (chrome://tracing, Perfetto): a process per block, a track per warp, and
 // tracks for the copies and the tensor core. A microsecond of the timeline is one warp instruction of the grid.
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/sim/sim.h"
 
 typedef struct Trace { FILE *file; bool any; } Trace;
 
-void trace_open(Grid *g) {
-  if (!g->sim->trace_path || !*g->sim->trace_path) return;
+bool trace_open(Grid *g) {
+  if (!g->sim->trace_path || !*g->sim->trace_path) return true;
   FILE *f = fopen(g->sim->trace_path, "w");
-  if (!f) return;
+  if (!f) {
+    sim_report(g, NULL, NULL, -1, REPORT_FILE, "cannot write the trace to %s: %s", g->sim->trace_path, strerror(errno));
+    return false;
+  }
   Trace *t = calloc(1, sizeof *t);
   t->file = f;
   g->trace = t;
   fprintf(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"kernel\":\"%s\",\"seed\":%llu},\"traceEvents\":[", g->func->name, (unsigned long long)g->seed);
+  return true;
 }
 
 static FILE *begin_event(Grid *g) {

@@ -10,14 +10,20 @@ log=build-fuzz.log
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
   cmake --build build-fuzz --target fuzz-targets >>$log 2>&1 || { tail -n 20 $log; exit 1; }
 seeds=$(mktemp -d) && trap 'rm -rf "$seeds"' EXIT
-mkdir "$seeds"/{fuzz_parse,fuzz_ir,fuzz_inputs}
+mkdir "$seeds"/{fuzz_parse,fuzz_ir,fuzz_inputs,fuzz_ptx}
 find examples tests -name '*.tile' -o -name '*.py' | while read -r f; do cp "$f" "$seeds/fuzz_parse/$(tr / _ <<<"$f")"; done
 find tests -name '*.tir' | while read -r f; do cp "$f" "$seeds/fuzz_ir/$(tr / _ <<<"$f")"; done
+# Single functions of the simulator's own PTX (a whole file is too long to be mutated often), and its instruction forms.
+for f in tests/sim/*.ptx; do
+  awk -v out="$seeds/fuzz_ptx/$(basename "$f" .ptx)" '/^\.(version|target|address_size)/ { head = head $0 "\n"; next }
+    /\.entry/ { file = out "_" ++n ".ptx"; printf "%s", head >file } file { print >file } /^}/ { close(file); file = "" }' "$f"
+done
+printf '.version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\nret;\n}\n' >"$seeds/fuzz_ptx/empty.ptx"
 for s in 'fp16[4,n]=randn:1' 'desc(x+4,[16,BM],shape=[n,m],strides=[m,1],nan)' '@a.npy:bf16' 'i64:3'; do printf '\001%s' "$s" >"$seeds/fuzz_inputs/$(cksum <<<"$s" | cut -d' ' -f1)"; done
 printf '\000\223NUMPY\001\000\066\000%-53s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >"$seeds/fuzz_inputs/npy"
 printf '\002-w8\000--num-stages=3\000-DA=1\000x.tile' >"$seeds/fuzz_inputs/options"
 status=0
-for target in fuzz_parse fuzz_ir fuzz_inputs; do
+for target in fuzz_parse fuzz_ir fuzz_inputs fuzz_ptx; do
   [ -x build-fuzz/tests/fuzz/$target ] || continue
   build-fuzz/tests/fuzz/$target -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
     -artifact_prefix=build-fuzz/$target- "$seeds/$target" >build-fuzz/$target.log 2>&1 || { echo "$target:"; tail -n 25 build-fuzz/$target.log; status=1; }

@@ -250,6 +250,14 @@ static void test_reports(void **state) {
   expect(KERNEL(".func f(.param .b32 x);\n.func g(.param .b32 x) {\n{ .param .b32 p; call f, (p); }\nret;\n}\n.func f(.param .b32 x) {\n{ .param .b32 p; call g, (p); }\nret;\n}\n",
                 "{ .param .b32 p; st.param.b32 [p], 1; call f, (p); }"), 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "nested calls");
   expect(KERNEL("", "setmaxnreg.inc.sync.aligned.u32 24;"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "setmaxnreg.inc to 24");
+  // A warpgroup's warps agree on setmaxnreg: warp 0 takes another path, none, or one more than the others.
+#define WARP0 "setp.lt.u32 %p1, %r1, 32;\n"
+#define DEC(n) "setmaxnreg.dec.sync.aligned.u32 " #n ";\n"
+  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(64) "b:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "executed another setmaxnreg");
+  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "a:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "has exited without this setmaxnreg");
+  expect(KERNEL("", DEC(64) DEC(32)), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "they must meet in between");
+  uint32_t out[1];
+  run(KERNEL("", "setp.lt.u32 %p1, %r1, 128;\n@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(32) "b: bar.sync 0;\n" DEC(24)), 1, 256, out, sizeof out, NULL, 0);
 }
 
 static void test_source_lines(void **state) {
