@@ -158,11 +158,10 @@ static void sweep_block(Dce *d, Block *b) {
     drop_results(d, op, op->opcode == OP_FOR ? 3 : op->opcode == OP_IF ? 1 : op->num_operands);
     // drop_results put the new op in the old one's place.
     Op *now = prev ? prev->next : b->first;
-    for (uint32_t k = 0; k < now->num_blocks; k++) sweep_block(d, now->blocks[k]);
-    if (now->opcode == OP_FOR) drop_args(d, now, 0, 1);
-    if (now->opcode == OP_WHILE) {
-      drop_args(d, now, 1, 0);
-      drop_args(d, now, 0, 0);
+    for (uint32_t k = 0; k < now->num_blocks; k++) {
+      sweep_block(d, now->blocks[k]);
+      // A while's first block goes before its second: its dead arguments take with them what the second yields to them.
+      if (now->opcode == OP_FOR || now->opcode == OP_WHILE) drop_args(d, now, k, now->opcode == OP_FOR);
     }
   }
 }

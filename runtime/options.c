@@ -21,6 +21,9 @@ typedef struct {
   int64_t def, lo, hi;
 } Row;
 
+#ifndef TILE_VERIFY_EACH
+#define TILE_VERIFY_EACH 0
+#endif
 static const Row rows[] = {
 #define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
   {KIND_##kind_, GROUP_##group_, offsetof(Options, field), name_, shorts_, arg_, help_, (int64_t)(def_), lo_, hi_},

@@ -129,7 +129,7 @@ static void test_f16_fma(void **state) {
     uint64_t a = rng(&s) & 0xffff, b = rng(&s) & 0xffff, c = rng(&s) & 0xffff;
     double x = num_decode(NUM_F16, a), y = num_decode(NUM_F16, b), z = num_decode(NUM_F16, c);
     if (!isfinite(x) || !isfinite(y) || !isfinite(z)) continue;
-    __int128 sum = (__int128)(x * 0x1p24) * (__int128)(y * 0x1p24) + ((__int128)(z * 0x1p24) << 24);
+    __int128 sum = (__int128)(x * 0x1p24) * (__int128)(y * 0x1p24) + (__int128)(z * 0x1p24) * (1 << 24);
     bool neg = sum < 0;
     unsigned __int128 mag = neg ? -(unsigned __int128)sum : (unsigned __int128)sum;
     bool sticky = false;
