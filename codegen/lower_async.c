@@ -139,15 +139,14 @@ void emit_fence_async(Cg *c, Op *op) {
 }
 
 // ---- TMA ----
-// A tile wider than the swizzle span is moved as boxes side by side along the last axis, one chunk of the shared layout
-// each (tma_tile_layout of the passes).
+// A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each
+// (tma_tile_layout of the passes).
 
 typedef struct { uint32_t num_boxes, box_width, box_bytes; } Boxes;
 
 static Boxes boxes_of(const Type *desc) {
-  uint32_t bytes = type_elem_bytes(type_elem(desc)), inner = (uint32_t)desc->shape[desc->rank - 1] * bytes;
-  uint32_t span = inner >= 128 ? 128 : inner, n = inner / span;
-  return (Boxes){n, span / bytes, (uint32_t)(type_numel(desc) * bytes / n)};
+  uint32_t width = type_desc_box_width(desc), n = (uint32_t)desc->shape[desc->rank - 1] / width;
+  return (Boxes){n, width, (uint32_t)type_numel(desc) * type_elem_bytes(desc) / n};
 }
 
 static void coordinates(Cg *c, const Op *op, uint32_t first, uint32_t rank, uint32_t skip, LLVMValueRef *out) {

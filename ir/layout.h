@@ -158,6 +158,8 @@ const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int
 const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k);
 
 const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *order);
+// Plain tiles of `chunk` elements along the first axis of order, one behind the other.
+const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t chunk, const uint32_t *order);
 // Tiles as TMA writes and wgmma reads them: chunks of `swizzle_bytes` (0: 16 bytes, unswizzled core matrices) along
 // order[0]; in a chunk, one row after another (order[1], …); chunk after chunk. 16-byte units are xored by the row: on
 // byte addresses 128: bits[6:4] ^= bits[9:7], 64: bits[5:4] ^= bits[8:7], 32: bit 4 ^= bit 7. NULL when order[0] is

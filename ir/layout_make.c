@@ -155,6 +155,14 @@ const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_
   return end(ctx, &d);
 }
 
+const Layout *layout_make_shared_chunked(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t chunk, const uint32_t *order) {
+  Deal d = begin(LAYOUT_SHARED, rank, shape);
+  deal(&d, LAYOUT_OFFSET, order[0], log2_u32(chunk));
+  for (uint32_t i = 1; i < rank; i++) deal_rest(&d, order[i]);
+  deal_rest(&d, order[0]);
+  return end(ctx, &d);
+}
+
 const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int64_t *shape, uint32_t elem_bits,
                                           uint32_t swizzle_bytes, const uint32_t *order) {
   Deal d = begin(LAYOUT_SHARED, rank, shape);

@@ -121,6 +121,20 @@ uint32_t type_elem_bytes(const Type *t) {
   return bits < 8 ? 1 : bits / 8;
 }
 
+uint32_t type_desc_swizzle_bytes(const Type *desc) {
+  int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
+  // The pattern repeats every eight rows by address: a tile with fewer would not start where it does.
+  if (type_numel(desc) / inner < 8) return 0;
+  return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
+}
+
+uint32_t type_desc_box_width(const Type *desc) {
+  enum { MOST = 256 };   // elements of a box along an axis
+  uint32_t span = type_desc_swizzle_bytes(desc) / type_elem_bytes(desc), most = span ? span : MOST;
+  int64_t inner = desc->shape[desc->rank - 1];
+  return inner < (int64_t)most ? (uint32_t)inner : most;
+}
+
 bool type_is_int(const Type *t) {
   t = type_elem(t);
   return t->kind == TYPE_SCALAR && !scalars[t->scalar].is_float;

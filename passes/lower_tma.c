@@ -9,24 +9,16 @@
 // A store does not wait: the wait comes before its buffer is written again, and before the kernel returns.
 #include "passes/tma.h"
 
-uint32_t tma_swizzle_bytes(const Type *desc) {
-  int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
-  // The pattern repeats every eight rows by address: a tile with fewer would not start where it does.
-  if (type_numel(desc) / inner < 8) return 0;
-  return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
-}
-
-void tma_box(const Type *desc, int64_t box[MAX_RANK]) {
+static void box_of(const Type *desc, int64_t box[MAX_RANK]) {
   for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
-  uint32_t span = tma_swizzle_bytes(desc), last = desc->rank - 1u;
-  if (span) box[last] = min_i64(box[last], span / type_elem_bytes(desc));
+  box[desc->rank - 1] = type_desc_box_width(desc);
 }
 
 const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
-  uint32_t order[MAX_RANK];
+  uint32_t order[MAX_RANK], swizzle = type_desc_swizzle_bytes(desc);
   for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
-  if (!tma_swizzle_bytes(desc)) return layout_make_shared_plain(ctx, desc->rank, desc->shape, order);
-  return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, tma_swizzle_bytes(desc), order);
+  if (!swizzle) return layout_make_shared_chunked(ctx, desc->rank, desc->shape, type_desc_box_width(desc), order);
+  return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, swizzle, order);
 }
 
 bool tma_usable(const Module *m, const Value *desc) {
@@ -212,8 +204,8 @@ bool pass_lower_tma(PassCtx *p) {
     s.scarce = bytes > s.module->target->shared_bytes;
     for (uint32_t i = 0; i < f->num_params; i++) {
       if (f->params[i].kind != PARAM_DESC && f->params[i].kind != PARAM_AUTO_TENSORMAP) continue;
-      f->params[i].swizzle_bytes = tma_swizzle_bytes(f->body->args[i]->type);
-      tma_box(f->body->args[i]->type, f->params[i].box);
+      f->params[i].swizzle_bytes = type_desc_swizzle_bytes(f->body->args[i]->type);
+      box_of(f->body->args[i]->type, f->params[i].box);
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);

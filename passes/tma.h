@@ -8,9 +8,6 @@
 // chunks. As a wgmma operand it is K-major when the last axis is K, else MN-major. The same for every access, because the
 // tensor map carries one swizzle.
 const Layout *tma_tile_layout(Context *ctx, const Type *desc);
-// Swizzle span in bytes (0, 32, 64, 128) and box of the tensor map: the block, its last axis cut to the swizzle span.
-uint32_t tma_swizzle_bytes(const Type *desc);
-void tma_box(const Type *desc, int64_t box[MAX_RANK]);
 // Whether this descriptor reaches TMA on the target.
 bool tma_usable(const Module *m, const Value *desc);
 uint32_t tma_tile_bytes(const Type *desc);

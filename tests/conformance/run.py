@@ -12,6 +12,7 @@ TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases
   # want y ~2ulp = EXPRESSION   … within 2 units in the last place; ~1e-5: within 1e-5 of the value and of the largest one
   # prints TEXT                 what standard output or error must contain
   # fails STATUS                the exit status (default 0)
+  # only DEVICE…                the devices that can run it (default: all)
 
 A comment that begins with three spaces continues the one above. Expressions see what expect.py defines, buffers as lists of
 their first values, scalar arguments, constants (-D) and the variables of `for`. Inputs are made here, not by tilec."""
@@ -30,13 +31,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 BUFFER = re.compile(r"^(\w+)=(\w+)\[([^\]]*)\]=([\w:.+-]+)$")
 ASSIGNMENT = re.compile(r"^(\w+)\s*(~\{[^}]*\}\w*|~\S+)?\s*=\s*(.*)$", re.S)
-CLAUSE = re.compile(r"^(let|want|prints|fails)\s+(.*)$", re.S)
+CLAUSE = re.compile(r"^(let|want|prints|fails|only)\s+(.*)$", re.S)
 
 
 class Case:
     def __init__(self, path, line, command, values):
         self.path, self.line, self.command, self.values = path, line, command, values
-        self.lets, self.wants, self.prints, self.status = [], [], [], 0
+        self.lets, self.wants, self.prints, self.status, self.devices = [], [], [], 0, None
 
     def title(self):
         kernel = re.search(r"(?:-k|-n|--kernel)[ =](\S+)", self.command)
@@ -82,6 +83,8 @@ def read_cases(path):
                 case.prints.append(substitute(rest, case.values))
             elif kind == "fails":
                 case.status = int(rest)
+            elif kind == "only":
+                case.devices = rest.split()
             else:
                 name, tolerance, expression = ASSIGNMENT.match(rest).groups()
                 tolerance = substitute(tolerance or "", case.values).strip("~")
@@ -186,7 +189,7 @@ def run_case(case, tilec, device, extra):
 
 
 def main():
-    tilec, device, jobs, word, verbose, listing, files, extra = None, "interp", os.cpu_count() or 1, "", False, False, [], ["-q"]
+    tilec, device, jobs, word, verbose, listing, files, extra = None, "interp", os.cpu_count() or 1, "", False, False, [], []
     words = iter(sys.argv[1:])
     for a in words:
         if a.startswith("--device="):
@@ -210,7 +213,7 @@ def main():
         tilec = next((p for p in places if os.path.exists(p)), places[0])
     tilec = os.path.abspath(tilec)
     files = files or sorted(os.path.join(HERE, f) for f in os.listdir(HERE) if f.endswith(".tile"))
-    cases = [c for f in files for c in read_cases(f) if word in c.title()]
+    cases = [c for f in files for c in read_cases(f) if word in c.title() and (not c.devices or device in c.devices)]
     if listing:
         print("\n".join(c.title() for c in cases))
         return 0
