@@ -80,7 +80,8 @@ static uint32_t bulk_store_end(const Op *op, const Block *home) {
 
 static void search_uses(Value *v, void *user) {
   UseSearch *s = user;
-  if (!v) return;
+  // A constant that loops start from is in no buffer; other loops may start from it, too.
+  if (!v || value_is_leaf(v)) return;
   for (uint32_t i = 0; i < s->seen.count; i++)
     if (s->seen.data[i] == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
