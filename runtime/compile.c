@@ -66,7 +66,7 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   return ok;
 }
 
-static const char *config_text(Context *ctx, const CtConfig *c) {
+const char *config_text(Context *ctx, const CtConfig *c) {
   Buf b = buf_make(&ctx->arena);
   for (uint32_t i = 0; c->kwargs && i < c->kwargs->count; i++)
     buf_printf(&b, "%s=%s, ", ct_to_str(ctx, c->kwargs->entries[i].key), ct_repr(ctx, c->kwargs->entries[i].value));

@@ -44,6 +44,8 @@ struct CompileJob {
 };
 
 tile_status compile(const CompileJob *job, tile_program **program, tile_error **error);
+// An autotune configuration as the source writes it.
+const char *config_text(Context *ctx, const CtConfig *config);
 bool path_is_ir(const char *path);   // suffix .tir
 
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.

@@ -42,11 +42,14 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
   arena_init(&k->arena);
   pthread_mutex_init(&k->lock, NULL);
   pthread_cond_init(&k->done, NULL);
+  uint32_t num_configs = fn->autotune ? fn->autotune->num_configs : 0;
+  k->config_texts = arena_array(&jit->arena, const char *, num_configs + 1);
+  for (uint32_t i = 0; i < num_configs; i++) k->config_texts[i] = config_text(&jit->ctx, &fn->autotune->configs[i]);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
     k->params[i] = (JitParam){.name = p->name, .is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
                               .never_aligned = p->do_not_specialize_on_alignment, .has_default = p->default_value != NULL, .default_arg = default_of(p),
-                              .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && is_in(fn->autotune->key, p->name))};
+                              .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && jit->tune != TILE_TUNE_OFF && is_in(fn->autotune->key, p->name))};
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
   }
@@ -80,6 +83,9 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   jit->policy = o->policy;
   jit->on_event = o->on_event;
   jit->user = o->user;
+  jit->tune = o->tune;
+  jit->tune_seconds = o->tune_seconds;
+  if (o->tune_file) jit->tune_file = arena_printf(&jit->arena, "%s", o->tune_file);
   bool ok = true;
   for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
   for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(&jit->options, "include", arena_printf(&jit->arena, "%s", o->include_paths[i]), error);
@@ -104,12 +110,14 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   jit->device = device;
   arena_init(&jit->arena);
+  pthread_mutex_init(&jit->lock, NULL);
   context_init(&jit->ctx);
   jit->path = arena_printf(&jit->arena, "%s", path);
   tile_status status = read_options(jit, &o, error);
   if (status == TILE_OK && !text) status = file_read(&jit->arena, path, &jit->text, &jit->size, error);
   else if (text) jit->text = arena_strndup(&jit->arena, text, size), jit->size = size;
   if (status == TILE_OK) status = load_source(jit, error);
+  if (status == TILE_OK && jit->tune != TILE_TUNE_OFF && jit->tune_file) status = jit_load_results(jit, error);
   if (status == TILE_OK) {
     // The interpreter runs IR, which is not kept on disk.
     jit->cache = o.no_cache || !device->arch ? NULL : cache_open(o.cache_dir);
@@ -139,6 +147,7 @@ void tile_jit_close(tile_jit *jit) {
     arena_free(&k->arena);
   }
   cache_close(jit->cache);
+  pthread_mutex_destroy(&jit->lock);
   context_free(&jit->ctx);
   arena_free(&jit->arena);
   free(jit);
@@ -171,6 +180,7 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k->num_params; }
 const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) { return i < k->num_params ? k->params[i].name : NULL; }
 bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].is_constexpr; }
+bool tile_jit_is_tuned(const tile_jit_kernel *k) { return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF; }
 bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].has_default; }
 size_t tile_jit_num_variants(tile_jit_kernel *k) {
   pthread_mutex_lock(&k->lock);
@@ -365,7 +375,9 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_pr
     arena_free(&a);
   }
   tile_variant *v = NULL;
-  status = jit_compile(k, r, gives_config(k, r->args) ? CONFIG_NONE : CONFIG_FIRST, &v, error);
+  bool has_config = gives_config(k, r->args);
+  if (tile_jit_is_tuned(k) && !has_config) status = jit_tuned(k, r, &v, error);
+  else status = jit_compile(k, r, has_config ? CONFIG_NONE : CONFIG_FIRST, &v, error);
   pthread_mutex_lock(&k->lock);
   for (Pending **p = &k->pending; *p; p = &(*p)->next)
     if (*p == &me) {
@@ -386,13 +398,17 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_pr
 
 // ---- launching ----
 
-static tile_status launch_filled(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
-  tile_kernel *kernel = v->kernel;
-  tile_arg packed[JIT_MAX_PARAMS];
-  for (uint32_t i = 0; i < kernel->num_args; i++) {
+void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
+  for (uint32_t i = 0; i < v->kernel->num_args; i++) {
     packed[i] = args[v->arg_params[i]];
     if (packed[i].kind == TILE_ARG_BOOL) packed[i].kind = TILE_ARG_INT;
   }
+}
+
+static tile_status launch_filled(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+  tile_kernel *kernel = v->kernel;
+  tile_arg packed[JIT_MAX_PARAMS];
+  variant_pack(v, args, packed);
   tile_launch_options launch = {sizeof launch, {grid[0], grid[1], grid[2]}, stream};
   if (!v->program) return tile_kernel_launch(kernel, &launch, packed, kernel->num_args, error);
   pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;

@@ -66,14 +66,23 @@ struct tile_jit_kernel {
   _Atomic(Table *) table;
   pthread_mutex_t lock;        // the following, and filling the table
   pthread_cond_t done;
+  const char **config_texts;   // of the autotune configurations
   Arena arena;
   Pending *pending;
   tile_variant *variants;
   size_t num_variants;
 };
 
+typedef struct TuneResult TuneResult;
+struct TuneResult { TuneResult *next; const char *kernel, *device, *key, *config; double milliseconds; };
+
 struct tile_jit {
   tile_device *device;
+  pthread_mutex_t lock;        // results, and running functions of the source in ctx
+  tile_tune_mode tune;
+  double tune_seconds;
+  const char *tune_file;       // or NULL
+  TuneResult *results;
   Arena arena;
   tile_jit_policy policy;
   tile_jit_event_fn on_event;
@@ -101,7 +110,12 @@ const char *jit_identity(const tile_jit *jit);
 tile_status jit_compile(tile_jit_kernel *k, const Request *request, int config, tile_variant **variant, tile_error **error);
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
 void variant_free(tile_variant *v);
+void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);   // jit.c: the source's arguments as the kernel's
 void jit_event(const tile_jit *jit, tile_jit_event_kind kind, const char *kernel, const char *variant, double milliseconds);
+
+// jit_tune.c: the variant of the fastest configuration, timed now or before.
+tile_status jit_tuned(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);
+tile_status jit_load_results(tile_jit *jit, tile_error **error);
 
 // build_id.c: names the build of the code that runs, for cache keys.
 void build_id(char *out, size_t size);

@@ -47,6 +47,10 @@ static Difference compare(const HostTensor *got, const HostTensor *ref, double r
   return d;
 }
 
+bool check_is_close(const HostTensor *got, const HostTensor *ref, bool uses_tf32) {
+  return compare(got, ref, default_rtol(ref->dtype, uses_tf32), 0).bad == 0;
+}
+
 static void print_index(Buf *out, const HostTensor *t, uint64_t i) {
   uint64_t stride = t->count;
   buf_putc(out, '[');

@@ -42,12 +42,14 @@ class _Arg(Structure):
 
 class _JitOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p), ("no_cache", c_bool), ("cache_dir", c_char_p),
-                ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t)]
+                ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
+                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double)]
 
 
 class _Launch(Structure):
     _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p), ("stream", c_void_p),
-                ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int)]
+                ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int),
+                ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t)]
 
 
 class _Event(Structure):
@@ -55,7 +57,8 @@ class _Event(Structure):
 
 
 _EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(_Event))
-EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step")
+_GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
+EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip")
 
 
 class Error(RuntimeError):
@@ -83,6 +86,7 @@ def _open_library():
         "tile_jit_close": (None, c_void_p), "tile_jit_num_kernels": (c_size_t, c_void_p), "tile_jit_kernel_name": (c_char_p, c_void_p, c_size_t),
         "tile_jit_get_kernel": (c_int, c_void_p, c_char_p, out, error), "tile_jit_num_params": (c_size_t, c_void_p),
         "tile_jit_param_name": (c_char_p, c_void_p, c_size_t), "tile_jit_param_is_constexpr": (c_bool, c_void_p, c_size_t),
+        "tile_jit_is_tuned": (c_bool, c_void_p),
         "tile_jit_launch": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, error),
         "tile_jit_prepare": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, out, error), "tile_jit_num_variants": (c_size_t, c_void_p),
         "tile_variant_num_constexprs": (c_size_t, c_void_p), "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
@@ -267,6 +271,7 @@ class Kernel:
         self._constexpr = tuple(_lib.tile_jit_param_is_constexpr(handle, i) for i in range(count))
         self._args_type = _Arg * max(count, 1)
         self._metas = {}
+        self._is_tuned = _lib.tile_jit_is_tuned(handle)
 
     def __getitem__(self, grid):
         return lambda *args, **kwargs: self.run(grid, args, kwargs)
@@ -277,7 +282,10 @@ class Kernel:
 
     def warmup(self, *args, grid=None, **kwargs):
         """Compiles and loads what a launch with such arguments needs; launches nothing."""
-        self._variant(*self._bind(args, kwargs))
+        packed, launch = self._bind(args, kwargs)
+        kept = self._tune_with(launch, grid, args, kwargs) if grid is not None else None
+        self._variant(packed, launch)
+        del kept
 
     def _bind(self, args, kwargs):
         count = len(self.params)
@@ -311,6 +319,28 @@ class Kernel:
         _check(_lib.tile_jit_prepare(self._handle, byref(launch), packed, len(self.params), byref(variant), byref(e)), e)
         return variant
 
+    def _tune_with(self, launch, grid, args, kwargs):
+        """Gives a launch what tuning needs: sizes of the arrays, the grid of each candidate. The result keeps it alive."""
+        sizes = (c_size_t * len(self.params))()
+        values = dict(zip(self.params, args))
+        values.update(kwargs)
+        for name, value in values.items():
+            if name in self._index:
+                sizes[self._index[name]] = _num_bytes(value.base if type(value) is desc else value)
+        launch.arg_bytes, launch.num_arg_bytes = sizes, len(sizes)
+
+        def of_variant(user, variant, out):
+            meta = dict(self._meta(c_void_p(variant)))
+            meta.update(values)
+            out[0], out[1], out[2] = _grid(grid(meta))
+
+        if not callable(grid):
+            launch.grid = _grid(grid)
+            return sizes
+        callback = _GRID_FN(of_variant)
+        launch.grid_fn = ctypes.cast(callback, c_void_p)
+        return sizes, callback
+
     def _meta(self, variant):
         meta = self._metas.get(variant.value)
         if meta is None:
@@ -323,6 +353,7 @@ class Kernel:
     def run(self, grid, args, kwargs):
         packed, launch = self._bind(args, kwargs)
         e = c_void_p()
+        kept = self._tune_with(launch, grid, args, kwargs) if self._is_tuned else None
         if callable(grid):
             # The policy of the program is about launches; the grid needs the variant first.
             if self._program.policy == "forbid":
@@ -336,6 +367,13 @@ class Kernel:
             return
         launch.grid = _grid(grid)
         _check(_lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e)), e)
+
+
+def _num_bytes(value):
+    """Of a dense tensor; 0 where it is none or has gaps, and tuning then leaves it alone."""
+    if hasattr(value, "numel") and hasattr(value, "element_size"):
+        return value.numel() * value.element_size() if value.is_contiguous() else 0
+    return getattr(value, "nbytes", 0)
 
 
 def _grid(grid):
@@ -359,7 +397,8 @@ def _literal(text):
 class Program:
     """The kernels of a file, as attributes or by program["name"]."""
 
-    def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(), options=(), on_event=None):
+    def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(), options=(), on_event=None,
+                 tune="off", tune_file=None, tune_seconds=0.0):
         self.device = device if isinstance(device, Device) else open_device(device)
         self.policy = policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
@@ -368,6 +407,7 @@ class Program:
                         cache_dir=os.fsencode(cache_dir) if cache_dir else None, on_event=ctypes.cast(self._on_event, c_void_p) if self._on_event else None)
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
+        o.tune, o.tune_file, o.tune_seconds = ("off", "saved", "on").index(tune), os.fsencode(tune_file) if tune_file else None, tune_seconds
         name = os.fsencode(path)
         if text is None:
             status = _lib.tile_jit_open_file(self.device._handle, name, byref(o), byref(self._handle), byref(e))

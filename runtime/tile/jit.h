@@ -43,16 +43,24 @@ typedef enum tile_jit_policy {
 
 typedef enum tile_jit_event_kind {
   TILE_JIT_EVENT_COMPILE_BEGIN = 0, TILE_JIT_EVENT_COMPILE_END = 1, TILE_JIT_EVENT_CACHE_HIT = 2, TILE_JIT_EVENT_CACHE_MISS = 3,
-  TILE_JIT_EVENT_UNPREPARED = 4, TILE_JIT_EVENT_TUNE_STEP = 5
+  TILE_JIT_EVENT_UNPREPARED = 4, TILE_JIT_EVENT_TUNE_STEP = 5, TILE_JIT_EVENT_TUNE_SKIP = 6
 } tile_jit_event_kind;
 typedef struct tile_jit_event {
   tile_jit_event_kind kind;
   const char *kernel;
-  const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024" */
+  const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024".
+                                  TUNE_STEP: the configuration; TUNE_SKIP: why one is out of the race */
   double milliseconds;         /* COMPILE_END; TUNE_STEP: of one launch */
 } tile_jit_event;
-/* Called in the thread that caused the event. It must not call into the same tile_jit. Strings last for the call. */
+/* Called in the thread that caused the event, which may be one of tuning's own. It must not call into the same tile_jit. Strings last for the call. */
 typedef void (*tile_jit_event_fn)(void *user, const tile_jit_event *event);
+
+/* What is done with @triton.autotune. Launches that give all meta-parameters themselves are never tuned. */
+typedef enum tile_tune_mode {
+  TILE_TUNE_OFF = 0,           /* the first configuration that compiles and fits */
+  TILE_TUNE_SAVED = 1,         /* what tune_file says, else as OFF */
+  TILE_TUNE_ON = 2             /* what tune_file says, else time all of them at the first launch (or prepare) per key; results go to tune_file */
+} tile_tune_mode;
 
 typedef struct tile_jit_options {
   size_t struct_size;
@@ -65,8 +73,11 @@ typedef struct tile_jit_options {
   size_t num_include_paths;
   const char *const *options;  /* further options under tilec's names: "enable-fp-fusion=0" */
   size_t num_options;
+  tile_tune_mode tune;
+  const char *tune_file;       /* JSON, meant to be kept with the source; NULL: none */
+  double tune_seconds;         /* per tuning; 0: no limit */
 } tile_jit_options;
-#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0 }
+#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0 }
 
 /* Reads and checks the source; nothing is compiled yet. options may be NULL. The device must outlive the tile_jit. */
 TILE_API tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error);
@@ -82,6 +93,8 @@ TILE_API tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, 
 TILE_API size_t tile_jit_num_params(const tile_jit_kernel *kernel);
 TILE_API const char *tile_jit_param_name(const tile_jit_kernel *kernel, size_t index);   /* NULL past the end */
 TILE_API bool tile_jit_param_is_constexpr(const tile_jit_kernel *kernel, size_t index);
+/* Does a launch with defaults for its meta-parameters choose by tuning? */
+TILE_API bool tile_jit_is_tuned(const tile_jit_kernel *kernel);
 TILE_API bool tile_jit_param_has_default(const tile_jit_kernel *kernel, size_t index);
 
 /* The grid of a variant, from its constexprs. 0 on an axis is an error. */
@@ -94,8 +107,12 @@ typedef struct tile_jit_launch_options {
   void *grid_user;
   void *stream;                /* a CUstream; NULL: the default stream */
   int num_warps, num_stages, num_ctas, maxnreg;   /* 0: the configuration's, else the default */
+  /* For tuning: how many bytes the array of each parameter has. Such arrays are compared between candidates and put back
+   * afterwards; without, candidates are timed unchecked and what they write stays. */
+  const size_t *arg_bytes;
+  size_t num_arg_bytes;
 } tile_jit_launch_options;
-#define TILE_JIT_LAUNCH_OPTIONS_INIT { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0 }
+#define TILE_JIT_LAUNCH_OPTIONS_INIT { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0 }
 
 /* Finds (or makes) the variant and launches it. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,

@@ -299,6 +299,98 @@ static void disk_cache(void **state) {
   assert_int_equal(system(command), 0);
 }
 
+static const char tuned[] =
+  "import triton\nimport triton.language as tl\n"
+  "def few(configs, args, **kwargs):\n"
+  "    return [c for c in configs if c.kwargs['B'] != 512 and args['n'] < 1000]\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}, num_warps=w) for b, w in ((64, 2), (32, 1), (512, 4), (48, 1), (128, 4))], key=['n'],\n"
+  "                 prune_configs_by={'early_config_prune': few}, reset_to_zero=['out'])\n"
+  "@triton.jit\n"
+  "def count(x, out, n, B: tl.constexpr):\n"
+  "    o = tl.program_id(0) * B + tl.arange(0, B)\n"
+  "    tl.atomic_add(out, tl.sum(tl.load(x + o, mask=o < n, other=0.0)))\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}) for b in (64, 32)], key=[])\n"
+  "@triton.jit\n"
+  "def differs(out, B: tl.constexpr):\n"
+  "    tl.store(out, B)\n";
+
+static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
+  int64_t b = tile_variant_constexpr_int(v, "B", 1);
+  grid[0] = (uint32_t)((*(const int *)user + b - 1) / b);
+}
+
+// Every candidate adds to the result, which must be as if only one had run.
+static void tuning(void **state) {
+  (void)state;
+  char file[] = "/tmp/tile-tune-XXXXXX";
+  int fd = mkstemp(file), n = 200;
+  close(fd);
+  unlink(file);
+  tile_device *d;
+  OK(tile_device_open("sim", &d, &error));
+  float in[N], sum = 0;
+  for (int i = 0; i < N; i++) in[i] = (float)i, sum += i < n ? (float)i : 0;
+  uint64_t x = make_buffer(d, in, N), out = make_buffer(d, in, 1);
+  tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  launch.grid_fn = grid_of;
+  launch.grid_user = &n;
+  tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(out, TILE_FP32), tile_arg_int(n)};
+  const size_t bytes[] = {sizeof in, sizeof(float), 0};
+  char first[32] = "";
+  for (int round = 0; round < 2; round++) {
+    Seen seen = {0};
+    tile_jit *jit;
+    tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+    o.no_cache = true;
+    o.on_event = on_event;
+    o.user = &seen;
+    o.tune = round ? TILE_TUNE_SAVED : TILE_TUNE_ON;
+    o.tune_file = file;
+    OK(tile_jit_open_memory(d, "tuned.py", tuned, strlen(tuned), &o, &jit, &error));
+    tile_jit_kernel *k;
+    OK(tile_jit_get_kernel(jit, "count", &k, &error));
+    assert_true(tile_jit_is_tuned(k));
+    if (!round) REFUSED(tile_jit_launch(k, &launch, args, 3, &error), TILE_ERROR_USAGE, "give their sizes in arg_bytes");
+    launch.arg_bytes = bytes;
+    launch.num_arg_bytes = 3;
+    for (int again = 0; again < 2; again++) {
+      float zero = 0, got;
+      OK(tile_memory_upload(d, out, &zero, 4, &error));
+      OK(tile_jit_launch(k, &launch, args, 3, &error));
+      OK(tile_device_synchronize(d, &error));
+      OK(tile_memory_download(d, &got, out, 4, &error));
+      assert_true(got == sum);
+    }
+    // 512 is pruned and 48 is no power of two.
+    assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_STEP], round ? 0 : 3);
+    assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_SKIP], round ? 0 : 1);
+    assert_int_equal(tile_jit_num_variants(k), 1);
+    const tile_variant *v;
+    OK(tile_jit_prepare(k, &launch, args, 3, &v, &error));
+    if (round) assert_string_equal(tile_variant_constexpr(v, "B"), first);
+    else snprintf(first, sizeof first, "%s", tile_variant_constexpr(v, "B"));
+    if (!round) {
+      // Given by the caller: nothing to choose.
+      tile_arg given[] = {args[0], args[1], args[2], tile_arg_int(16)};
+      OK(tile_jit_prepare(k, &launch, given, 4, &v, &error));
+      assert_int_equal(tile_variant_constexpr_int(v, "B", 0), 16);
+      // A candidate whose result differs from the first one's is out, however fast it is.
+      OK(tile_jit_get_kernel(jit, "differs", &k, &error));
+      const size_t one[] = {4};
+      launch.arg_bytes = one;
+      launch.num_arg_bytes = 1;
+      OK(tile_jit_prepare(k, &launch, (tile_arg[]){tile_arg_array(out, TILE_FP32)}, 1, &v, &error));
+      assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_SKIP], 2);
+      assert_int_equal(tile_variant_constexpr_int(v, "B", 0), 64);
+      launch.arg_bytes = NULL;
+      launch.num_arg_bytes = 0;
+    }
+    tile_jit_close(jit);
+  }
+  unlink(file);
+  tile_device_close(d);
+}
+
 static void bad_sources(void **state) {
   (void)state;
   tile_device *d;
@@ -318,6 +410,6 @@ static void bad_sources(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_interp), cmocka_unit_test(on_gpu), cmocka_unit_test(descriptors_and_heuristics),
-                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(bad_sources)};
+                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(tuning), cmocka_unit_test(bad_sources)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,25 @@ device.synchronize()
 assert dst.values() == [float(i // 4 * 8 + 4 + i % 4) for i in range(32)]
 print("copy ok")
 
+steps = []
+double = tile.loads("""
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"B": b}, num_warps=w) for b, w in ((32, 1), (64, 2))], key=["n"])
+@triton.jit
+def double(x, n, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(x + o, 2 * tl.load(x + o, mask=o < n), mask=o < n)
+""", device=device, cache=False, tune="on", on_event=lambda kind, *rest: steps.append(kind)).double
+x.nbytes = n * 4
+for again in range(3):
+    double[lambda meta: (tile.cdiv(meta["n"], meta["B"]),)](x, n)
+device.synchronize()
+assert x.values() == [8.0 * i for i in range(n)] and steps.count("tune_step") == 2
+print("tuned ok")
+
 bad = Tensor([0.0] * 8, "torch.float32", (8,))
 bad.dtype = "complex64"
 for attempt in (lambda: program.add[(1,)](x, y, out), lambda: program.add[(1,)](x, y, out, m=3), lambda: program.add[(1,)](x, y, bad, n), lambda: program.sub):
