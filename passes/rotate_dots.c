@@ -46,9 +46,22 @@ static bool depends_on(const Value *v, const Op *source, int depth) {
   return false;
 }
 
+// A loop known to run only a few times gains nothing from running ahead, and pays for the start.
+static bool is_short(const Op *loop) {
+  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1);
+  int64_t first, last, step, span;
+  if (!value_constant_int(op_operand(loop, 2), &step)) return false;
+  if (value_constant_int(lb, &first) && value_constant_int(ub, &last)) return last - first <= 2 * step;
+  if (!ub->def || ub->def->opcode != OP_ADDI) return false;
+  for (uint32_t i = 0; i < 2; i++)
+    if (op_operand(ub->def, i) == lb && value_constant_int(op_operand(ub->def, 1 - i), &span)) return span <= 2 * step;
+  return false;
+}
+
 static bool find_chain(Rotate *s, Op *loop, Chain *c) {
   Op *dots[2];
   uint32_t n = 0;
+  if (is_short(loop)) return false;
   for (Op *op = loop->blocks[0]->first; op; op = op->next) {
     op->mark &= ~(uint32_t)IN_FRONT;
     if (op->opcode != OP_WGMMA) continue;

@@ -247,7 +247,8 @@ def persistent(bench, lib, quick, dtype):
                 grid = (min(sms, triton.cdiv(m, bm) * triton.cdiv(n, bn)),)
                 args = (("desc", a, [bm, bk]), ("desc", b, [bn, bk]), ("desc", c, cb), m, n, k)
                 f = ours(lib, path, "matmul_persistent", grid, args, meta, num_warps=w, num_stages=s)
-                c.fill_(float("nan")); f(); check(c, ref, 2e-3)
+                # The tensor cores' fp8 sums keep about 14 bits (docs/simulator.md).
+                c.fill_(float("nan")); f(); check(c, ref, 5e-3 if fp8 else 2e-3)
                 td = [TensorDescriptor.from_tensor(a, [bm, bk]), TensorDescriptor.from_tensor(b, [bn, bk]), TensorDescriptor.from_tensor(c, cb)]
                 fns = {"ours": f, "triton": lambda: fn[grid](*td, m, n, k, **meta, num_warps=w, num_stages=s)}
                 if not fp8: fns["cublas"] = lambda: torch.matmul(a, b.T, out=c)
