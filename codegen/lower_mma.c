@@ -54,6 +54,11 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   return cg_pack(c, parts, n, 32 / n);
 }
 
+// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. Where the tile has only one, that stands for both.
+static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols, uint32_t both_rows) {
+  return first + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
+}
+
 void emit_mma(Cg *c, Op *op) {
   const Type *at = op_operand(op, 0)->type, *bt = op_operand(op, 1)->type, *ct = op_result(op, 0)->type;
   const CgValue *a = cg_get(op_operand(op, 0)), *b = cg_get(op_operand(op, 1)), *init = cg_get(op_operand(op, 2));
@@ -81,22 +86,23 @@ void emit_mma(Cg *c, Op *op) {
   LLVMValueRef *words_a = arena_array(c->arena, LLVMValueRef, a->count), *words_b = arena_array(c->arena, LLVMValueRef, b->count);
   CgValue *out = cg_value_new(c, regs);
   // Of an instruction's rows g and g + 8 and its column pairs, those that the tile has.
-  uint32_t both_cols = log2_n > 0, both_rows = log2_m > 3;
-  for (uint32_t r = 0; r < regs; r += 1u << (both_cols + both_rows)) {
-    uint32_t flat = layout_apply(ct->layout, r, 0, 0, 0), col = flat & ((1u << log2_n) - 1), row = flat >> log2_n & ((1u << log2_m) - 1);
-    uint32_t batch = flat >> (log2_m + log2_n), place[4];
-    LLVMValueRef acc[4];
-    for (uint32_t i = 0; i < 4; i++) {
-      place[i] = r + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
-      acc[i] = cg_reg(init, place[i]);
-    }
+  uint32_t both_cols = log2_n > 0, both_rows = log2_m > 3, log2_each = both_cols + both_rows, num_tiles = regs >> log2_each;
+  LLVMValueRef *sums = arena_array(c->arena, LLVMValueRef, num_tiles * 4);
+  for (uint32_t tile = 0; tile < num_tiles; tile++) {
+    LLVMValueRef *acc = sums + tile * 4;
+    for (uint32_t i = 0; i < 4; i++) acc[i] = cg_reg(init, fragment_register(tile << log2_each, i, both_cols, both_rows));
     if (kind.packed_acc)
       for (uint32_t i = 0; i < 2; i++)
         acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2, 16);
-    for (uint32_t k = 0; k < 1u << log2_k; k += kind.k) {
+  }
+  // One step of K after the other: neighbouring instructions do not wait for each other, and operands are needed late.
+  for (uint32_t k = 0; k < 1u << log2_k; k += kind.k)
+    for (uint32_t tile = 0; tile < num_tiles; tile++) {
+      uint32_t flat = layout_apply(ct->layout, tile << log2_each, 0, 0, 0), col = flat & ((1u << log2_n) - 1), row = flat >> log2_n & ((1u << log2_m) - 1);
+      uint32_t batch = flat >> (log2_m + log2_n);
       uint32_t ra = register_of(c, op, at->layout, batch << (log2_m + log2_k) | row << log2_k | k);
       uint32_t rb = register_of(c, op, bt->layout, batch << (log2_k + log2_n) | k << log2_n | col);
-      LLVMValueRef args[10];
+      LLVMValueRef args[10], *acc = sums + tile * 4;
       for (uint32_t i = 0; i < 4; i++) {
         uint32_t first = ra + ((both_rows ? i & 1 : 0) + (i >> 1 << both_rows)) * kind.k_width;
         if (!words_a[first]) words_a[first] = pack_word(c, a, first, kind.k_width, ka);
@@ -111,12 +117,14 @@ void emit_mma(Cg *c, Op *op) {
       LLVMValueRef call = cg_insn_text(c, kind.id, text, constraints, result, args, 6 + num_acc);
       for (uint32_t i = 0; i < num_acc; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
     }
+  for (uint32_t tile = 0; tile < num_tiles; tile++) {
+    LLVMValueRef *acc = sums + tile * 4;
     if (kind.packed_acc) {
       LLVMValueRef halves[4];
       for (uint32_t i = 0; i < 2; i++) cg_unpack(c, acc[i], 2, 16, halves + 2 * i);
       for (uint32_t i = 0; i < 4; i++) acc[i] = cg_bitcast(c, halves[i], c->elem[kc]);
     }
-    for (uint32_t i = 4; i-- > 0;) out->v[place[i]] = acc[i];
+    for (uint32_t i = 4; i-- > 0;) out->v[fragment_register(tile << log2_each, i, both_cols, both_rows)] = acc[i];
   }
   cg_set(op_result(op, 0), out);
 }

@@ -258,7 +258,9 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dy = axis_divisor_at(y, i, 1);
     int64_t c = gcd2(gcd2(x->contiguity[i], y->constancy[i]), gcd2(x->divisibility[i], dy));
-    r.contiguity[i] = x->nonneg || op->opcode == OP_REMUI ? c : 1;
+    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left out of
+    // account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
+    r.contiguity[i] = c;
     r.divisibility[i] = gcd2(axis_divisor_at(x, i, r.contiguity[i]), dy);
   }
   r.nonneg = x->nonneg;

@@ -28,6 +28,7 @@ fi
 step "matrix products" tests/dots.py $tilec
 step pipelining tests/pipelining.py $tilec
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
+step "what ptxas says" tests/ptxas_report.sh $tilec
 [ -x tests/fuzz/run.sh ] && step fuzz tests/fuzz/run.sh
 [ -x tools/docs.sh ] && step documentation tools/docs.sh --check $tilec
 if [ ${#failures[@]} -gt 0 ]; then

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Registers, spills and ptxas's messages of the matmul and attention examples at their benchmark configurations. Fails where
+# ptxas refuses, spills, or says that it serialises tensor-core code (C75xx, C76xx).
+#   tests/ptxas_report.sh TILEC [ARCH …]
+set -u
+tilec=$(realpath "$1"); shift
+archs=${*:-sm_90a sm_80}
+cd "$(dirname "$0")/.." || exit 3
+ptxas=${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}
+[ -x "$ptxas" ] || { echo "ptxas_report: ptxas is not here, nothing done"; exit 0; }
+scratch=$(mktemp -d) || exit 3
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+matmul_args="*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,i32:16,1,i32:16,1,i32:16,1"
+report() {   # NAME ARCH FILE KERNEL WARPS STAGES SIGNATURE
+  local log=$scratch/log
+  if ! "$tilec" "examples/$3" -k "$4" --arch="$2" -w "$5" --num-stages="$6" -s "$7" -o "$scratch/k.ptx" >"$log" 2>&1; then
+    printf '%-7s %-40s tilec: %s\n' "$2" "$1" "$(head -1 "$log")"; failed=1; return
+  fi
+  if ! "$ptxas" -v -arch="$2" "$scratch/k.ptx" -o "$scratch/k.cubin" >"$log" 2>&1; then
+    printf '%-7s %-40s ptxas: %s\n' "$2" "$1" "$(tail -1 "$log")"; failed=1; return
+  fi
+  local registers spills messages
+  registers=$(grep -oE 'Used [0-9]+ registers' "$log" | head -1 | grep -oE '[0-9]+')
+  spills=$(grep -oE '[0-9]+ bytes spill stores' "$log" | head -1 | grep -oE '[0-9]+')
+  messages=$(grep -oE '\(C7[0-9]+\)' "$log" | sort | uniq -c | tr -s ' \n' ' ')
+  printf '%-7s %-40s %3s registers, %4s bytes spilled%s\n' "$2" "$1" "$registers" "${spills:-0}" "${messages:+,$messages}"
+  if [ "${spills:-0}" != 0 ] || grep -qE 'C7[56][0-9][0-9]' "$log"; then failed=1; fi
+}
+for arch in $archs; do
+  # sm_80 has less shared memory, and no tensor maps: bounds of descriptors are tested there element by element.
+  if [ "$arch" = sm_80 ]; then
+    report "matmul 128x256x64 w8 s3" $arch matmul.tile matmul_kernel 8 3 "$matmul_args,128,256,64,8"
+    report "matmul 128x128x32 w4 s4" $arch matmul.tile matmul_kernel 4 4 "$matmul_args,128,128,32,8"
+    report "matmul_naive 128x128x64 w4 s4" $arch matmul_naive.tile matmul_naive 4 4 "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,128,128,64"
+    block=64 stages=3
+  else
+    for stages in 3 4; do
+      report "matmul 128x256x64 w8 s$stages" "$arch" matmul.tile matmul_kernel 8 $stages "$matmul_args,128,256,64,8"
+    done
+    report "matmul 128x128x64 w4 s4" "$arch" matmul.tile matmul_kernel 4 4 "$matmul_args,128,128,64,8"
+    report "matmul_naive 128x128x64 w4 s4" "$arch" matmul_naive.tile matmul_naive 4 4 "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,128,128,64"
+    report "persistent 128x256x64 w8 s3" "$arch" matmul_persistent.tile matmul_persistent 8 3 \
+      "tensordesc<fp16[128,64]>,tensordesc<fp16[256,64]>,tensordesc<fp16[128,128]>,i32:16,i32:16,i32:16,128,256,64,8,True,132"
+    report "persistent 128x128x64 w4 s4" "$arch" matmul_persistent.tile matmul_persistent 4 4 \
+      "tensordesc<fp16[128,64]>,tensordesc<fp16[128,64]>,tensordesc<fp16[128,64]>,i32:16,i32:16,i32:16,128,128,64,8,True,132"
+    block=128 stages=3
+  fi
+  for causal in False True; do
+    report "attention 128x$block D128 w8 s$stages causal=$causal" "$arch" attention.tile attention_fwd 8 $stages \
+      "*fp16:16,*fp16:16,*fp16:16,*fp16:16,i32:16,fp32,128,$block,128,$causal"
+  done
+done
+exit $failed
