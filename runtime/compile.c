@@ -10,8 +10,8 @@
 #include "runtime/file.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
-                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}};
-#define EMIT_BACK_END (TILE_EMIT_LLVM | TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN)
+                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"}};
+#define EMIT_BACK_END (TILE_EMIT_LLVM | TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN | TILE_EMIT_HEADER)
 #define EMIT_PASSES (TILE_EMIT_LAID_OUT | TILE_EMIT_ALLOCATED | EMIT_BACK_END)
 
 static void set_output(tile_program *p, unsigned emit, const char *data, size_t size) {
@@ -187,7 +187,7 @@ static void emit_ptx(const CompileJob *job, tile_program *p, const char *ptx) {
   Buf json = buf_make(a);
   metadata_write(&json, p);
   set_output(p, TILE_EMIT_METADATA, buf_str(&json), json.size);
-  if (!(job->emit & (TILE_EMIT_PTX | TILE_EMIT_CUBIN))) return;
+  if (!(job->emit & (TILE_EMIT_PTX | TILE_EMIT_CUBIN | TILE_EMIT_HEADER))) return;
   Buf out = buf_make(a);
   buf_printf(&out, "// tilec %s\n", tile_version());
   for (const char *line = buf_str(&json); *line;) {
@@ -224,7 +224,7 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   ctx->current_op = NULL;
   CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level};
   CodegenResult result = {0};
-  bool want_ptx = (job->emit & (TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN)) != 0;
+  bool want_ptx = (job->emit & (TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN | TILE_EMIT_HEADER)) != 0;
   if (!codegen_emit(p->module, &co, (job->emit & TILE_EMIT_LLVM) != 0, want_ptx, &result)) return false;
   if (result.llvm_ir) set_output(p, TILE_EMIT_LLVM, result.llvm_ir, strlen(result.llvm_ir));
   p->ptx_version = result.ptx_version;
@@ -379,6 +379,10 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
   tile_error_free(first_error);
   arena_free(&text_arena);
   if (status == TILE_OK && job.emit & TILE_EMIT_CUBIN) status = assemble(&job, *out, error);
+  if (status == TILE_OK && job.emit & TILE_EMIT_HEADER) {
+    Buf header = buf_make(&(*out)->ctx.arena);
+    if ((status = header_write(*out, &header, error)) == TILE_OK) set_output(*out, TILE_EMIT_HEADER, buf_str(&header), header.size);
+  }
   if (status != TILE_OK) {
     tile_program_free(*out);
     *out = NULL;

@@ -8,7 +8,7 @@
 #include "runtime/options.h"
 #include "runtime/tile/tile.h"
 
-enum { NUM_EMITS = 8 };
+enum { NUM_EMITS = 9 };
 extern const struct EmitInfo { const char *name, *suffix; } emit_info[NUM_EMITS];   // by bit of TILE_EMIT_*
 
 struct tile_program {
@@ -53,6 +53,9 @@ void metadata_write(Buf *out, const tile_program *program);
 
 // Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
 const char *param_spelling(Arena *a, const Func *f, uint32_t i);
+
+// header.c: the kernels of the program, which has PTX, as a C header.
+tile_status header_write(tile_program *program, Buf *out, tile_error **error);
 
 // ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
 const char *ptxas_find(Arena *a);

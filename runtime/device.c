@@ -146,6 +146,16 @@ tile_status tile_kernel_load(tile_device *d, const tile_program *program, const 
   return status;
 }
 
+tile_status tile_kernel_load_image(tile_device *d, const void *image, size_t size, tile_kernel **kernel, tile_error **error) {
+  *kernel = NULL;
+  if (!d->arch) return error_set(error, TILE_ERROR_USAGE, "the interpreter runs IR: a compiled kernel needs a gpu or sim device");
+  tile_kernel *k = image_read(d, image, size);
+  if (!k) return error_set(error, TILE_ERROR_USAGE, "these bytes are no kernel of this version of libtile (%s): make the header again", tile_version());
+  tile_status status = kernel_start(k, error);
+  if (status == TILE_OK) *kernel = k;
+  return status;
+}
+
 const char *tile_kernel_name(const tile_kernel *k) { return k->name; }
 size_t tile_kernel_num_args(const tile_kernel *k) { return k->num_args; }
 void *tile_kernel_function(const tile_kernel *k) { return k->function; }
@@ -155,7 +165,7 @@ uint32_t tile_kernel_scratch_bytes(const tile_kernel *k) { return k->scratch_byt
 
 void tile_kernel_free(tile_kernel *k) {
   if (!k) return;
-  k->device->ops->unload(k);
+  if (k->device) k->device->ops->unload(k);
   pthread_mutex_destroy(&k->scratch_lock);
   arena_free(&k->arena);
   free(k);

@@ -95,7 +95,8 @@ enum {
   TILE_EMIT_LLVM = 16,         /* LLVM IR before its optimiser */
   TILE_EMIT_PTX = 32,
   TILE_EMIT_METADATA = 64,     /* what a launcher needs, as JSON */
-  TILE_EMIT_CUBIN = 128        /* through ptxas, which must be installed */
+  TILE_EMIT_CUBIN = 128,       /* through ptxas, which must be installed */
+  TILE_EMIT_HEADER = 256       /* a C header with the kernel and a typed launch function; for this version of the library */
 };
 
 typedef struct tile_compile_options {
@@ -163,6 +164,8 @@ typedef struct tile_kernel tile_kernel;
 
 /* Does everything that may allocate, load or synchronise. name NULL: the program's only kernel. */
 TILE_API tile_status tile_kernel_load(tile_device *device, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error);
+/* A kernel from the bytes in a header of --emit=header. The bytes are not needed afterwards. */
+TILE_API tile_status tile_kernel_load_image(tile_device *device, const void *image, size_t size, tile_kernel **kernel, tile_error **error);
 TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
 TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* as the caller passes them: a descriptor is one */
 TILE_API void *tile_kernel_function(const tile_kernel *kernel);      /* the CUfunction; NULL on the interpreter */
