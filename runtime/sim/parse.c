@@ -457,7 +457,7 @@ bool ptx_end_function(Parser *p) {
 bool ptx_set_version(Parser *p, Number n) {
   double d;
   memcpy(&d, &n.bits, 8);
-  p->m->version = (uint32_t)(d * 10 + 0.5);
+  p->m->version = d > 0 && d < 100 ? (uint32_t)(d * 10 + 0.5) : 0;   // also 0 for what is no number
   if (p->m->version >= 10 && p->m->version <= 93) return true;
   p->m->error_code = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   return ptx_error(p, p->line, "PTX version %.1f is not supported", d);

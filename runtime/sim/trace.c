@@ -50,7 +50,7 @@ void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint6
 void trace_close(Grid *g) {
   Trace *t = g->trace;
   if (!t) return;
-  fputs("\n]}\n", t->file);
+  fprintf(t->file, "\n],\"warpInstructions\":%llu,\"threadInstructions\":%llu}\n", (unsigned long long)g->steps, (unsigned long long)g->lane_steps);
   fclose(t->file);
   free(t);
   g->trace = NULL;

@@ -20,6 +20,7 @@ static void test_errors(void **state) {
   refuse("hello world", CUDA_ERROR_INVALID_PTX, "ptx:1: error: syntax error");
   refuse(".version 8.3\n", CUDA_ERROR_INVALID_PTX, "no .target");
   refuse(".version 99.0\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX version 99.0");
+  refuse(".version 1e45\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "is not supported");
   refuse(".version 8.6\n.target sm_100a\n", CUDA_ERROR_NO_BINARY_FOR_GPU, "target sm_100a");
   refuse(".version 8.3\n.target sm_89x\n", CUDA_ERROR_INVALID_PTX, "unknown target sm_89x");
   refuse("\177ELF\2\1\1", CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX only");
