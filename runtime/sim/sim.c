@@ -9,6 +9,12 @@ static uint64_t env_number(const char *name, uint64_t otherwise) {
   return s && *s ? strtoull(s, NULL, 0) : otherwise;
 }
 
+// As env_number; what lies outside [lo, hi] counts as not given.
+static uint64_t env_within(const char *name, uint64_t lo, uint64_t hi, uint64_t otherwise) {
+  uint64_t v = env_number(name, otherwise);
+  return v < lo || v > hi ? otherwise : v;
+}
+
 void sim_init(Sim *sim) {
   *sim = (Sim){0};
   arena_init(&sim->arena);
@@ -17,12 +23,13 @@ void sim_init(Sim *sim) {
   sim->checks = (uint32_t)env_number("TILE_SIM_CHECKS", CHECK_RACES | CHECK_UNDEF | CHECK_ASYNC);
   sim->max_steps = env_number("TILE_SIM_MAX_STEPS", 0);
   sim->trace_path = getenv("TILE_SIM_TRACE");
-  sim->num_devices = (int)env_number("TILE_SIM_DEVICES", 1);
-  if (sim->num_devices < 1 || sim->num_devices > 64) sim->num_devices = 1;
+  sim->num_devices = (int)env_within("TILE_SIM_DEVICES", 1, 64, 1);
+  const int sms = (int)env_within("TILE_SIM_SMS", 1, 4096, 132), shared = (int)env_within("TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024);
+  const uint64_t memory = env_within("TILE_SIM_MEMORY", 1 << 20, UINT64_C(141) << 30, UINT64_C(141) << 30);
   sim->devices = arena_array(&sim->arena, Device, sim->num_devices);
   for (int i = 0; i < sim->num_devices; i++)
-    sim->devices[i] = (Device){.sim = sim, .ordinal = i, .name = "Simulated H200", .cc_major = 9, .cc_minor = 0, .num_sms = 132,
-                               .total_mem = UINT64_C(141) << 30, .shared_optin = 227 * 1024, .shared_per_sm = 228 * 1024};
+    sim->devices[i] = (Device){.sim = sim, .ordinal = i, .name = "Simulated H200", .cc_major = 9, .cc_minor = 0, .num_sms = sms,
+                               .total_mem = memory, .shared_optin = shared, .shared_per_sm = shared + SHARED_BASE};
 }
 
 void sim_free(Sim *sim) {

@@ -276,6 +276,20 @@ static void test_devices(void **state) {
   host_fetch(text, on0, 16);
   assert_string_equal(text, "0123456789abcde");
   unsetenv("TILE_SIM_DEVICES");
+  // A smaller device.
+  setenv("TILE_SIM_SMS", "4", 1), setenv("TILE_SIM_SHARED", "102400", 1), setenv("TILE_SIM_MEMORY", "16777216", 1);
+  sim_reset();
+  host_start();
+  int sms = 0, optin = 0;
+  CU(cuDeviceGetAttribute, (int *, CUdevice_attribute, CUdevice), &sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+  CU(cuDeviceGetAttribute, (int *, CUdevice_attribute, CUdevice), &optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 0);
+  assert_int_equal(sms, 4);
+  assert_int_equal(optin, 102400);
+  module = host_load(ptx);
+  CUfunction dynamic = host_function(module, "dynamic");
+  assert_int_equal(CU(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int), dynamic, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 102401), CUDA_ERROR_INVALID_VALUE);
+  assert_int_equal(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &on0, 16777217), CUDA_ERROR_OUT_OF_MEMORY);
+  unsetenv("TILE_SIM_SMS"), unsetenv("TILE_SIM_SHARED"), unsetenv("TILE_SIM_MEMORY");
   sim_reset();
   host_start();
   module = host_load(ptx);
@@ -299,7 +313,9 @@ static void test_timeline(void **state) {
   assert_non_null(strstr(text, "\"kernel\":\"race\""));
   assert_non_null(strstr(text, "\"name\":\"warp 1\""));
   assert_non_null(strstr(text, "\"ph\":\"X\""));
-  assert_string_equal(text + strlen(text) - 4, "\n]}\n");
+  const char *totals = strstr(text, "\n],\"warpInstructions\":");
+  assert_non_null(totals);
+  assert_string_equal(text + strlen(text) - 2, "}\n");
   free(text);
 }
 
