@@ -12,6 +12,17 @@ static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   else buf_printf(b, "%lld", (long long)num_sext(bits, w));
 }
 
+// The label of operand k: of a breakpoint its variable, from the comma-separated names; else its number among several.
+static void put_label(Buf *b, const Op *op, uint32_t k, uint32_t first) {
+  const char *name = op->opcode == OP_BREAKPOINT ? op_str(op, ATTR_NAMES, NULL) : NULL;
+  for (uint32_t i = first; name && i < k; i++) {
+    name = strchr(name, ',');
+    if (name) name++;
+  }
+  if (name) buf_printf(b, "%.*s: ", (int)strcspn(name, ","), name);
+  else if (op->num_operands > first + 1) buf_printf(b, "(operand %u) ", k - first);
+}
+
 // "pid (0, 0, 0) idx ( 3, 12) text: value", one line for each element.
 static void put_values(Prog *p, Buf *b, const Op *op, uint32_t first) {
   const char *text = op_str(op, ATTR_TEXT, "");
@@ -31,9 +42,9 @@ static void put_values(Prog *p, Buf *b, const Op *op, uint32_t first) {
       }
       buf_printf(b, ")%s%s", text[0] == ' ' ? "" : " ", text);
       size_t len = strlen(text);
-      if (!len || (text[len - 1] != ' ' && text[len - 1] != ':')) buf_puts(b, ":");
-      if (!len || text[len - 1] != ' ') buf_putc(b, ' ');
-      if (op->num_operands > first + 1) buf_printf(b, "(operand %u) ", k - first);
+      if (len && text[len - 1] != ' ' && text[len - 1] != ':') buf_puts(b, ":");
+      if (len && text[len - 1] != ' ') buf_putc(b, ' ');
+      put_label(b, op, k, first);
       put_number(b, op, type_elem(t), element(data, type_elem_bytes(t), (size_t)i));
       buf_putc(b, '\n');
     }

@@ -21,6 +21,9 @@ step lit "$lit" -q tests
 kernels=(examples/*.tile)
 step "conformance, interpreter" python3 tests/conformance/run.py $tilec
 step "run lines, interpreter" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=interp" "${kernels[@]}"
+seeds=${TILE_SEEDS:-../shared/seeds}   # texts with kernels that are not part of the repository
+guide() { python3 tests/guide/check.py "$seeds/triton_guide.md" "$seeds/matmul_tma_persistent.txt" $tilec "$@"; }
+[ -f "$seeds/triton_guide.md" ] && step "guide's kernels, interpreter" guide
 if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32[1]=ones --arg y=fp32[1]=ones --arg out=fp32[1]=zeros --arg n=1 >/dev/null 2>&1; then
   step "conformance, simulator" python3 tests/conformance/run.py $tilec --device=sim
   step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --check" "${kernels[@]}"

@@ -188,9 +188,9 @@ def run_case(case, tilec, device, extra):
         return problems
 
 
-def main():
+def main(arguments):
     tilec, device, jobs, word, verbose, listing, files, extra = None, "interp", os.cpu_count() or 1, "", False, False, [], []
-    words = iter(sys.argv[1:])
+    words = iter(arguments)
     for a in words:
         if a.startswith("--device="):
             device = a.partition("=")[2]
@@ -235,4 +235,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,9 @@ mkdir -p "$out/tests" "$out/tools"
 for binary in tilec libtile.so; do gzip -c "$build/$binary" >"$out/$binary.gz"; done
 cp -r examples "$out/"
 [ -d tests/conformance ] && cp -r tests/conformance "$out/tests/"
-cp -r tests/gpu "$out/tests/"
+cp -r tests/gpu tests/guide tests/extract_kernels.py "$out/tests/"
+seeds=${TILE_SEEDS:-../shared/seeds}
+[ -d "$seeds" ] && mkdir -p "$out/seeds" && cp "$seeds"/*guide.md "$seeds"/*persistent.txt "$out/seeds/"
 cp tools/run_lines.sh "$out/tools/"
 cp tests/gpu/run.sh "$out/run.sh"
 du -sh "$out"
