@@ -45,7 +45,7 @@ install(TARGETS tile EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBD
 if(TARGET tile-sim-driver)
   install(TARGETS tile-sim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY runtime/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES runtime/python/tile.py DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/python)
 install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
