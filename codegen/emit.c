@@ -127,6 +127,21 @@ static LLVMTargetMachineRef make_target_machine(Cg *c) {
                                  LLVMCodeModelDefault);
 }
 
+// instcombine writes an address sum without carries as `or disjoint`. LLVM's CodeGenPrepare looks at each such `or` once per
+// `or`: time grows with the square of a thread's elements. As an addition it means the same and takes linear time; instruction
+// selection makes an `or` of it again where that is better.
+static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
+    next = LLVMGetNextInstruction(in);
+    if (LLVMGetInstructionOpcode(in) != LLVMOr || !LLVMGetIsDisjoint(in)) continue;
+    LLVMPositionBuilderBefore(b, in);   // takes over the line, too
+    LLVMValueRef sum = LLVMBuildNUWAdd(b, LLVMGetOperand(in, 0), LLVMGetOperand(in, 1), "");
+    if (LLVMIsAInstruction(sum)) LLVMSetNSW(sum, true);
+    LLVMReplaceAllUsesWith(in, sum);
+    LLVMInstructionEraseFromParent(in);
+  }
+}
+
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   if (c->options->opt_level == 0) return;
   char passes[256];
@@ -137,6 +152,8 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
   LLVMDisposePassBuilderOptions(o);
   if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
+  for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) or_to_add(c->b, block);
 }
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
