@@ -13,8 +13,9 @@ Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or b
 """
 import ctypes
 import os
+import struct
 import sys
-from ctypes import POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 __all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "cdiv", "Error", "Device", "Program", "Kernel"]
 
@@ -32,14 +33,6 @@ class _Tensor(Structure):
     _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5), ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool)]
 
 
-class _Value(Union):
-    _fields_ = [("i", c_int64), ("f", c_double), ("pointer", c_uint64), ("tensor", POINTER(_Tensor)), ("text", c_char_p)]
-
-
-class _Arg(Structure):
-    _fields_ = [("kind", c_int), ("type", c_int), ("value", _Value)]
-
-
 class _JitOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p), ("no_cache", c_bool), ("cache_dir", c_char_p),
                 ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
@@ -50,6 +43,9 @@ class _Launch(Structure):
     _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p), ("stream", c_void_p),
                 ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int),
                 ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t)]
+
+
+_LAUNCH_SIZE, _ONE = ctypes.sizeof(_Launch), (c_uint32 * 3)(1, 1, 1)
 
 
 class _Event(Structure):
@@ -87,11 +83,11 @@ def _open_library():
         "tile_jit_get_kernel": (c_int, c_void_p, c_char_p, out, error), "tile_jit_num_params": (c_size_t, c_void_p),
         "tile_jit_param_name": (c_char_p, c_void_p, c_size_t), "tile_jit_param_is_constexpr": (c_bool, c_void_p, c_size_t),
         "tile_jit_is_tuned": (c_bool, c_void_p),
-        "tile_jit_launch": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, error),
-        "tile_jit_prepare": (c_int, c_void_p, POINTER(_Launch), POINTER(_Arg), c_size_t, out, error), "tile_jit_num_variants": (c_size_t, c_void_p),
+        "tile_jit_launch": (c_int, c_void_p, POINTER(_Launch), c_void_p, c_size_t, error),
+        "tile_jit_prepare": (c_int, c_void_p, POINTER(_Launch), c_void_p, c_size_t, out, error), "tile_jit_num_variants": (c_size_t, c_void_p),
         "tile_variant_num_constexprs": (c_size_t, c_void_p), "tile_variant_constexpr_name": (c_char_p, c_void_p, c_size_t),
         "tile_variant_constexpr": (c_char_p, c_void_p, c_char_p),
-        "tile_variant_launch": (c_int, c_void_p, POINTER(c_uint32 * 3), c_void_p, POINTER(_Arg), c_size_t, error),
+        "tile_variant_launch": (c_int, c_void_p, POINTER(c_uint32 * 3), c_void_p, c_void_p, c_size_t, error),
     }
     for name, (result, *params) in functions.items():
         f = getattr(lib, name)
@@ -234,30 +230,38 @@ def _expression(value):
     raise TypeError(f"{value!r} cannot be the value of a constexpr")
 
 
-def _fill(arg, value, is_constexpr):
+_MASK = (1 << 64) - 1
+_double, _word = struct.Struct("<d"), struct.Struct("<Q")
+
+
+def _words(value, is_constexpr, keep):
+    """A tile_arg as two 64-bit words (kind and type, value), which struct packs quicker than ctypes fills structures. What the
+    second one points to goes to keep."""
     kind = type(value)
     if kind is int:
         if -1 << 63 <= value < 1 << 63:
-            arg.kind, arg.type, arg.value.i = _INT, 0, value
-        elif 0 <= value < 1 << 64:
-            arg.kind, arg.type, arg.value.pointer = _INT, 9, value
-        else:
+            return _INT, value & _MASK
+        if value < 0 or value > _MASK:
             raise OverflowError(f"{value} does not fit 64 bits")
-    elif kind is float:
-        arg.kind, arg.type, arg.value.f = _FLOAT, 0, value
-    elif kind is bool:
-        arg.kind, arg.type, arg.value.i = _BOOL, 0, value
-    elif value is None:
-        arg.kind, arg.type = _NONE, 0
-    elif is_constexpr:
-        arg.kind, arg.type, arg.value.text = _TEXT, 0, _expression(value).encode()
-    elif kind is desc:
-        arg.kind, arg.type, arg.value.tensor = _TENSOR, 0, ctypes.pointer(value.tensor)
-    elif hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or not hasattr(value, "__float__"):
-        arg.kind = _POINTER
-        arg.value.pointer, arg.type = _address(value)
-    else:   # a number that is none of Python's own types: NumPy's, an enum's
-        _fill(arg, value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr)
+        return _INT | _TYPE_CODES["u64"] << 32, value
+    if kind is float:
+        return _FLOAT, _word.unpack(_double.pack(value))[0]
+    if kind is bool:
+        return _BOOL, int(value)
+    if value is None:
+        return _NONE, 0
+    if is_constexpr:
+        text = ctypes.create_string_buffer(_expression(value).encode())
+        keep.append(text)
+        return _TEXT, ctypes.addressof(text)
+    if kind is desc:
+        keep.append(value)
+        return _TENSOR, ctypes.addressof(value.tensor)
+    if hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or not hasattr(value, "__float__"):
+        address, code = _address(value)
+        return _POINTER | code << 32, address
+    # A number that is none of Python's own types: NumPy's, an enum's.
+    return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
 
 
 class Kernel:
@@ -269,7 +273,7 @@ class Kernel:
         self.params = tuple(_lib.tile_jit_param_name(handle, i).decode() for i in range(count))
         self._index = {p: i for i, p in enumerate(self.params)}
         self._constexpr = tuple(_lib.tile_jit_param_is_constexpr(handle, i) for i in range(count))
-        self._args_type = _Arg * max(count, 1)
+        self._pack = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
         self._metas = {}
         self._is_tuned = _lib.tile_jit_is_tuned(handle)
 
@@ -291,12 +295,15 @@ class Kernel:
         count = len(self.params)
         if len(args) > count:
             raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
-        packed, launch = self._args_type(), _Launch(struct_size=ctypes.sizeof(_Launch), grid=(1, 1, 1))
+        words, keep, launch = [], [], _Launch(_LAUNCH_SIZE, _ONE)
         constexpr = self._constexpr
         for i, value in enumerate(args):
-            _fill(packed[i], value, constexpr[i])
-        for i in range(len(args), count):
-            packed[i].kind = _DEFAULT
+            if type(value) is int and 0 <= value < 1 << 63:
+                words.append(_INT)
+                words.append(value)
+            else:
+                words += _words(value, constexpr[i], keep)
+        words += (_DEFAULT, 0) * (count - len(args))
         for name, value in kwargs.items():
             i = self._index.get(name)
             if name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
@@ -309,10 +316,12 @@ class Kernel:
             if i is not None:
                 if i < len(args):
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
-                _fill(packed[i], value, constexpr[i])
+                words[2 * i:2 * i + 2] = _words(value, constexpr[i], keep)
         if "stream" not in kwargs and self._program.device.kind == "gpu" and "torch" in sys.modules:
             launch.stream = sys.modules["torch"].cuda.current_stream().cuda_stream
-        return packed, launch
+        if keep:
+            launch.keep = keep
+        return self._pack(*words), launch
 
     def _variant(self, packed, launch):
         variant, e = c_void_p(), c_void_p()
