@@ -1,0 +1,23 @@
+"""Writes a file that no compiler likes to see: hostile.py KIND PATH."""
+import sys
+
+KERNEL = "@kernel\ndef f(x: *i32, n: i32):\n"
+MAKE = {
+    "large": lambda: ("".join(f"def host{k}(a, b=({k}, [1, 2])):\n    return [a + v * {k} for v in b if v]\n\n\n" for k in range(150000)) + KERNEL + "    store(x, n)\n").encode(),
+    "long_line": lambda: (KERNEL + "    store(x, " + "n + " * 200000 + "1)\n").encode(),
+    "brackets": lambda: (KERNEL + "    store(x, " + "(" * 100000 + "n" + ")" * 100000 + ")\n").encode(),
+    "unclosed": lambda: (KERNEL + "    store(x, " + "(" * 100000 + "\n").encode(),
+    "blocks": lambda: (KERNEL + "".join("  " * (k + 2) + "if n > 0:\n" for k in range(500)) + "  " * 502 + "store(x, n)\n").encode(),
+    "unary": lambda: (KERNEL + "    store(x, " + "-" * 100000 + "n)\n").encode(),
+    "lists": lambda: ("A = " + "[" * 50000 + "]" * 50000 + "\n").encode(),
+    "nul": lambda: (KERNEL + "    store(x, n\0)\n").encode(),
+    "utf8": lambda: KERNEL.encode() + b"    store(x, n) # \xff\xfe\n    s = '\xc3('\n",
+    "name": lambda: KERNEL.encode() + b"    store(x, \xe9n)\n",
+    "random": lambda: bytes((i * 7919 + i // 251 * 31) % 256 for i in range(100000)),
+    "indent": lambda: (KERNEL + "        store(x, n)\n   store(x, n)\n\t store(x, n)\n").encode(),
+    "string": lambda: (KERNEL + '    """never closed\n' + "text\n" * 1000).encode(),
+    "empty": lambda: b"",
+    "crlf": lambda: (KERNEL + "    store(x, n)\n").replace("\n", "\r\n").encode(),
+}
+with open(sys.argv[2], "wb") as out:
+    out.write(MAKE[sys.argv[1]]())
