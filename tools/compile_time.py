@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Measures tilec as a whole process: time and peak memory of the examples, and growth with loop depth and elements per thread.
+   tools/compile_time.py TILEC [RUNS]      figures are medians; `cpu` is user plus system time"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def block(x, y, R: tl.constexpr, C: tl.constexpr):
+    offs = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
+    v = tl.load(x + offs)
+    tl.store(y + offs, v * 2.0 + tl.exp(v))
+
+
+@triton.jit
+def elements(x, y, n, B: tl.constexpr):
+    offs = tl.program_id(0) * B + tl.arange(0, B)
+    v = tl.load(x + offs, mask=offs < n)
+    tl.store(y + offs, tl.exp(v - tl.sum(v, axis=0)), mask=offs < n)
+'''
+
+
+def deep(depth):
+    lines = ["", "", "@triton.jit", f"def deep{depth}(x, n):", "    acc = tl.zeros((128,), tl.float32)", "    offs = tl.arange(0, 128)"]
+    for i in range(depth):
+        lines.append("    " * (i + 1) + f"for i{i} in range(n):")
+        lines.append("    " * (i + 2) + f"acc += tl.load(x + offs + i{i})")
+    return "\n".join(lines + ["    tl.store(x + offs, acc)", ""])
+
+
+def measure(name, runs, command):
+    wall, cpu, peak = [], [], 0
+    for _ in range(runs):
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        if status:
+            sys.exit(f"{name}: tilec failed")
+        wall.append((time.perf_counter() - start) * 1e3)
+        cpu.append((used.ru_utime + used.ru_stime) * 1e3)
+        peak = max(peak, used.ru_maxrss / 1024)
+    print(f"{name:32} {statistics.median(wall):8.1f} ms  cpu {statistics.median(cpu):8.1f} ms  peak {peak:6.1f} MiB", flush=True)
+
+
+def main():
+    tilec, runs = os.path.realpath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    with tempfile.TemporaryDirectory() as folder:
+        out, source = os.path.join(folder, "k.ptx"), os.path.join(folder, "k.tile")
+        with open(source, "w") as f:
+            f.write(SOURCE + "".join(deep(d) for d in range(1, 11)))
+        measure("vector_add", runs, [tilec, "examples/vector_add.tile", "-o", out])
+        measure("softmax", runs, [tilec, "examples/softmax.tile", "-s", "*fp32:16,*fp32:16,i32:16,i32:16,i32,i32,1024", "-o", out])
+        few = max(1, runs // 4)
+        measure("block of 4 x 65536", few, [tilec, source, "-k", "block", "-s", "*fp32:16,*fp32:16,4,65536", "-o", out])
+        for depth in range(1, 11):
+            measure(f"loops {depth} deep", few, [tilec, source, "-k", f"deep{depth}", "-s", "*fp32:16,i32", "-o", out])
+        for per_thread in (1 << k for k in range(10)):
+            measure(f"{per_thread} elements per thread", few,
+                    [tilec, source, "-k", "elements", "-s", f"*fp32:16,*fp32:16,i32,{per_thread * 128}", "-o", out])
+
+
+main()
