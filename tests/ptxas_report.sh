@@ -48,7 +48,7 @@ for arch in $archs; do
       "*fp8e4nv:16,*fp8e4nv:16,*fp16:16,*fp32:16,*fp32:16,i32:16,i32:16,i32:16,128,256,128"
     report "int8 128x256x128 w8 s3" "$arch" matmul_int8.tile matmul_int8 8 3 "*i8:16,*i8:16,*i32:16,i32:16,i32:16,i32:16,128,256,128"
     report "gelu 128x256x64 w8 s3" "$arch" matmul_gelu.tile matmul_gelu 8 3 "*fp16:16,*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,128,256,64"
-    report "split_k 128x128x64 w4 s4" "$arch" matmul_split_k.tile matmul_split_k 4 4 "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,128,128,64,4"
+    report "split_k 128x128x64 w8 s4" "$arch" matmul_split_k.tile matmul_split_k 8 4 "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,128,128,64,4"
     report "descriptors 128x256x64 w8 s3" "$arch" matmul_descriptors.tile matmul_descriptors 8 3 \
       "tensordesc<fp16[128,64]>,tensordesc<fp16[64,256]>,tensordesc<fp16[128,256]>,i32:16,i32:16,i32:16,128,256,64"
     block=128 stages=3
