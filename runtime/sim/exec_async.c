@@ -152,6 +152,16 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const Operand *me
   return EXEC_NEXT;
 }
 
+// Seen on an H200 (both stop the kernel with an illegal instruction): an innermost coordinate that is no multiple of 16 bytes, and
+// a store that begins below 0 on any axis. Loads may begin below 0.
+static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const AsyncBulk *b, bool is_store) {
+  if (b->coords[0] * (int64_t)tensormap_element_bytes(b->map.dtype) % 16)
+    return sim_report(w->grid, w, in, lane, REPORT_MISALIGNED, "the tensor copy begins at element %d of the innermost axis, which is no multiple of 16 bytes", b->coords[0]);
+  for (unsigned i = 0; is_store && i < b->map.rank; i++)
+    if (b->coords[i] < 0) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "a tensor store cannot begin below 0: coordinate %u is %d", i, b->coords[i]);
+  return EXEC_NEXT;
+}
+
 static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const Operand *op, Space space, uint32_t bytes, uint32_t align, AccessKind kind, SharedPlace *out) {
   MemAccess a;
   ExecResult r = mem_resolve_one(w, in, lane, space, operand_address(w, op, lane), bytes, align, kind, &a);
@@ -172,6 +182,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
   uint32_t align = 16;
   if (f->tensor) {
     r = read_map(w, in, lane, &in->ops[f->to_shared || f->prefetch ? f->src : f->dst], b, f->rank);
+    if (r == EXEC_NEXT) r = check_coordinates(w, in, lane, b, !f->to_shared && !f->prefetch);
     if (r != EXEC_NEXT) return r;
     b->bytes = tensormap_box_bytes(&b->map);
     b->extent = tensormap_box_extent(&b->map);
