@@ -306,6 +306,12 @@ static void lower_raise(Lower *L, const Node *s) {
   L->frame->failed_return = true;
 }
 
+static bool must_use_result(Lower *L, const Node *func) {
+  if (func->kind != NODE_NAME && func->kind != NODE_ATTRIBUTE) return false;
+  const Term *f = lower_expr(L, func);
+  return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
+}
+
 static void lower_stmt(Lower *L, const Node *s) {
   L->b.span = s->span;
   Scope *scope = &L->frame->scope;
@@ -315,9 +321,13 @@ static void lower_stmt(Lower *L, const Node *s) {
     if (s->unary.value->kind != NODE_STR) {
       Term *t = lower_expr(L, s->unary.value);
       const Node *v = s->unary.value;
-      if (t && t->kind == TERM_BLOCK_PTR && v->kind == NODE_CALL) {
+      if (!t || v->kind != NODE_CALL) return;
+      if (t->kind == TERM_BLOCK_PTR) {
         lower_error(L, s->span, "the result of this call is unused, so it does nothing");
         diag_note(L->ctx, (Span){0, 0}, "assign it: `p = tl.advance(p, …)`");
+      } else if (must_use_result(L, v->call.func)) {
+        lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
+        diag_note(L->ctx, (Span){0, 0}, "assign it, to `_` if it is not needed");
       }
     }
     return;
