@@ -88,12 +88,31 @@ static Value *padding(Builder *b, const Fields *f, const Type *tile) {
   return nan ? build_float(b, tile, __builtin_nan("")) : NULL;
 }
 
+// What cuTensorMapEncodeTiled would refuse at the launch.
+static void check_box(Context *ctx, const Op *op, const Type *desc) {
+  enum { MAX_BOX = 256, MIN_BYTES = 16 };
+  uint32_t last = desc->rank - 1u, bytes = type_elem_bytes(desc);
+  int64_t width = type_desc_box_width(desc);
+  for (uint32_t i = 0; i < desc->rank; i++) {
+    if ((i == last ? width : desc->shape[i]) <= MAX_BOX) continue;
+    diag_error(ctx, op->span, "a block of %lld elements on axis %u: TMA moves at most %d", (long long)desc->shape[i], i, MAX_BOX);
+    diag_note(ctx, (Span){0, 0}, "use a block of %d and move it twice, or plain pointers", MAX_BOX);
+    return;
+  }
+  if (width * bytes >= MIN_BYTES) return;
+  diag_error(ctx, op->span, "a block of %lld bytes on the last axis: TMA moves at least %d", (long long)(width * bytes), MIN_BYTES);
+  diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", MIN_BYTES / bytes);
+}
+
 static void lower(Op *op, void *user) {
   Lower *l = user;
   if (!is_access(op)) return;
   Value *d = op_operand(op, 0);
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
-  if (tma_usable(l->module, d) && !by_rows) return;
+  if (tma_usable(l->module, d) && !by_rows) {
+    check_box(l->ctx, op, d->type);
+    return;
+  }
   if (d->def ? d->def->opcode != OP_MAKE_DESC : l->module->target->has_tma) {
     diag_error(l->ctx, op->span, "row gather or scatter of a descriptor parameter needs a descriptor made in the kernel");
     diag_note(l->ctx, (Span){0, 0}, "make the descriptor in the kernel with make_tensor_descriptor, from a pointer");
