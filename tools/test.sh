@@ -31,6 +31,7 @@ fi
 step "matrix products" tests/dots.py $tilec
 step pipelining tests/pipelining.py $tilec
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
+step "conformance, assembler" python3 tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a
 step "what ptxas says" tests/ptxas_report.sh $tilec
 [ -x tests/fuzz/run.sh ] && step fuzz tests/fuzz/run.sh
 [ -x tools/docs.sh ] && step documentation tools/docs.sh --check $tilec

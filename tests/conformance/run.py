@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the conformance kernels and compares what they leave in memory with what Python computes.
 
-usage: run.py [TILEC] [--device=interp|sim|gpu] [-j N] [-k WORD] [-v] [--list] [FILE…]
+usage: run.py [TILEC] [--device=interp|sim|gpu] [--arch=SM] [-j N] [-k WORD] [-v] [--list] [FILE…]
+       run.py [TILEC] --assemble=SM,SM,… …    the first case of every kernel through ptxas instead (TILE_PTXAS, PATH, CUDA's folder)
 
 TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases stand in the comments of the .tile files:
 
@@ -21,6 +22,7 @@ import concurrent.futures
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -132,6 +134,37 @@ def attempt(case, tilec, device, extra):
         return [f"the case itself is wrong: {type(error).__name__}: {error}"]
 
 
+def assemble(case, tilec, ptxas, arch):
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = os.path.join(folder, "k.ptx")
+        words = [w for w in shlex.split(case.command) if not w.startswith("--arch=")]
+        compiled = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", "-o", ptx], cwd=ROOT, capture_output=True)
+        if compiled.returncode:
+            return compiled.stderr.decode(errors="replace").splitlines()[:6]
+        made = subprocess.run([ptxas, f"-arch={arch}", ptx, "-o", ptx + ".cubin"], capture_output=True)
+        said = (made.stdout + made.stderr).decode(errors="replace")
+        return said.splitlines()[:6] if made.returncode or re.search("C7[56][0-9][0-9]", said) else []
+
+
+def assemble_all(cases, tilec, archs, jobs):
+    ptxas = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
+    if not os.path.exists(ptxas):
+        print("assemble: ptxas is not here, nothing done")
+        return 0
+    first = {}
+    for c in cases:
+        first.setdefault((c.path, c.title().split()[1]), c)
+    todo = [(c, arch) for c in first.values() for arch in archs]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for (case, arch), problems in zip(todo, pool.map(lambda t: assemble(t[0], tilec, ptxas, t[1]), todo)):
+            if problems:
+                failed += 1
+                print(f"FAIL {arch} {case.title()}\n" + "".join(f"    {p}\n" for p in problems), end="", flush=True)
+    print(f"conformance, assembled: {len(todo) - failed} of {len(todo)}")
+    return 1 if failed else 0
+
+
 def run_case(case, tilec, device, extra):
     with tempfile.TemporaryDirectory() as folder:
         words, scope, buffers = shlex.split(case.command), {**vars(expect), **case.values}, {}
@@ -189,7 +222,7 @@ def run_case(case, tilec, device, extra):
 
 
 def main(arguments):
-    tilec, device, jobs, word, verbose, listing, files, extra = None, "interp", os.cpu_count() or 1, "", False, False, [], []
+    tilec, device, jobs, word, verbose, listing, files, extra, archs = None, "interp", os.cpu_count() or 1, "", False, False, [], [], None
     words = iter(arguments)
     for a in words:
         if a.startswith("--device="):
@@ -200,6 +233,10 @@ def main(arguments):
             word = next(words)
         elif a == "-v":
             verbose = True
+        elif a.startswith("--arch="):
+            extra.append(a)
+        elif a.startswith("--assemble="):
+            archs = a.partition("=")[2].split(",")
         elif a == "--list":
             listing = True
         elif a.startswith("-"):
@@ -217,6 +254,8 @@ def main(arguments):
     if listing:
         print("\n".join(c.title() for c in cases))
         return 0
+    if archs:
+        return assemble_all([c for c in cases if c.status != 1], tilec, archs, jobs)
     failed, per_file = 0, {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for case, problems in zip(cases, pool.map(lambda c: attempt(c, tilec, device, extra), cases)):
