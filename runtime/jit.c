@@ -56,18 +56,24 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
   return TILE_OK;
 }
 
-static tile_status load_source(tile_jit *jit, tile_error **error) {
+// The number of kernels in the source; 0 after diagnostics.
+static uint32_t read_source(tile_jit *jit) {
   const char *arch = jit->device->arch ? jit->device->arch : jit->options.arch ? jit->options.arch : "sm_90a";
   FrontendOptions fo = {jit->options.include_paths.data, jit->options.include_paths.count, target_find(arch)};
+  jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
+  uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
+  if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+  return count;
+}
+
+static tile_status load_source(tile_jit *jit, tile_error **error) {
   jmp_buf on_ice;
   if (setjmp(on_ice)) {
     jit->ctx.on_ice = NULL;
     return error_set(error, TILE_ERROR_INTERNAL, "internal error while loading %s: %s", jit->path, jit->ctx.ice_text ? jit->ctx.ice_text : "?");
   }
   jit->ctx.on_ice = &on_ice;
-  jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
-  uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
-  if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
+  uint32_t count = read_source(jit);
   jit->ctx.on_ice = NULL;
   if (!count) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, &jit->ctx, false);
   jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);

@@ -144,7 +144,28 @@ static CtValue *scalar(Context *ctx, const tile_arg *a) {
   }
 }
 
-// early_config_prune(configs, named_args): what it leaves out is pruned. With the jit's lock: it runs in the jit's Context.
+// early_config_prune(configs, named_args): what it leaves out is pruned.
+static tile_status call_prune(tile_jit_kernel *k, CtValue *fn, const Request *r, bool *is_pruned, tile_error **error) {
+  const CtAutotune *tune = k->fn->autotune;
+  Context *ctx = &k->jit->ctx;
+  CtValue **objects = arena_array(&ctx->arena, CtValue *, tune->num_configs + 1);
+  for (uint32_t i = 0; i < tune->num_configs; i++) objects[i] = tune->configs[i].object;
+  CtValue *args[2] = {ct_list(ctx, objects, tune->num_configs), ct_dict(ctx)};
+  for (uint32_t i = 0; i < k->num_params; i++)
+    if (r->args[i].kind != TILE_ARG_DEFAULT) dict_set_str(ctx, args[1]->dict, k->params[i].name, scalar(ctx, &r->args[i]));
+  CtValue *left = comptime_call(frontend_comptime(k->jit->frontend), fn, args, 2, NULL, 0, (Span){0, 0});
+  CtList kept = {0};
+  if (!left || !comptime_iterate(frontend_comptime(k->jit->frontend), left, (Span){0, 0}, &kept) || !kept.count)
+    return diag_error_count(ctx) ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, ctx, false)
+                                 : error_set(error, TILE_ERROR_PROGRAM, "%s: early_config_prune leaves no configuration", k->name);
+  for (uint32_t i = 0; i < tune->num_configs; i++) {
+    is_pruned[i] = true;
+    for (uint32_t n = 0; n < kept.count; n++) is_pruned[i] = is_pruned[i] && ct_unwrap(kept.data[n]) != ct_unwrap(tune->configs[i].object);
+  }
+  return TILE_OK;
+}
+
+// With the jit's lock: it runs in the jit's Context.
 static tile_status prune(tile_jit_kernel *k, const Request *r, bool *is_pruned, tile_error **error) {
   const CtAutotune *tune = k->fn->autotune;
   CtValue *by = tune->prune_configs_by ? ct_unwrap(tune->prune_configs_by) : NULL;
@@ -152,26 +173,12 @@ static tile_status prune(tile_jit_kernel *k, const Request *r, bool *is_pruned, 
   if (!fn) return TILE_OK;
   Context *ctx = &k->jit->ctx;
   jmp_buf on_ice;
-  tile_status status = TILE_OK;
+  tile_status status;
   if (setjmp(on_ice)) {
     status = error_set(error, TILE_ERROR_INTERNAL, "internal error in early_config_prune: %s", ctx->ice_text ? ctx->ice_text : "?");
   } else {
     ctx->on_ice = &on_ice;
-    CtValue **objects = arena_array(&ctx->arena, CtValue *, tune->num_configs + 1);
-    for (uint32_t i = 0; i < tune->num_configs; i++) objects[i] = tune->configs[i].object;
-    CtValue *args[2] = {ct_list(ctx, objects, tune->num_configs), ct_dict(ctx)};
-    for (uint32_t i = 0; i < k->num_params; i++)
-      if (r->args[i].kind != TILE_ARG_DEFAULT) dict_set_str(ctx, args[1]->dict, k->params[i].name, scalar(ctx, &r->args[i]));
-    CtValue *left = comptime_call(frontend_comptime(k->jit->frontend), fn, args, 2, NULL, 0, (Span){0, 0});
-    CtList kept = {0};
-    if (!left || !comptime_iterate(frontend_comptime(k->jit->frontend), left, (Span){0, 0}, &kept) || !kept.count) {
-      status = diag_error_count(ctx) ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, ctx, false)
-                                     : error_set(error, TILE_ERROR_PROGRAM, "%s: early_config_prune leaves no configuration", k->name);
-    }
-    for (uint32_t i = 0; status == TILE_OK && i < tune->num_configs; i++) {
-      is_pruned[i] = true;
-      for (uint32_t n = 0; n < kept.count; n++) is_pruned[i] = is_pruned[i] && ct_unwrap(kept.data[n]) != ct_unwrap(tune->configs[i].object);
-    }
+    status = call_prune(k, fn, r, is_pruned, error);
   }
   ctx->on_ice = NULL;
   return status;
