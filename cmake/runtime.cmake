@@ -1,4 +1,6 @@
-# tile-runtime (the room as a static library), libtile.so and tilec, and what `cmake --install` puts where.
+# tile-rt-core and tile-runtime (the rooms as static libraries), libtile-rt, libtile and tilec, and what `cmake --install` puts where.
+tile_room(tile-rt-core runtime/rt)
+target_include_directories(tile-rt-core PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
 file(GLOB runtime_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/*.c)
 list(REMOVE_ITEM runtime_sources ${CMAKE_CURRENT_SOURCE_DIR}/runtime/main.c)
 add_library(tile-runtime STATIC ${runtime_sources})
@@ -9,7 +11,7 @@ if(TARGET tile-sim AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/sim/driver.h)
 endif()
 
 find_program(TILE_LLD NAMES ld.lld ld.lld-22)
-set(tile_rooms tile-runtime tile-codegen tile-passes tile-frontend tile-ir)
+set(tile_rooms tile-runtime tile-rt-core tile-codegen tile-passes tile-frontend tile-ir)
 if(TARGET tile-sim)
   list(INSERT tile_rooms 1 tile-sim)
 endif()
@@ -31,17 +33,44 @@ add_executable(tilec runtime/main.c)
 target_link_libraries(tilec PRIVATE tile-flags tile-link)
 set_target_properties(tilec PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
 
-add_library(tile SHARED runtime/tile/tile.h)
-target_link_libraries(tile PRIVATE -Wl,--whole-archive tile-runtime -Wl,--no-whole-archive tile-link)
-target_link_options(tile PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map -Wl,--no-undefined)
-target_include_directories(tile INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
-set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language} VERSION ${PROJECT_VERSION} SOVERSION 0
-  LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map)
-
 include(GNUInstallDirs)
+set(tile_map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map)
+# The public libraries export tile_*, with a version, and bind their own calls to themselves.
+function(tile_public_library name)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${tile_map} -Wl,--no-undefined -Wl,-Bsymbolic-functions)
+  target_include_directories(${name} INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/runtime> $<INSTALL_INTERFACE:include>)
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${tile_map} INSTALL_RPATH "$ORIGIN")
+endfunction()
+
+add_library(tile SHARED runtime/tile/tile.h)
+target_link_libraries(tile PRIVATE -Wl,--whole-archive tile-runtime tile-rt-core -Wl,--no-whole-archive tile-link)
+set_target_properties(tile PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
+tile_public_library(tile)
+
+# libtile-rt: loads and launches, without the compiler. Of ir it takes the files that these need.
+add_library(tile-rt SHARED runtime/rt_alone/linked.c)
+target_link_libraries(tile-rt PRIVATE tile-flags -Wl,--whole-archive tile-rt-core -Wl,--no-whole-archive tile-ir ${CMAKE_DL_LIBS} m)
+target_link_options(tile-rt PRIVATE -Wl,--gc-sections -Wl,--as-needed $<$<CONFIG:Release>:-Wl,-s>)
+set_target_properties(tile-rt PROPERTIES EXPORT_NAME rt)
+tile_public_library(tile-rt)
+
+# The same as an archive of one object, in which everything but tile_* is local.
+set(tile_rt_static ${CMAKE_CURRENT_BINARY_DIR}/libtile-rt.a)
+add_library(tile-rt-linked OBJECT runtime/rt_alone/linked.c)
+target_link_libraries(tile-rt-linked PRIVATE tile-flags)
+find_program(TILE_OBJCOPY NAMES objcopy REQUIRED)
+add_custom_command(OUTPUT ${tile_rt_static}
+  COMMAND ${CMAKE_LINKER} -r -o tile-rt.o $<TARGET_OBJECTS:tile-rt-linked> --whole-archive $<TARGET_FILE:tile-rt-core> --no-whole-archive $<TARGET_FILE:tile-ir>
+  COMMAND ${TILE_OBJCOPY} --localize-hidden $<$<CONFIG:Release>:--strip-unneeded> tile-rt.o
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${tile_rt_static}
+  COMMAND ${CMAKE_AR} rcs ${tile_rt_static} tile-rt.o
+  DEPENDS tile-rt-linked tile-rt-core tile-ir $<TARGET_OBJECTS:tile-rt-linked> COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(tile-rt-static ALL DEPENDS ${tile_rt_static})
+
 include(CMakePackageConfigHelpers)
 install(TARGETS tilec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS tile EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${tile_rt_static} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tile tile-rt EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tile-sim-driver)
   install(TARGETS tile-sim-driver LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -53,8 +82,10 @@ configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_D
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
-configure_file(cmake/libtile.pc.in ${CMAKE_CURRENT_BINARY_DIR}/libtile.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libtile.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package libtile libtile-rt)
+  configure_file(cmake/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/tilec.1
   COMMAND tilec --print-options=man > ${CMAKE_CURRENT_BINARY_DIR}/tilec.1 DEPENDS tilec VERBATIM)

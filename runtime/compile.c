@@ -462,7 +462,3 @@ const char *tile_arch_name(size_t index) {
   const Target *t = target_at((uint32_t)index);
   return t ? t->name : NULL;
 }
-
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
-const char *tile_version(void) { return STRING(TILE_VERSION_MAJOR) "." STRING(TILE_VERSION_MINOR) "." STRING(TILE_VERSION_PATCH); }

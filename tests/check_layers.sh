@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The arrows between rooms: which folder may include which. libc ← ir ← {frontend, passes, codegen} ← runtime; runtime/sim
-# knows ir and the driver's types; only codegen sees LLVM. With a build folder as argument, also: no room has writable data.
+# and runtime/rt know ir and the driver's types; only codegen sees LLVM. With a build folder as argument, also: no room has writable data.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 status=0
@@ -25,8 +25,10 @@ allow runtime 'runtime|codegen|passes|frontend|ir'
 }
 bad=$(grep -rlE '#include [<"]llvm' --include='*.[chly]' ir frontend passes runtime 2>/dev/null || true)
 [ -z "$bad" ] || { echo "only codegen may include LLVM:"; echo "$bad"; status=1; }
-bad=$(grep -lE '#include "runtime/sim/' runtime/*.[ch] | grep -v '^runtime/cuda\.c$' || true)
-[ -z "$bad" ] || { echo "only runtime/cuda.c may know the simulator:"; echo "$bad"; status=1; }
+bad=$(grep -lE '#include "runtime/sim/' runtime/*.[ch] | grep -v '^runtime/linked\.c$' || true)
+[ -z "$bad" ] || { echo "only runtime/linked.c may know the simulator:"; echo "$bad"; status=1; }
+bad=$(grep -HnE '^#include "' runtime/rt/*.[ch] runtime/rt_alone/*.[ch] | grep -vE '#include "(ir/|runtime/rt/|runtime/tile/rt\.h|runtime/cuda_types\.h)' || true)
+[ -z "$bad" ] || { echo "runtime/rt, which is libtile-rt, may include only ir, its own and tile/rt.h:"; echo "$bad"; status=1; }
 
 if [ $# -gt 0 ]; then
   for lib in "$1"/libtile-*.a; do

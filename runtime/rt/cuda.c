@@ -1,26 +1,19 @@
-#include "runtime/cuda.h"
+#include "runtime/rt/cuda.h"
 
 #include <dlfcn.h>
 
-#include "runtime/error.h"
-#ifdef TILE_HAVE_SIM
-#include "runtime/sim/driver.h"
-#else
-static void *sim_driver_symbol(const char *name) {
-  (void)name;
-  return NULL;
-}
-#endif
+#include "runtime/rt/device.h"
+#include "runtime/rt/error.h"
 
 static const struct { const char *symbol; size_t offset; } entries[] = {
 #define CUDA_FN(member, symbol, ...) {#symbol, offsetof(CudaDriver, member)},
-#include "runtime/cuda.def"
+#include "runtime/rt/cuda.def"
 };
 
-static tile_status resolve(CudaDriver *d, tile_error **error) {
+static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   for (uint32_t i = 0; i < countof(entries); i++) {
-    void *p = d->library ? dlsym(d->library, entries[i].symbol) : sim_driver_symbol(entries[i].symbol);
-    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s", d->library ? "CUDA driver is too old: it" : "simulator", entries[i].symbol);
+    void *p = d->library ? dlsym(d->library, entries[i].symbol) : linked_parts.sim_symbol(entries[i].symbol);
+    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s", simulator ? "simulator" : "CUDA driver is too old: it", entries[i].symbol);
     *(void **)((char *)d + entries[i].offset) = p;
   }
   return TILE_OK;
@@ -28,11 +21,14 @@ static tile_status resolve(CudaDriver *d, tile_error **error) {
 
 tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   *d = (CudaDriver){0};
-  if (!simulator) {
+  if (simulator && !linked_parts.sim_symbol) {
+    d->library = dlopen("libtile-sim.so", RTLD_NOW | RTLD_LOCAL);
+    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: libtile-sim.so was not found");
+  } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
   }
-  tile_status status = resolve(d, error);
+  tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK) {
     CUresult r = d->init(0);
     if (r != CUDA_SUCCESS) {
@@ -41,7 +37,7 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
       status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r, "no GPU: cuInit says %s; --device=sim and --device=interp need none", name ? name : "an unknown error");
     }
   }
-  if (status == TILE_OK && simulator) *(void **)&d->last_report = sim_driver_symbol("simLastReport");
+  if (status == TILE_OK && simulator) *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report") : linked_parts.sim_symbol("simLastReport");
   if (status != TILE_OK) cuda_close(d);
   return status;
 }

@@ -1,16 +1,16 @@
 // The CUDA driver as a table of functions: the real one by dlopen, or the simulator's.
-#ifndef TILE_RUNTIME_CUDA_H
-#define TILE_RUNTIME_CUDA_H
+#ifndef TILE_RUNTIME_RT_CUDA_H
+#define TILE_RUNTIME_RT_CUDA_H
 
 #include <stdbool.h>
 
 #include "runtime/cuda_types.h"
-#include "runtime/tile/tile.h"
+#include "runtime/tile/rt.h"
 
 typedef struct {
   void *library;               // dlopen's; NULL for the simulator
 #define CUDA_FN(member, symbol, ...) CUresult (*member)(__VA_ARGS__);
-#include "runtime/cuda.def"
+#include "runtime/rt/cuda.def"
   // The simulator's account of the last failure; NULL for the real driver.
   const char *(*last_report)(void);
 } CudaDriver;

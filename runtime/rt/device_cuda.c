@@ -5,9 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/compile.h"
-#include "runtime/device.h"
-#include "runtime/error.h"
+#include "runtime/rt/device.h"
+#include "runtime/rt/error.h"
 
 enum { MAX_FAST_PARAMS = 64, MAX_FAST_DESCS = 4 };
 enum { DEFAULT_SHARED = 48 * 1024, PORTABLE_CLUSTER = 8, LOG_BYTES = 8192, FLUSH_BYTES = 256 << 20 };

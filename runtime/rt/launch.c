@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "ir/num.h"
-#include "runtime/device.h"
-#include "runtime/error.h"
+#include "runtime/rt/device.h"
+#include "runtime/rt/error.h"
 
 static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor",
                                         [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None", [TILE_ARG_BOOL] = "a boolean", [TILE_ARG_TEXT] = "an expression"};

@@ -1,5 +1,5 @@
 // tile_error: one allocation for the object, one per string, so that it outlives the Context it came from.
-#include "runtime/error.h"
+#include "runtime/rt/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,33 +60,14 @@ tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result
   return status;
 }
 
-size_t diagnostic_count(const Context *ctx) {
-  size_t n = 0;
-  for (const Diag *d = ctx->diags; d; d = d->next) n++;
-  return n;
-}
-
-tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
-  const Diag *d = ctx->diags;
-  while (d && n) d = d->next, n--;
-  if (!d) return (tile_diagnostic){0};
-  static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
-                                      [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
-  LineCol at = source_locate(ctx, d->span.begin);
-  return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
-}
-
-tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+tile_status error_set_messages(tile_error **out, tile_status status, const char *message, const tile_diagnostic *diagnostics, size_t count) {
   tile_error *e = make(out, status);
   if (!e) return status;
-  e->message = copy(diag_render(ctx, color));
-  size_t n = e->message ? strlen(e->message) : 0;
-  if (n && e->message[n - 1] == '\n') e->message[n - 1] = 0;
-  size_t count = diagnostic_count(ctx);
+  e->message = copy(message);
   e->diagnostics = calloc(count ? count : 1, sizeof *e->diagnostics);
   if (!e->diagnostics) return status;
   for (; e->num_diagnostics < count; e->num_diagnostics++) {
-    tile_diagnostic d = diagnostic_at(ctx, e->num_diagnostics);
+    tile_diagnostic d = diagnostics[e->num_diagnostics];
     d.file = copy(d.file);
     d.text = copy(d.text);
     e->diagnostics[e->num_diagnostics] = d;

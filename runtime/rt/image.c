@@ -2,7 +2,7 @@
 // which, so numbers are stored as they are in memory. Every offset is checked: the bytes may come from a damaged file.
 #include <string.h>
 
-#include "runtime/device.h"
+#include "runtime/rt/device.h"
 
 enum { IMAGE_MAGIC = 0x31696c74, MAX_IMAGE_PARAMS = 4096 };
 

@@ -1,0 +1,29 @@
+// A Context's diagnostics in the public form.
+#include <string.h>
+
+#include "runtime/error.h"
+
+size_t diagnostic_count(const Context *ctx) {
+  size_t n = 0;
+  for (const Diag *d = ctx->diags; d; d = d->next) n++;
+  return n;
+}
+
+tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
+  const Diag *d = ctx->diags;
+  while (d && n) d = d->next, n--;
+  if (!d) return (tile_diagnostic){0};
+  static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
+                                      [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
+  LineCol at = source_locate(ctx, d->span.begin);
+  return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
+}
+
+tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+  size_t count = diagnostic_count(ctx);
+  tile_diagnostic *all = arena_array(&ctx->arena, tile_diagnostic, count + 1);
+  for (size_t i = 0; i < count; i++) all[i] = diagnostic_at(ctx, i);
+  const char *text = diag_render(ctx, color);
+  size_t size = strlen(text);
+  return error_set_messages(out, status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
+}

@@ -1,0 +1,96 @@
+// What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by libtile's
+// interpreter (runtime/device_interp.c). This folder is what libtile-rt is made of: nothing in it knows the compiler.
+#ifndef TILE_RUNTIME_RT_DEVICE_H
+#define TILE_RUNTIME_RT_DEVICE_H
+
+#include <pthread.h>
+
+#include "ir/ir.h"
+#include "runtime/rt/cuda.h"
+#include "runtime/tile/rt.h"
+
+typedef struct DeviceOps DeviceOps;
+
+struct tile_device {
+  const DeviceOps *ops;
+  const char *kind;            // "gpu", "sim", "interp"
+  char name[128];
+  const char *arch;            // what to compile for; NULL: any
+};
+
+// A parameter of the compiled kernel, without pointers into the program it came from.
+typedef struct {
+  const char *name, *spelling;
+  FuncParamKind kind;
+  bool is_pointer, is_float, is_unsigned;
+  ScalarKind scalar;           // of the value, or of a descriptor's element
+  uint32_t bytes;              // of the value in the parameter block
+  int64_t divisible;
+  // PARAM_DESC, PARAM_AUTO_TENSORMAP
+  uint32_t rank, swizzle_bytes;
+  Padding padding;
+  int64_t box[MAX_RANK];
+  int base_param, extent_params[MAX_RANK], stride_params[MAX_RANK];
+  int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];
+} KernelParam;
+
+// Launches from several threads are safe: everything here but the scratch memory is fixed once it is loaded.
+struct tile_kernel {
+  tile_device *device;
+  Arena arena;
+  const char *name;
+  KernelParam *params;
+  uint32_t num_params, num_args;   // args: params but for the hidden ones, which come last
+  uint32_t num_threads, num_ctas, shared_bytes, scratch_bytes;
+  bool cooperative, pdl;
+  uint32_t num_constexprs;
+  const char **constexpr_names, **constexpr_values;   // values as the source would write them
+  const Target *target;
+  const char *ptx;                 // until it is loaded; NULL where only the interpreter can run it
+  CUmodule module;                 // gpu, sim
+  CUfunction function;
+  pthread_mutex_t scratch_lock;
+  uint64_t scratch, scratch_size;
+  Module *ir;                      // interp: the program's
+  Func *func;
+};
+
+struct DeviceOps {
+  void (*close)(tile_device *d);
+  tile_status (*alloc)(tile_device *d, size_t size, uint64_t *address, tile_error **error);
+  tile_status (*free)(tile_device *d, uint64_t address, tile_error **error);
+  tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
+  tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
+  tile_status (*synchronize)(tile_device *d, tile_error **error);
+  tile_status (*load)(tile_kernel *k, tile_error **error);
+  void (*unload)(tile_kernel *k);
+  tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
+  // One launch, timed from cold caches, in milliseconds.
+  tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds, tile_error **error);
+  bool checks_bounds;              // an access outside of an allocation is reported
+};
+
+tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
+
+// What else the library at hand is made of: libtile says so in runtime/linked.c, libtile-rt in runtime/rt_alone/linked.c.
+typedef struct {
+  void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
+  tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
+} LinkedParts;
+extern const LinkedParts linked_parts;
+
+// A kernel's description is made by runtime/describe.c of a program, or by image.c of bytes; then it is started.
+tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
+tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory
+void image_write(Buf *out, const tile_kernel *k);
+// NULL where the bytes are no image of this version. The bytes must stay until the kernel is started.
+tile_kernel *image_read(tile_device *device, const void *bytes, size_t size);
+
+// launch.c: what every device does with arguments.
+// Checks args against the parameters, naming the one that is wrong.
+tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
+tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
+// A checked scalar or pointer argument as the parameter's bits.
+uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
+
+#endif

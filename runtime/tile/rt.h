@@ -1,0 +1,178 @@
+/* What libtile-rt and libtile both have: devices, memory, compiled kernels and their launch. libtile-rt is this header alone,
+ * without the compiler (no LLVM, under 1 MB, nothing needed but libc; the CUDA driver is opened with dlopen). libtile has all
+ * of it and tile/tile.h, tile/jit.h: link one of the two.
+ *
+ *   tile_device *device; tile_kernel *kernel; tile_error *error = NULL;
+ *   tile_device_open(NULL, &device, &error);
+ *   tile_kernel_load_image(device, image, image_size, &kernel, &error);
+ *   tile_arg args[] = {tile_arg_pointer(x), tile_arg_pointer(y), tile_arg_pointer(out), tile_arg_int(n)};
+ *   tile_launch_options launch = TILE_LAUNCH_OPTIONS_INIT;
+ *   launch.grid[0] = (n + 1023) / 1024;
+ *   tile_kernel_launch(kernel, &launch, args, 4, &error);
+ *
+ * Errors. Functions that can fail return a tile_status. Their last parameter, a tile_error **, may be NULL; otherwise on failure
+ * it receives an error object that the caller owns (tile_error_free), and on success it is left alone. The library never
+ * exits, aborts or prints; bugs of ours and LLVM's fatal errors come back as TILE_ERROR_INTERNAL.
+ *
+ * Threads. There is no global state. Launching a kernel and using a device's memory are safe from several threads at the same
+ * time, except on the interpreter; kernels that use scratch memory (tile_kernel_scratch_bytes) must not run on two streams
+ * at once.
+ *
+ * Structures passed in begin with struct_size; start from the _INIT macro, so that code built against an older header keeps
+ * its meaning. Enum values are never renumbered. */
+#ifndef TILE_RT_H
+#define TILE_RT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TILE_API __attribute__((visibility("default")))
+#else
+#define TILE_API
+#endif
+
+#define TILE_VERSION_MAJOR 0
+#define TILE_VERSION_MINOR 1
+#define TILE_VERSION_PATCH 0
+
+/* "0.1.0": the library's version, which may be newer than the header's. Static. */
+TILE_API const char *tile_version(void);
+
+/* ---- status and errors ------------------------------------------------------------------------------------------- */
+
+/* The first ones are also tilec's exit status. */
+typedef enum tile_status {
+  TILE_OK = 0,
+  TILE_ERROR_PROGRAM = 1,      /* an error in the kernel's source or in its types */
+  TILE_ERROR_USAGE = 2,        /* a wrong option or argument */
+  TILE_ERROR_FILE = 3,         /* a file could not be read or written */
+  TILE_ERROR_ASSEMBLER = 4,    /* ptxas or the driver refused our PTX */
+  TILE_ERROR_RUN = 5,          /* the kernel failed: device_assert, out of bounds, a simulator report, a failed check */
+  TILE_ERROR_NO_DEVICE = 6,    /* no such device here */
+  TILE_ERROR_DRIVER = 7,       /* the CUDA driver returned an error; see tile_error_cuda_result */
+  TILE_ERROR_NO_MEMORY = 8,
+  TILE_ERROR_INTERNAL = 70     /* a bug in this library */
+} tile_status;
+
+typedef enum tile_level { TILE_LEVEL_ERROR = 0, TILE_LEVEL_WARNING = 1, TILE_LEVEL_REMARK = 2, TILE_LEVEL_NOTE = 3 } tile_level;
+
+/* One message of the compiler. Strings belong to the error or program it came from. */
+typedef struct tile_diagnostic {
+  tile_level level;
+  const char *file;            /* NULL when the message has no place */
+  uint32_t line, column;       /* from 1; column counts bytes */
+  const char *text;
+} tile_diagnostic;
+
+typedef struct tile_error tile_error;
+
+TILE_API tile_status tile_error_status(const tile_error *error);
+/* The whole message: for compile errors every diagnostic with source line and caret. Ends without a newline. */
+TILE_API const char *tile_error_message(const tile_error *error);
+/* The CUresult behind a TILE_ERROR_DRIVER, else 0. */
+TILE_API int tile_error_cuda_result(const tile_error *error);
+TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
+/* Zeroed past the end. */
+TILE_API tile_diagnostic tile_error_diagnostic(const tile_error *error, size_t index);
+TILE_API void tile_error_free(tile_error *error);    /* NULL is fine */
+
+/* ---- devices and memory ------------------------------------------------------------------------------------------ */
+
+typedef struct tile_device tile_device;
+
+/* spec: "gpu" or "gpu:N" (the CUDA driver, found by dlopen), "sim" (the PTX simulator), "interp" (the IR interpreter).
+ * NULL: what TILE_DEVICE says, else the first of gpu, sim, interp that opens.
+ * A gpu device uses the CUDA primary context of its ordinal, as PyTorch does, so pointers and streams can be shared. */
+TILE_API tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error);
+TILE_API const char *tile_device_kind(const tile_device *device);   /* "gpu", "sim" or "interp" */
+TILE_API const char *tile_device_name(const tile_device *device);   /* "NVIDIA H200" */
+/* The architecture to compile for, "sm_90a"; NULL: any (interp). */
+TILE_API const char *tile_device_arch(const tile_device *device);
+TILE_API void tile_device_close(tile_device *device);               /* after its kernels are freed */
+
+/* Sizes in bytes. Fresh memory has no defined content. Copies are complete when they return. */
+TILE_API tile_status tile_memory_alloc(tile_device *device, size_t size, uint64_t *address, tile_error **error);
+TILE_API tile_status tile_memory_free(tile_device *device, uint64_t address, tile_error **error);
+TILE_API tile_status tile_memory_upload(tile_device *device, uint64_t to, const void *from, size_t size, tile_error **error);
+TILE_API tile_status tile_memory_download(tile_device *device, void *to, uint64_t from, size_t size, tile_error **error);
+/* Waits for everything launched; a kernel's failure is reported here at the latest. */
+TILE_API tile_status tile_device_synchronize(tile_device *device, tile_error **error);
+
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
+
+typedef struct tile_kernel tile_kernel;
+
+/* A kernel from the bytes in a header of --emit=header. The bytes are not needed afterwards. */
+TILE_API tile_status tile_kernel_load_image(tile_device *device, const void *image, size_t size, tile_kernel **kernel, tile_error **error);
+TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
+TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* as the caller passes them: a descriptor is one */
+TILE_API void *tile_kernel_function(const tile_kernel *kernel);      /* the CUfunction; NULL on the interpreter */
+TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);
+TILE_API uint32_t tile_kernel_scratch_bytes(const tile_kernel *kernel);   /* of global memory per block; kept with the kernel */
+TILE_API void tile_kernel_free(tile_kernel *kernel);
+
+enum { TILE_MAX_RANK = 5 };
+
+/* Element types. */
+typedef enum tile_type {
+  TILE_UNTYPED = 0, TILE_INT1, TILE_INT8, TILE_INT16, TILE_INT32, TILE_INT64, TILE_UINT8, TILE_UINT16, TILE_UINT32, TILE_UINT64,
+  TILE_FP8E4NV, TILE_FP8E5, TILE_FP8E4B15, TILE_FP8E4B8, TILE_FP8E5B16, TILE_FP16, TILE_BF16, TILE_FP32, TILE_FP64
+} tile_type;
+
+/* A tensor in global memory, for a descriptor parameter. Sizes and strides in elements, last axis fastest with stride 1.
+ * The last three fields are for the JIT (tile/jit.h); in a compiled kernel they are fixed. */
+typedef struct tile_tensor {
+  uint64_t base;
+  uint32_t rank;
+  int64_t shape[TILE_MAX_RANK], strides[TILE_MAX_RANK];
+  tile_type type;
+  int64_t block[TILE_MAX_RANK];
+  bool pad_nan;                /* reads outside give NaN instead of 0 */
+} tile_tensor;
+
+typedef enum tile_arg_kind {
+  TILE_ARG_INT = 0, TILE_ARG_FLOAT = 1, TILE_ARG_POINTER = 2, TILE_ARG_TENSOR = 3,
+  /* for the JIT alone: the parameter's default; Python's None; a boolean in `i`; an expression in `text` (constexprs) */
+  TILE_ARG_DEFAULT = 4, TILE_ARG_NONE = 5, TILE_ARG_BOOL = 6, TILE_ARG_TEXT = 7
+} tile_arg_kind;
+/* An argument. An integer or a float is converted to the parameter's type; one that does not fit is an error. `type` is
+ * what a pointer points to, or a scalar's own type; only the JIT looks at it. */
+typedef struct tile_arg {
+  tile_arg_kind kind;
+  tile_type type;
+  union { int64_t i; double f; uint64_t pointer; const tile_tensor *tensor; const char *text; } value;
+} tile_arg;
+static inline tile_arg tile_arg_int(int64_t i) { tile_arg a; a.kind = TILE_ARG_INT; a.type = TILE_UNTYPED; a.value.i = i; return a; }
+static inline tile_arg tile_arg_float(double f) { tile_arg a; a.kind = TILE_ARG_FLOAT; a.type = TILE_UNTYPED; a.value.f = f; return a; }
+static inline tile_arg tile_arg_pointer(uint64_t p) { tile_arg a; a.kind = TILE_ARG_POINTER; a.type = TILE_UNTYPED; a.value.pointer = p; return a; }
+static inline tile_arg tile_arg_tensor(const tile_tensor *t) { tile_arg a; a.kind = TILE_ARG_TENSOR; a.type = TILE_UNTYPED; a.value.tensor = t; return a; }
+
+/* For the JIT. */
+static inline tile_arg tile_arg_array(uint64_t p, tile_type t) { tile_arg a = tile_arg_pointer(p); a.type = t; return a; }
+static inline tile_arg tile_arg_bool(bool b) { tile_arg a = tile_arg_int(b); a.kind = TILE_ARG_BOOL; return a; }
+static inline tile_arg tile_arg_none(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_NONE; return a; }
+static inline tile_arg tile_arg_default(void) { tile_arg a = tile_arg_int(0); a.kind = TILE_ARG_DEFAULT; return a; }
+static inline tile_arg tile_arg_text(const char *s) { tile_arg a; a.kind = TILE_ARG_TEXT; a.type = TILE_UNTYPED; a.value.text = s; return a; }
+
+typedef struct tile_launch_options {
+  size_t struct_size;
+  uint32_t grid[3];            /* programs (clusters count as one) on each axis; 0 is an error */
+  void *stream;                /* a CUstream; NULL: the default stream. Ignored by the interpreter */
+} tile_launch_options;
+#define TILE_LAUNCH_OPTIONS_INIT { sizeof(tile_launch_options), { 1, 1, 1 }, NULL }
+
+/* Checks the arguments against the kernel's parameters and launches. On a gpu it returns once the launch is queued. */
+TILE_API tile_status tile_kernel_launch(tile_kernel *kernel, const tile_launch_options *options, const tile_arg *args, size_t num_args,
+                                        tile_error **error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
