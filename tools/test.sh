@@ -29,6 +29,9 @@ if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32
   step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --sim-seeds=3 --check" "${kernels[@]}"
 fi
 step "matrix products" tests/dots.py $tilec
+for device in interp sim; do
+  step "matrix products against float64, $device" env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" python3 tests/gpu/right.py --device=$device
+done
 step pipelining tests/pipelining.py $tilec
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
 step "conformance, assembler" python3 tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a

@@ -13,6 +13,7 @@ cp -r examples "$out/"
 cp -r tests/gpu tests/guide tests/extract_kernels.py "$out/tests/"
 seeds=${TILE_SEEDS:-../shared/seeds}
 [ -d "$seeds" ] && mkdir -p "$out/seeds" && cp "$seeds"/*guide.md "$seeds"/*persistent.txt "$out/seeds/"
+mkdir -p "$out/runtime" && cp -r runtime/python "$out/runtime/"
 cp tools/run_lines.sh "$out/tools/"
 cp tests/gpu/run.sh "$out/run.sh"
 du -sh "$out"
