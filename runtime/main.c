@@ -1,4 +1,4 @@
-// tilec: compile a file and write what was asked for. `tilec run` is in run.c, `tilec cache` in cache_main.c.
+// tilec: compile a file and write what was asked for. `tilec run` is in run.c and run_commands.c, `tilec cache` in cache_main.c.
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   else if (!options_parse(&options, is_run ? COMMAND_RUN : COMMAND_COMPILE, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
-    exit_status = is_run ? run_main(&options, &arena) : compile_main(&options);
+    exit_status = options.commands ? commands_main(&options) : is_run ? run_main(&options, &arena) : compile_main(&options);
   arena_free(&arena);
   return exit_status;
 }

@@ -171,26 +171,31 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
 
 static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error);
 
-static bool parse_response_file(Options *o, Command command, const char *path, int depth, tile_error **error) {
-  enum { DEEPEST = 8 };
-  if (depth >= DEEPEST) return usage(error, arena_printf(o->arena, "@%s: response files nest too deeply", path));
-  const char *s = NULL;
-  size_t size = 0;
-  if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
+StrList options_split(Arena *a, const char *s, size_t size) {
   StrList words = {0};
   const char *end = s + size;
   while (s < end) {
     while (s < end && strchr(" \t\r\n", *s) && *s) s++;
     if (s >= end) break;
-    Buf word = buf_make(o->arena);
+    Buf word = buf_make(a);
     char quote = 0;
     for (; s < end && (quote || !strchr(" \t\r\n", *s)); s++) {
       if (*s == '\\' && quote != '\'' && s + 1 < end) buf_putc(&word, *++s);
       else if (quote ? *s == quote : *s == '"' || *s == '\'') quote = quote ? 0 : *s;
       else buf_putc(&word, *s);
     }
-    vec_push(o->arena, &words, buf_str(&word));
+    vec_push(a, &words, buf_str(&word));
   }
+  return words;
+}
+
+static bool parse_response_file(Options *o, Command command, const char *path, int depth, tile_error **error) {
+  enum { DEEPEST = 8 };
+  if (depth >= DEEPEST) return usage(error, arena_printf(o->arena, "@%s: response files nest too deeply", path));
+  const char *s = NULL;
+  size_t size = 0;
+  if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
+  StrList words = options_split(o->arena, s, size);
   return parse_list(o, command, (int)words.count, words.data, depth + 1, error);
 }
 

@@ -23,6 +23,8 @@ typedef enum { COMMAND_COMPILE, COMMAND_RUN } Command;
 void options_init(Options *o, Arena *arena);
 // argv without program and subcommand names. Strings are kept, not copied. False with an error of status TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
+// Words as a shell would split them: blanks, quotes and backslashes, nothing else.
+StrList options_split(Arena *a, const char *text, size_t size);
 // One compile option by name, "num-warps" = "4" (value NULL: a bare flag). For the library.
 bool options_set(Options *o, const char *name, const char *value, tile_error **error);
 

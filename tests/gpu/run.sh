@@ -13,9 +13,12 @@ tilec=${1:-}
 [ -n "$tilec" ] || { [ -x ./tilec ] && tilec=./tilec || tilec=build/tilec; }
 kernels=(examples/*.tile)
 "$tilec" --version
-tools/run_lines.sh "$tilec" -j 4 -o "-q --device=gpu --check" "${kernels[@]}"
+jobs=$(nproc)
+tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check" "${kernels[@]}"
 status=$?
-python3 tests/conformance/run.py "$tilec" --device=gpu -j4 || status=1
+echo "== sm_80 code"
+tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check --arch=sm_80" "${kernels[@]}" || status=1
+python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
 [ -d seeds ] && { python3 tests/guide/check.py seeds/triton_guide.md seeds/matmul_tma_persistent.txt "$tilec" --device=gpu || status=1; }
 python3 -c 'import torch' 2>/dev/null && { python3 tests/gpu/right.py || status=1; }
 if command -v compute-sanitizer >/dev/null; then
@@ -23,7 +26,11 @@ if command -v compute-sanitizer >/dev/null; then
   printf '#!/bin/sh\nexec compute-sanitizer --tool=memcheck --error-exitcode=9 "%s" "$@"\n' "$(realpath "$tilec")" >"$wrapper"
   chmod +x "$wrapper"
   echo "== memcheck"
-  tools/run_lines.sh "$wrapper" -o "-q --device=gpu" "${kernels[@]}" || status=1
+  tools/run_lines.sh "$wrapper" -j "$jobs" -o "-q --device=gpu" "${kernels[@]}" || status=1
+  # It must be able to fail: a store far outside of every allocation.
+  if "$wrapper" run tests/gpu/far_store.tile -k far_store --grid 1 --device=gpu -q --arg "x=i32[4]=zeros" >/dev/null 2>&1; then
+    echo "memcheck did not see a store out of bounds"; status=1
+  fi
 else
   echo "memcheck: compute-sanitizer is not here"
 fi
