@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 have_llvm() { [ -n "${LLVM_DIR:-}" ] || command -v llvm-config-22 >/dev/null || [ -x /usr/lib/llvm-22/bin/llvm-config ]; }
 missing=()
 need() { command -v "$1" >/dev/null || missing+=("$2"); }
-need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison; need ld.lld lld
+need cc gcc; need c++ g++; need cmake cmake; need ninja ninja-build; need flex flex; need bison bison; need ld.lld lld; need python3 python3
 have_llvm || missing+=(llvm-22-dev)
 { [ -x /usr/lib/llvm-22/bin/FileCheck ] || command -v FileCheck-22 >/dev/null; } || missing+=(llvm-22-tools)
 # has_header NAME PACKAGE
@@ -21,8 +21,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   if [ -r /etc/debian_version ] && command -v apt-get >/dev/null; then
     echo "installing: ${missing[*]}"
     sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+    [ -z "$sudo" ] || command -v sudo >/dev/null || { echo "there is no sudo here: install them as root, then run this again" >&2; exit 1; }
     $sudo apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -yq --no-install-recommends "${missing[@]}"
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}"
   else
     echo "These are missing; install what your system calls them (LLVM must be version 22, or name one in LLVM_DIR): ${missing[*]}" >&2
     exit 1

@@ -13,12 +13,16 @@ lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
 
 sed -i "s|^prefix=.*|prefix=$prefix|" "$lib/pkgconfig/libtile.pc"
 if command -v pkg-config >/dev/null; then flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs libtile); else flags="-I$prefix/include -L$lib -ltile"; fi
+# Who links a library with a sanitizer inside needs its runtime too.
+sanitize=
+if grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
+flags="$flags $sanitize"
 # shellcheck disable=SC2086
 cc -std=c11 -pedantic -Wall -Wextra -Werror consumer.c -o "$prefix/c" $flags
 # shellcheck disable=SC2086
 c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror consumer.c -x none -o "$prefix/cxx" $flags
 for program in c cxx; do [ "$(LD_LIBRARY_PATH=$lib "$prefix/$program")" = ok ] || fail "$program failed"; done
-cmake -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
+cmake -G Ninja -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$sanitize" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
 [ "$("$prefix/build/consumer")" = ok ] || fail "the CMake consumer failed"
 
 strange=$(nm -D --defined-only "$lib/libtile.so" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | grep -v '^tile_' || true)
