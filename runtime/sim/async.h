@@ -35,6 +35,7 @@ typedef struct { uint32_t mask; SharedPlace bar[WARP_SIZE]; } AsyncArrive;
 typedef struct {
   bool is_tensor, to_shared, is_reduce, in_group, read_done;
   TensorMap map;
+  uint64_t map_address;
   int32_t coords[TENSORMAP_MAX_RANK];
   TensorMapReduceOp reduce;
   TensorMapDtype dtype;                // of a reduction
@@ -46,6 +47,7 @@ typedef struct {
   SharedPlace dst[MAX_CLUSTER], bar[MAX_CLUSTER];
   uint32_t clock[MAX_CLUSTER];         // of each barrier's agent
   uint32_t group;                      // in_group: bulk group of the lane, as numbered when issued
+  uint32_t serial;                     // in_group: nth store of the grid (shadow_proxy.c)
   uint8_t *buffer;                     // what was read, once read_done
   uint32_t buffer_cap;
 } AsyncBulk;

@@ -1,5 +1,5 @@
-// cp.async in all its forms: per-thread copies and their groups, bulk copies, tensor copies, reductions, and the edits of a
-// tensor map. Handlers check and queue; async.c performs.
+// cp.async in all its forms: per-thread copies and their groups, bulk copies, tensor copies and reductions. Handlers check and
+// queue; async.c performs.
 #include "runtime/sim/async.h"
 #include "runtime/sim/shadow.h"
 
@@ -128,12 +128,19 @@ typedef struct {
 } BulkForm;
 
 // A box's in-bounds global bytes must lie in real allocations.
-typedef struct { Warp *w; const Instr *in; int lane; AccessKind kind; ExecResult result; } BoundsWalk;
+typedef struct { Warp *w; const Instr *in; int lane; AccessKind kind; bool check; uint32_t serial; ExecResult result; } BoundsWalk;
+static ExecResult check_global(BoundsWalk *b, const MemAccess *a, uint32_t bytes) {
+  Alloc *alloc = a->alloc[b->lane];
+  if (!b->check) return EXEC_NEXT;
+  return b->kind == ACCESS_READ ? proxy_async_read(b->w, b->in, b->lane, alloc, a->addr[b->lane], bytes)
+                                : proxy_async_write(b->w, b->in, b->lane, alloc, a->addr[b->lane], bytes, b->serial);
+}
 static bool bounds_run(void *user, const TensorMapRun *run) {
   BoundsWalk *b = user;
   if (!run->in_bounds) return true;
   MemAccess a;
   b->result = mem_resolve_one(b->w, b->in, b->lane, SPACE_GLOBAL, run->global, run->bytes, 1, b->kind, &a);
+  if (b->result == EXEC_NEXT) b->result = check_global(b, &a, run->bytes);
   return b->result == EXEC_NEXT;
 }
 
@@ -142,6 +149,11 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const Operand *me
   uint64_t address = operand_address(w, mem, lane);
   ExecResult r = mem_resolve_one(w, in, lane, SPACE_GENERIC, address, TENSORMAP_BYTES, 64, ACCESS_READ, &a);
   if (r != EXEC_NEXT) return r;
+  if (a.space[lane] != SPACE_GLOBAL) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "a tensor map must be a kernel parameter or lie in constant or global memory");
+  r = undef_map_use(w, in, lane, a.alloc[lane], address);
+  if (r == EXEC_NEXT) r = proxy_map_use(w, in, lane, a.alloc[lane], address);
+  if (r != EXEC_NEXT) return r;
+  b->map_address = address;
   if (!tensormap_unpack(a.host[lane], &b->map)) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "there is no valid tensor map at 0x%llx", (unsigned long long)address);
   if (b->map.rank != rank) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "the instruction is %ud and the tensor map has %u dimensions", rank, b->map.rank);
   const char *wrong = tensormap_check(&b->map);
@@ -179,7 +191,9 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
   b->is_tensor = f->tensor, b->to_shared = f->to_shared, b->is_reduce = f->reduce, b->in_group = f->in_group;
   b->reduce = f->op, b->dtype = f->dtype;
   b->group = w->bulk_group[lane];
+  if (f->in_group) b->serial = proxy_store_begin(op);
   uint32_t align = 16;
+  BoundsWalk walk = {w, in, lane, f->to_shared || f->prefetch ? ACCESS_READ : ACCESS_WRITE, !f->prefetch, b->serial, EXEC_NEXT};
   if (f->tensor) {
     r = read_map(w, in, lane, &in->ops[f->to_shared || f->prefetch ? f->src : f->dst], b, f->rank);
     if (r == EXEC_NEXT) r = check_coordinates(w, in, lane, b, !f->to_shared && !f->prefetch);
@@ -189,7 +203,6 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     align = tensormap_shared_align(&b->map);
     b->dtype = b->map.dtype;
     if (f->reduce && !tensormap_reduce_allowed(b->dtype, b->reduce)) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "this reduction does not exist for the tensor map's data type");
-    BoundsWalk walk = {w, in, lane, f->to_shared || f->prefetch ? ACCESS_READ : ACCESS_WRITE, EXEC_NEXT};
     tensormap_walk(&b->map, b->coords, SHARED_BASE, bounds_run, &walk);
     if (walk.result != EXEC_NEXT || f->prefetch) return walk.result;
   } else {
@@ -199,6 +212,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
       MemAccess a;
       bool reads = f->to_shared || f->prefetch;
       r = mem_resolve_one(w, in, lane, SPACE_GLOBAL, operand_address(w, &in->ops[reads ? f->src : f->dst], lane), b->bytes, 16, reads ? ACCESS_READ : ACCESS_WRITE, &a);
+      if (r == EXEC_NEXT) r = check_global(&walk, &a, b->bytes);
       if (r != EXEC_NEXT || f->prefetch) return r;
       b->global = a.host[lane];
     }
@@ -261,6 +275,7 @@ static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
       if (r != EXEC_NEXT) return r;
     }
     shadow_bulk_waited(w, (int)l, (uint32_t)n, has_mod(in, M_read));
+    if (!has_mod(in, M_read)) proxy_bulk_waited(w, (int)l, (uint32_t)n);
   }
   return EXEC_NEXT;
 }
@@ -392,43 +407,5 @@ bool decode_store_async(Parser *p, Instr *in) {
   if (in->ops[1].kind == OPND_VEC ? in->ops[1].count != f->count : f->count != 1) return ptx_error(p, in->line, "the vector has %u elements, not %u", in->ops[1].count, f->count);
   in->aux = f;
   in->exec = exec_store_async;
-  return true;
-}
-
-// ---- tensormap.replace
-
-static ExecResult exec_replace(Warp *w, const Instr *in, uint32_t mask) {
-  FOR_LANES(l, mask) {
-    MemAccess a;
-    ExecResult r = mem_resolve_one(w, in, (int)l, (Space)in->space, operand_address(w, &in->ops[0], (int)l), TENSORMAP_BYTES, 64, ACCESS_WRITE, &a);
-    if (r != EXEC_NEXT) return r;
-    TensorMap m;
-    if (!tensormap_unpack(a.host[l], &m)) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "there is no tensor map here to edit");
-    uint64_t value = lane_value(w, &in->ops[in->num_ops - 1], (int)l);
-    uint32_t i = in->num_ops == 3 ? (uint32_t)in->ops[1].lanes[0] : 0;
-    if (i >= m.rank) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "dimension %u of a tensor map of %u", i, m.rank);
-    if (has_mod(in, M_global_address)) m.address = value;
-    else if (has_mod(in, M_rank)) m.rank = (uint32_t)value + 1;
-    else if (has_mod(in, M_box_dim)) m.box[i] = (uint32_t)value;
-    else if (has_mod(in, M_global_dim)) m.dim[i] = (uint32_t)value;
-    else if (has_mod(in, M_global_stride)) {
-      if (i + 1 < m.rank) m.stride[i + 1] = value;
-    } else if (has_mod(in, M_element_stride)) m.element_stride[i] = (uint32_t)value;
-    else if (has_mod(in, M_elemtype)) m.dtype = (TensorMapDtype)value;
-    else if (has_mod(in, M_interleave_layout)) m.interleave = (TensorMapInterleave)value;
-    else if (has_mod(in, M_swizzle_mode)) m.swizzle = (TensorMapSwizzle)value;
-    else m.fill = (TensorMapFill)value;
-    if (m.rank > TENSORMAP_MAX_RANK || (unsigned)m.dtype >= TMAP_DTYPE_COUNT) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "%s", tensormap_check(&m));
-    tensormap_pack(&m, a.host[l]);
-  }
-  return EXEC_NEXT;
-}
-
-bool decode_tensormap(Parser *p, Instr *in) {
-  if (!has_mod(in, M_replace) || !has_mod(in, M_tile)) return ptx_error(p, in->line, "unknown instruction: this form of tensormap");
-  bool indexed = has_mod(in, M_box_dim) || has_mod(in, M_global_dim) || has_mod(in, M_global_stride) || has_mod(in, M_element_stride);
-  if (!decode_want_ops(p, in, indexed ? 3 : 2, indexed ? 3 : 2) || !decode_want_kind(p, in, 0, OPND_MEM)) return false;
-  if (indexed && !decode_want_kind(p, in, 1, OPND_IMM)) return false;
-  in->exec = exec_replace;
   return true;
 }

@@ -1,4 +1,4 @@
-// Memory: addresses and their checks, ld, st, mov, address conversions, fences, cache hints.
+// Memory: addresses and their checks, ld, st, mov, address conversions, cache hints.
 #include <string.h>
 
 #include "runtime/sim/async.h"
@@ -433,13 +433,4 @@ static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_createpolicy(Parser *p, Instr *in) {
   in->exec = exec_createpolicy;
   return in->num_ops >= 1 && decode_dst(p, in, 0);
-}
-
-static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
-  return w->grid->hooks.fence ? w->grid->hooks.fence(w, in, mask) : EXEC_NEXT;
-}
-bool decode_fence(Parser *p, Instr *in) {
-  (void)p;
-  in->exec = exec_fence;
-  return in->num_mods > 0;
 }

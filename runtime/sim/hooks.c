@@ -10,17 +10,25 @@ static bool uses_wgmma(const Grid *g) {
   return false;
 }
 
+static bool copies_in_bulk(const Grid *g) {
+  for (uint32_t i = 0; i < g->module->num_code; i++)
+    if (g->module->code[i].op == OP_cp && has_mod(&g->module->code[i], M_bulk)) return true;
+  return false;
+}
+
 static void grid_begin(Grid *g) {
   GridShadow *s = calloc(1, sizeof *s);
   s->has_wgmma = uses_wgmma(g);
   undef_grid_begin(g);
   g->shadow = s;
+  if ((g->checks & CHECK_ASYNC) && copies_in_bulk(g)) proxy_grid_begin(g);
 }
 
 static void free_cta(Cta *c) {
   CtaShadow *s = c->shadow;
   if (!s) return;
   free(s->undef);
+  free(s->acquires);
   free(s);
   c->shadow = NULL;
 }
@@ -40,6 +48,7 @@ static void cta_begin(Cta *c) {
 static void cta_end(Cta *c) {
   race_cta_end(c);
   async_cta_end(c);
+  proxy_cta_end(c);
 }
 
 static void cluster_end(Cluster *c) {
@@ -52,13 +61,20 @@ static void cluster_end(Cluster *c) {
 // After a failure clusters are still resident.
 static void grid_end(Grid *g) {
   for (Cluster *c = g->resident; c; c = c->next) cluster_end(c);
+  proxy_grid_end(g);
   free(g->shadow);
   g->shadow = NULL;
 }
 
 static ExecResult access(Warp *w, const Instr *in, const MemAccess *a) {
   ExecResult r = race_access(w, in, a);
+  if (r == EXEC_NEXT) r = proxy_access(w, in, a);
   return r == EXEC_NEXT && w->undef ? undef_access(w, in, a) : r;
+}
+
+static ExecResult fence(Warp *w, const Instr *in, uint32_t mask) {
+  ExecResult r = proxy_fence(w, in, mask);
+  return r == EXEC_NEXT ? race_fence(w, in, mask) : r;
 }
 
 static ExecResult step(Warp *w, const Instr *in, uint32_t mask) {
@@ -76,11 +92,11 @@ static const char *describe(Cluster *c, Arena *a) {
 void sim_install_hooks(Grid *g, SimHooks *h) {
   *h = (SimHooks){.grid_begin = grid_begin, .grid_end = grid_end, .cta_begin = cta_begin, .cta_end = cta_end,
                   .cluster_end = cluster_end, .async_advance = async_advance, .describe = describe};
-  if (g->checks & (CHECK_RACES | CHECK_UNDEF)) h->access = access;
+  if (g->checks) h->access = access;
+  if (g->checks & (CHECK_RACES | CHECK_ASYNC)) h->fence = fence;
   if ((g->checks & CHECK_UNDEF) || uses_wgmma(g)) h->step = step;
   if (!(g->checks & CHECK_RACES)) return;
   h->barrier = race_barrier;
   h->cluster_barrier = race_cluster_barrier;
   h->warp_sync = race_warp_sync;
-  h->fence = race_fence;
 }

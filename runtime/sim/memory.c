@@ -25,7 +25,7 @@ static bool reserve(Device *d) {
 
 void device_release(Device *d) {
   if (d->region) munmap((void *)(uintptr_t)d->region, d->region_size);
-  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]->shadow), free(d->allocs[i]);
+  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]->shadow), free(d->allocs[i]->marks), free(d->allocs[i]);
   free(d->allocs);
   d->region = 0;
   d->allocs = NULL;
@@ -96,6 +96,7 @@ bool device_free(Device *d, uint64_t addr) {
   uint64_t first = align_up(a->base, 4096), end = (a->base + a->size) & ~UINT64_C(4095);
   if (end > first) madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
   free(a->shadow);
+  free(a->marks);
   free(a);
   return true;
 }

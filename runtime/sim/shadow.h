@@ -4,15 +4,18 @@
 // Races (shadow_race.c): a vector clock per warp and an epoch per shared-memory word. The agents of the happens-before order
 // are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the copies that complete on
 // it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what makes the epoch known.
-// Definedness (shadow_undef.c): a bit per bit of registers and shared memory.
+// Definedness (shadow_undef.c): a bit per bit of registers, shared and local memory.
+// Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy in bulk.
 #ifndef TILE_SIM_SHADOW_H
 #define TILE_SIM_SHADOW_H
 
 #include "runtime/sim/async.h"
 
-typedef struct GridShadow { bool has_wgmma; } GridShadow;       // Grid.shadow
+typedef struct GridShadow { bool has_wgmma; struct GridProxy *proxy; } GridShadow;   // Grid.shadow
 typedef struct CtaShadow {                                      // Cta.shadow
   struct CtaRace *race;    // NULL when races are not checked
+  struct MapAcquire *acquires;   // fences by which its threads took up tensor maps
+  uint32_t num_acquires, cap_acquires;
   uint8_t *undef;          // a byte per byte of shared memory, its undefined bits; NULL when definedness is not checked
 } CtaShadow;
 static inline uint8_t *cta_undef(const Cta *c) { return c->shadow ? ((const CtaShadow *)c->shadow)->undef : NULL; }
@@ -46,10 +49,29 @@ void shadow_wgmma_issue(Warp *w, AsyncOp *op);
 ExecResult shadow_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
 void shadow_wgmma_waited(Warp *w, uint32_t below_group);
 
+// The warp's clock now, and whether w knows what x did up to its clock `clock`; without the check of races everything is known.
+uint32_t race_clock(const Warp *w);
+bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
+
+// ---- shadow_proxy.c
+void proxy_grid_begin(Grid *g);                       // hooks.c calls it when the grid has bulk copies
+void proxy_grid_end(Grid *g);
+void proxy_cta_end(Cta *c);
+ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a);   // an ordinary access
+ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask);
+uint32_t proxy_store_begin(AsyncOp *op);              // the serial number of a bulk store
+// Global bytes that a bulk operation will read, or write as store `serial`.
+ExecResult proxy_async_read(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr, uint32_t bytes);
+ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t serial);
+void proxy_bulk_waited(Warp *w, int lane, uint32_t keep);
+ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
+void proxy_map_released(Warp *w, Alloc *a, uint64_t addr);               // by tensormap.cp_fenceproxy
+
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
 ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a);
 void undef_grid_begin(Grid *g);
+ExecResult undef_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
 void shadow_copy_landed(AsyncOp *op, uint32_t mask);
 void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
 ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);

@@ -145,6 +145,11 @@ static void lanes_synced(Warp *w) {
   warp_race(w)->sync_clock = warp_race(w)->vc[comp_of(w, C_SELF)];
 }
 
+uint32_t race_clock(const Warp *w) { return warp_race(w) ? warp_race(w)->vc[comp_of(w, C_SELF)] : 0; }
+bool race_knows(const Warp *w, const Warp *x, uint32_t clock) {
+  return w == x || !warp_race(w) || warp_race(w)->vc[comp_of(x, C_SELF)] >= clock;
+}
+
 // ---- order
 
 typedef struct {

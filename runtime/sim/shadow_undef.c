@@ -139,7 +139,8 @@ static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static bool synchronises(const Instr *in) {
-  return in->op == OP_mbarrier || in->op == OP_wgmma || in->op == OP_cp || in->op == OP_bar || in->op == OP_barrier || in->op == OP_brx || in->op == OP_setmaxnreg;
+  return in->op == OP_mbarrier || in->op == OP_wgmma || in->op == OP_cp || in->op == OP_bar || in->op == OP_barrier || in->op == OP_brx ||
+         in->op == OP_setmaxnreg || in->op == OP_tensormap;
 }
 
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
@@ -277,8 +278,33 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
   return EXEC_NEXT;
 }
 
+// tensormap.replace and .cp_fenceproxy take the 128 bytes as a whole.
+static ExecResult map_access(Warp *w, const Instr *in, const MemAccess *a) {
+  FOR_LANES(l, a->mask) {
+    const uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    for (uint32_t i = 0; mem && i < a->size; i++)
+      if (mem[i]) return report(w, in, 1u << l, "a byte of the tensor map");
+    if (a->space[l] != SPACE_GLOBAL) continue;
+    if (has_mod(in, M_cp_fenceproxy)) {
+      if (a->alloc[l]->shadow) memset(a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base), 0xff, a->size);
+      continue;
+    }
+    ExecResult r = undef_map_use(w, in, (int)l, a->alloc[l], a->addr[l]);
+    if (r != EXEC_NEXT) return r;
+  }
+  return EXEC_NEXT;
+}
+
+ExecResult undef_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr) {
+  const uint8_t *bits = w->undef && a->shadow ? a->shadow + (addr - a->base) : NULL;
+  for (uint32_t i = 0; bits && i < TENSORMAP_BYTES; i++)
+    if (bits[i] != 0xff) return report(w, in, 1u << lane, "a byte of the tensor map");
+  return EXEC_NEXT;
+}
+
 ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
   if (in->op == OP_atom || in->op == OP_red) return atomic_access(w, in, a);
+  if (in->op == OP_tensormap) return map_access(w, in, a);
   bool loads = in->op == OP_ld || in->op == OP_ldu;
   if (!loads && in->op != OP_st) return EXEC_NEXT;
   FOR_LANES(l, a->mask) {

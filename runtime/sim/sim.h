@@ -233,6 +233,7 @@ typedef struct Alloc {
   AllocKind kind;
   uint32_t serial;             // nth allocation, for reports
   uint8_t *shadow;             // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
+  struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
 } Alloc;
 
 struct Device {
@@ -458,6 +459,7 @@ struct Sim {
   ReportKind report_kind;
   uint64_t total_steps, total_lane_steps;
   uint64_t printf_count;
+  uint32_t proxy_clock;        // counts launches and fences between proxies (shadow_proxy.c)
   void (*print)(void *user, const char *text, size_t n);   // device printf; NULL: stdout
   void *print_user;
 };

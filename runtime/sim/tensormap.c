@@ -46,12 +46,13 @@ const char *tensormap_check(const TensorMap *m) {
   return NULL;
 }
 
-// The 128 bytes: a tag, the plain fields, and a check over them, so that stray bytes are told from a map.
+// The 128 bytes: a tag, the plain fields, and a check over them, so that stray bytes are told from a map. A map under
+// construction (tensormap.replace) may hold values that no finished map has; they are kept as far as a field goes.
 typedef struct {
   uint64_t tag, address;
-  uint64_t stride[4];
-  uint32_t dim_less_1[TENSORMAP_MAX_RANK];
-  uint8_t box_less_1[TENSORMAP_MAX_RANK], element_stride[TENSORMAP_MAX_RANK];
+  uint64_t stride[TENSORMAP_MAX_RANK - 1], dim[TENSORMAP_MAX_RANK];
+  uint16_t box[TENSORMAP_MAX_RANK];
+  uint8_t element_stride[TENSORMAP_MAX_RANK];
   uint8_t dtype, rank, interleave, swizzle, l2_promotion, fill;
   uint32_t check;
 } Packed;
@@ -70,11 +71,11 @@ void tensormap_pack(const TensorMap *m, void *opaque128) {
   memset(&p, 0, sizeof p);
   p.tag = packed_tag;
   p.address = m->address;
-  for (uint32_t i = 0; i < m->rank; i++) {
+  for (uint32_t i = 0; i < TENSORMAP_MAX_RANK; i++) {
     if (i) p.stride[i - 1] = m->stride[i];
-    p.dim_less_1[i] = (uint32_t)(m->dim[i] - 1);
-    p.box_less_1[i] = (uint8_t)(m->box[i] - 1);
-    p.element_stride[i] = (uint8_t)m->element_stride[i];
+    p.dim[i] = m->dim[i];
+    p.box[i] = (uint16_t)(m->box[i] < UINT16_MAX ? m->box[i] : UINT16_MAX);
+    p.element_stride[i] = (uint8_t)(m->element_stride[i] < UINT8_MAX ? m->element_stride[i] : UINT8_MAX);
   }
   p.dtype = (uint8_t)m->dtype, p.rank = (uint8_t)m->rank, p.interleave = (uint8_t)m->interleave;
   p.swizzle = (uint8_t)m->swizzle, p.l2_promotion = (uint8_t)m->l2_promotion, p.fill = (uint8_t)m->fill;
@@ -83,16 +84,21 @@ void tensormap_pack(const TensorMap *m, void *opaque128) {
   memcpy(opaque128, &p, sizeof p);
 }
 
+bool tensormap_is_blank(const void *opaque128) {
+  static const uint8_t zeros[TENSORMAP_BYTES];
+  return !memcmp(opaque128, zeros, TENSORMAP_BYTES);
+}
+
 bool tensormap_unpack(const void *opaque128, TensorMap *m) {
   Packed p;
   memcpy(&p, opaque128, sizeof p);
   if (p.tag != packed_tag || p.check != packed_check(&p)) return false;
   *m = (TensorMap){.dtype = p.dtype, .rank = p.rank, .address = p.address, .interleave = p.interleave,
                    .swizzle = p.swizzle, .l2_promotion = p.l2_promotion, .fill = p.fill};
-  for (uint32_t i = 0; i < m->rank && i < TENSORMAP_MAX_RANK; i++) {
+  for (uint32_t i = 0; i < TENSORMAP_MAX_RANK; i++) {
     m->stride[i] = i ? p.stride[i - 1] : dtypes[p.dtype < TMAP_DTYPE_COUNT ? p.dtype : 0].bytes;
-    m->dim[i] = (uint64_t)p.dim_less_1[i] + 1;
-    m->box[i] = p.box_less_1[i] + 1u;
+    m->dim[i] = p.dim[i];
+    m->box[i] = p.box[i];
     m->element_stride[i] = p.element_stride[i];
   }
   return true;

@@ -32,6 +32,7 @@ typedef struct {
 const char *tensormap_check(const TensorMap *m);
 void tensormap_pack(const TensorMap *m, void *opaque128);
 bool tensormap_unpack(const void *opaque128, TensorMap *m);   // false: these bytes are no tensor map
+bool tensormap_is_blank(const void *opaque128);                // all zeros: what a kernel may start to build a map from
 unsigned tensormap_element_bytes(TensorMapDtype t);
 unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
 uint32_t tensormap_box_bytes(const TensorMap *m);              // in shared memory: what a load's transaction counts

@@ -1,0 +1,129 @@
+// Tensor maps that a kernel makes or edits itself, and the order between proxies over global memory.
+#include "tests/unit/sim_case.h"
+
+#include "runtime/sim/tensormap.h"
+
+// A 2-D map of 32-bit words over the buffer's first 1 KB: 16 words by 16 rows, box 8 by 4. Thread 0 edits, the first warp copies.
+// The map is built at shared+4096 and published at buffer+3072 (768 words in).
+#define ZEROS "add.u32 %r20, %s, 4096; shl.b32 %r21, %t, 2; add.u32 %r21, %r21, %r20; setp.ge.u32 %p4, %t, 32; @%p4 bra Z; mov.b32 %r22, 0; st.shared.b32 [%r21], %r22; bar.warp.sync -1; Z:\n" \
+              "setp.ne.u32 %p1, %t, 0; cvt.u64.u32 %d9, %r20; add.u64 %d8, %d1, 3072;\n"
+#define SET(field, type, ...) "@!%p1 tensormap.replace.tile." #field ".shared::cta.b1024." #type " [%r20], " __VA_ARGS__ ";\n"
+#define BUILD ZEROS SET(global_address, b64, "%d1") SET(rank, b32, "1") SET(box_dim, b32, "0, 8") SET(box_dim, b32, "1, 4") \
+  SET(global_dim, b32, "0, 16") SET(global_dim, b32, "1, 16") SET(global_stride, b64, "0, 64") SET(element_stride, b32, "0, 1") \
+  SET(element_stride, b32, "1, 1") SET(elemtype, b32, "2") SET(interleave_layout, b32, "0") SET(swizzle_mode, b32, "0") SET(fill_mode, b32, "0")
+#define PUBLISH "@%p4 bra P; bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P: bar.sync 0;\n"
+#define ACQUIRE "fence.proxy.tensormap::generic.acquire.gpu [%d8], 128;\n"
+#define BAR "setp.ne.u32 %p1, %t, 0; @%p1 bra B1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; B1: bar.sync 0;\n"
+#define LOAD(x, y) "@%p1 bra L2; mov.b32 %r10, " #x "; mov.b32 %r11, " #y "; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;" \
+  "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d8, {%r10, %r11}], [%b]; L2:\n" WAIT(0)
+#define READ "rem.u32 %r1, %t, 32; shl.b32 %r1, %r1, 2; add.u32 %r2, %s, %r1; ld.shared.u32 %r5, [%r2];" STORE5
+// word 2048/4 + 9 is thread 9's: row 1, column 1 of the box
+#define AT9 512 + 9
+
+static const Case cases[] = {
+  {"map made in the kernel", BUILD PUBLISH ACQUIRE BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
+  {"out of bounds by a map made in the kernel", BUILD PUBLISH ACQUIRE BAR LOAD(8, 15) READ, 64, 0, NULL, AT9, 0},
+  {"map used without acquire", BUILD PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"acquire before the map is published", BUILD ACQUIRE "bar.sync 0;" PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"acquire by another warp, after a barrier", BUILD PUBLISH "@!%p4 bra A1;" ACQUIRE "A1: bar.sync 0;" BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
+  {"acquire by another warp, no barrier after it", BUILD PUBLISH BAR "@!%p4 bra A1;" ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"a field never set", ZEROS SET(global_address, b64, "%d1") SET(rank, b32, "1") PUBLISH ACQUIRE BAR LOAD(0, 0) READ, 64, 0, "asynchronous operation misused", 0, 0},
+  {"bytes that are no map", ZEROS "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" SET(rank, b32, "1") PUBLISH, 64, 0, "asynchronous operation misused", 0, 0},
+  {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" SET(rank, b32, "1"), 32, 0, "use of an undefined value", 0, 0},
+  {"published by a warp that does not know of the edit", ZEROS "bar.sync 0; @%p1 bra R; tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r20], 1; R: @!%p4 bra P; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P:",
+   64, 0, "race", 0, 0},
+  {"map edited in global memory", BUILD PUBLISH ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
+   LOAD(8, 3) READ, 64, 0, NULL, AT9, 0},
+  {"map edited in global memory without release", BUILD PUBLISH ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
+   LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0, "asynchronous operation misused", 0, 0},
+  // ordinary writes and bulk copies of the same global bytes
+  {"global bytes written, fenced, copied in bulk", BAR "mad.wide.u32 %d3, %t, 4, %d1; add.u32 %r6, %t, 100; st.global.u32 [%d3], %r6; fence.proxy.async; bar.sync 0; @%p1 bra L2;"
+   "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, NULL, AT9, 109},
+  {"global bytes written, copied in bulk", BAR "mad.wide.u32 %d3, %t, 4, %d1; add.u32 %r6, %t, 100; st.global.u32 [%d3], %r6; fence.proxy.async.shared::cta; bar.sync 0; @%p1 bra L2;"
+   "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"global bytes beside those written", BAR "mad.wide.u32 %d3, %t, 4, %d1; st.global.u32 [%d3+128], %t; bar.sync 0; @%p1 bra L2;"
+   "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, NULL, AT9, 9},
+#define STAGE BAR "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; add.u32 %r3, %t, 1000; st.shared.u32 [%r2], %r3; fence.proxy.async; bar.sync 0; @%p1 bra L1; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 256; cp.async.bulk.commit_group;"
+  {"bulk store read back", STAGE "cp.async.bulk.wait_group 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, NULL, AT9, 1009},
+  {"bulk store read back too early", STAGE "cp.async.bulk.wait_group.read 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, "asynchronous operation misused", 0, 0},
+  {"bulk store overwritten too early", STAGE "cp.async.bulk.wait_group.read 0; st.global.u32 [%d1+16], %t; L1:", 64, 0, "asynchronous operation misused", 0, 0},
+  {"bulk store copied back too early", STAGE "cp.async.bulk.wait_group.read 0; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L1:\n" WAIT(0),
+   64, 0, "asynchronous operation misused", 0, 0},
+};
+
+static void test_cases(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
+}
+
+// Edits in another order than a host would make them, and the values that instructions and driver number differently.
+static void test_elements(void **state) {
+  (void)state;
+  static const struct { int value; TensorMapDtype type; } types[] = {{0, TMAP_UINT8}, {6, TMAP_FLOAT16}, {7, TMAP_FLOAT32}, {8, TMAP_FLOAT32_FTZ}, {9, TMAP_FLOAT64}, {10, TMAP_BFLOAT16}, {12, TMAP_TFLOAT32_FTZ}};
+  Sim sim;
+  sim_init(&sim);
+  Device *dev = &sim.devices[0];
+  uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
+  for (size_t i = 0; i < countof(types); i++) {
+    static const char *const before = ZEROS SET(box_dim, b32, "3, 7") SET(global_stride, b64, "3, 4096") SET(fill_mode, b32, "1");
+    static const char *const after = SET(rank, b32, "4") SET(global_dim, b32, "4, 3000000000") PUBLISH "ret;\n}\n";
+    char text[8192];
+    snprintf(text, sizeof text, "%s%s@!%%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%%r20], %d;\n%s", case_prologue, before, types[i].value, after);
+    Module *m = module_load(dev, text, strlen(text));
+    if (m->error) fail_msg("%s", m->error);
+    LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+    if (grid_run(&sim, dev, &lp)) fail_msg("%s", sim.report);
+    TensorMap map;
+    assert_true(tensormap_unpack((const void *)(uintptr_t)(buffer + 3072), &map));
+    assert_int_equal(map.dtype, types[i].type);
+    assert_int_equal(map.rank, 5);
+    assert_int_equal(map.box[3], 7);
+    assert_int_equal(map.fill, TMAP_FILL_NAN);
+    assert_true(map.stride[4] == 4096 && map.dim[4] == 3000000000u);
+    module_free(m);
+  }
+  sim_free(&sim);
+}
+
+static void test_forms(void **state) {
+  (void)state;
+  static const struct { const char *text; bool good; } forms[] = {
+    {"tensormap.replace.tile.rank.b1024.b32 [%d1], 1;", true},
+    {"tensormap.replace.tile.rank.global.b1024.b64 [%d1], 1;", false},
+    {"tensormap.replace.tile.box_dim.global.b1024.b32 [%d1], 5, 1;", false},
+    {"tensormap.replace.tile.box_dim.global.b1024.b32 [%d1], %r1, 1;", false},
+    {"tensormap.replace.tile.global_stride.global.b1024.b64 [%d1], 4, 16;", false},
+    {"tensormap.replace.tile.elemtype.global.b1024.b32 [%d1], 13;", false},
+    {"tensormap.replace.tile.elemtype.global.b1024.b32 [%d1], %r1;", false},
+    {"tensormap.replace.tile.swizzle_mode.global.b1024.b32 [%d1], 4;", false},
+    {"tensormap.replace.tile.global.b1024.b32 [%d1], 4;", false},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d1], [%s], 64;", false},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu [%d1], [%s], 128;", false},
+    {"fence.proxy.tensormap::generic.acquire.gpu [%d1], 128;", true},
+    {"fence.proxy.tensormap::generic.acquire.gpu;", false},
+    {"fence.proxy.tensormap::generic.acquire.gpu [%d1], 64;", false},
+    {"fence.proxy.tensormap::generic.release.sys;", true},
+    {"fence.proxy.async.global;", true},
+    {"fence.proxy.alias;", true},
+    {"fence.proxy;", false},
+    {"fence.gpu;", false},
+    {"fence.acq_rel.cluster;", true},
+    {"membar.gl;", true},
+  };
+  Sim sim;
+  sim_init(&sim);
+  for (size_t i = 0; i < countof(forms); i++) {
+    char text[4096];
+    snprintf(text, sizeof text, "%s%s\nret;\n}\n", case_prologue, forms[i].text);
+    Module *m = module_load(&sim.devices[0], text, strlen(text));
+    if (!m->error != forms[i].good) fail_msg("%s: %s", forms[i].text, m->error ? m->error : "accepted");
+    module_free(m);
+  }
+  sim_free(&sim);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_elements), cmocka_unit_test(test_forms)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
