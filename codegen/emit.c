@@ -48,6 +48,13 @@ static void init_llvm(void) {
 #endif
 }
 
+// LLVM calls this between functions and passes. As after a fatal error, its context is given up when the host wants to stop.
+static void on_yield(LLVMContextRef ll, void *user) {
+  (void)ll;
+  Context *ctx = user;
+  if (fatal_return && ctx->should_stop && ctx->should_stop(ctx->stop_user)) longjmp(fatal_return->back, CONTEXT_STOPPED);
+}
+
 typedef struct { Context *ctx; const char *text; } LlvmErrors;
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
@@ -211,9 +218,12 @@ bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool
   FatalReturn fatal;
   FatalReturn *outer = fatal_return;
   fatal_return = &fatal;
-  if (setjmp(fatal.back)) {
+  if (ctx->should_stop) LLVMContextSetYieldCallback(ll, on_yield, ctx);
+  int why = setjmp(fatal.back);
+  if (why) {
     // LLVM's state is unknown: its context is given up, not freed.
     fatal_return = outer;
+    if (why == CONTEXT_STOPPED && ctx->on_ice) longjmp(*ctx->on_ice, CONTEXT_STOPPED);
     ice(ctx, "codegen: LLVM: %s", arena_printf(&ctx->arena, "%s", fatal.text));
   }
   Cg *c = arena_new(&ctx->arena, Cg);

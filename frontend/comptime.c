@@ -73,8 +73,10 @@ static CtValue *fatal(Comptime *ct, Span span, const char *message) {
   return NULL;
 }
 
+enum { STEPS_PER_POLL = 256 };
 bool ct_step(Comptime *ct, Span span) {
   if (ct->error && ct->error->is_fatal) return false;
+  if (ct->steps % STEPS_PER_POLL == 0) context_poll(ct->ctx);
   if (++ct->steps > ct->options.step_limit) {
     fatal(ct, span, "evaluation at compile time does not come to an end");
     ct->error->message = arena_printf(&ct->ctx->arena, "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);

@@ -313,6 +313,7 @@ static bool must_use_result(Lower *L, const Node *func) {
 }
 
 static void lower_stmt(Lower *L, const Node *s) {
+  context_poll(L->ctx);
   L->b.span = s->span;
   Scope *scope = &L->frame->scope;
   switch (s->kind) {

@@ -14,21 +14,31 @@ enum { FIRST_CHUNK = 64 * 1024, MAX_CHUNK = 4 * 1024 * 1024 };
 
 void arena_init(Arena *a) { *a = (Arena){0}; }
 
+void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty) { *a = (Arena){.memory = memory, .on_empty = on_empty}; }
+
+static ArenaChunk *get_chunk(const ArenaMemory *m, size_t bytes) { return m->alloc ? m->alloc(m->user, bytes) : malloc(bytes); }
+
+static void give_chunk_back(const ArenaMemory *m, ArenaChunk *c) {
+  if (m->free) m->free(m->user, c, sizeof *c + c->size);
+  else free(c);
+}
+
 void arena_free(Arena *a) {
   for (ArenaChunk *c = a->chunk, *prev; c; c = prev) {
     prev = c->prev;
-    free(c);
+    give_chunk_back(&a->memory, c);
   }
-  *a = (Arena){0};
+  a->chunk = NULL;
+  a->total = 0;
 }
 
 static void new_chunk(Arena *a, size_t need) {
   size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
   if (size > MAX_CHUNK) size = MAX_CHUNK;
   if (size < need) size = need;
-  ArenaChunk *c = malloc(sizeof *c + size);
+  ArenaChunk *c = size <= SIZE_MAX - sizeof *c ? get_chunk(&a->memory, sizeof *c + size) : NULL;
   if (!c) {
-    // The arena has no failure path by design: a compilation that cannot get memory cannot report either.
+    if (a->on_empty && *a->on_empty) longjmp(**a->on_empty, ARENA_EMPTY);
     fputs("tilec: out of memory\n", stderr);
     abort();
   }
@@ -52,7 +62,7 @@ ArenaMark arena_mark(const Arena *a) { return (ArenaMark){a->chunk, a->chunk ? a
 void arena_rewind(Arena *a, ArenaMark m) {
   while (a->chunk != m.chunk) {
     ArenaChunk *prev = a->chunk->prev;
-    free(a->chunk);
+    give_chunk_back(&a->memory, a->chunk);
     a->chunk = prev;
   }
   if (a->chunk) a->chunk->used = m.used;

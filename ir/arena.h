@@ -3,18 +3,30 @@
 #ifndef TILE_IR_ARENA_H
 #define TILE_IR_ARENA_H
 
+#include <setjmp.h>
+
 #include "ir/base.h"
 
 typedef struct ArenaChunk ArenaChunk;
+// Where chunks come from; without functions, malloc and free.
+typedef struct {
+  void *(*alloc)(void *user, size_t size);   // aligned to 16 bytes; NULL when there is none
+  void (*free)(void *user, void *p, size_t size);
+  void *user;
+} ArenaMemory;
+enum { ARENA_EMPTY = 2 };  // what setjmp gives when memory has run out
 typedef struct {
   ArenaChunk *chunk;   // current chunk, newest first
   size_t total;        // bytes handed out since arena_init
+  ArenaMemory memory;
+  jmp_buf *const *on_empty;  // where to go when memory runs out; without, abort
 } Arena;
 typedef struct { ArenaChunk *chunk; size_t used; } ArenaMark;
 
 void arena_init(Arena *a);
-void arena_free(Arena *a);                    // gives all memory back
-// Zeroed memory, aligned to 16 bytes. Never returns NULL: running out of memory stops the compilation (see ctx_oom).
+void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty);
+void arena_free(Arena *a);                    // gives all memory back; the arena can be used again
+// Zeroed memory, aligned to 16 bytes. Never returns NULL: running out of memory leaves by longjmp to on_empty.
 void *arena_alloc(Arena *a, size_t size);
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);     // frees what was allocated since the mark

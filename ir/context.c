@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void context_init(Context *ctx) {
+void context_init(Context *ctx) { context_init_with(ctx, (ArenaMemory){0}); }
+
+void context_init_with(Context *ctx, ArenaMemory memory) {
   *ctx = (Context){0};
-  arena_init(&ctx->arena);
+  arena_init_with(&ctx->arena, memory, &ctx->on_ice);
   ctx->next_loc = 1;
 }
 

@@ -64,10 +64,18 @@ struct Context {
   const char *current_pass;              // for ice()
   const void *current_op;
   const char *ice_text;
-  jmp_buf *on_ice;
+  jmp_buf *on_ice;                       // reached with 1 by ice(), with ARENA_EMPTY, with CONTEXT_STOPPED
+  bool (*should_stop)(void *user);       // the host's wish to end this compilation; may be NULL
+  void *stop_user;
 };
+enum { CONTEXT_STOPPED = 3 };
+// Called between steps; does not come back when the compilation shall end.
+static inline void context_poll(Context *ctx) {
+  if (ctx->should_stop && ctx->on_ice && ctx->should_stop(ctx->stop_user)) longjmp(*ctx->on_ice, CONTEXT_STOPPED);
+}
 
-void context_init(Context *ctx);
+void context_init(Context *ctx);         // ctx must stay where it is
+void context_init_with(Context *ctx, ArenaMemory memory);
 void context_free(Context *ctx);
 
 #endif

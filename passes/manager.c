@@ -82,6 +82,7 @@ static bool run_pass(Manager *mg, PassId id) {
     return true;
   }
   mg->num_run++;
+  context_poll(ctx);
   if (!(row->stages_in & m->stage))
     return diag_error(ctx, (Span){0, 0}, "pass %s does not run on a module at stage %s", row->name, stage_name(m->stage));
   uint32_t errors = diag_error_count(ctx);

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "passes/pass.h"
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
 
@@ -281,6 +283,20 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   if ((!job->finish || job->finish(job->user, p)) && !is_fatal_here(p)) *reached = REACHED_END;
 }
 
+// When a compilation shall end before it is done.
+typedef struct { const tile_hooks *hooks; double deadline; } Limits;
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_over(void *user) {
+  const Limits *l = user;
+  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && now_seconds() >= l->deadline);
+}
+
 // What is known of a bug of ours: the pass, the op it stood at, and how to see it again.
 static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error **error) {
   Context *ctx = &p->ctx;
@@ -298,20 +314,29 @@ static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error
                    *op_text ? "\n  at " : "", op_text, tile_version(), job->path);
 }
 
-static tile_program *program_new(const Target *target) {
+static tile_program *program_new(const CompileJob *job, Limits *limits, const Target *target) {
   tile_program *p = calloc(1, sizeof *p);
   if (!p) return NULL;
-  context_init(&p->ctx);
+  context_init_with(&p->ctx, hooks_memory(job->hooks));
+  if (limits->deadline > 0 || (limits->hooks && limits->hooks->should_stop)) p->ctx.should_stop = is_over, p->ctx.stop_user = limits;
   p->target = target;
   p->config = -1;
   return p;
 }
 
-static tile_status compile_config(const CompileJob *job, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
-  tile_program *p = *out = program_new(target);
+static tile_status compile_config(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
+  tile_program *p = *out = program_new(job, limits, target);
   if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   jmp_buf on_ice;
-  if (setjmp(on_ice)) {
+  switch (setjmp(on_ice)) {
+  case 0: break;
+  case ARENA_EMPTY:
+    *reached = REACHED_FRONT_END;
+    return error_set_left(error, ARENA_EMPTY, &(*out)->ctx, "compiling");
+  case CONTEXT_STOPPED:
+    *reached = REACHED_FRONT_END;
+    return error_set_left(error, CONTEXT_STOPPED, &(*out)->ctx, "compiling");
+  default:
     *reached = REACHED_FRONT_END;
     return report_ice(job, *out, error);
   }
@@ -327,6 +352,7 @@ static tile_status compile_config(const CompileJob *job, const Target *target, u
     return error_set_diagnostics(error, TILE_ERROR_PROGRAM, &p->ctx, job->color);
   }
   p->ctx.on_ice = NULL;
+  p->ctx.should_stop = NULL;
   return TILE_OK;
 }
 
@@ -336,35 +362,26 @@ static tile_status assemble(const CompileJob *job, tile_program *p, tile_error *
                         &p->outputs[bit].data, &p->outputs[bit].size, error);
 }
 
-tile_status compile(const CompileJob *given, tile_program **out, tile_error **error) {
-  CompileJob job = *given;
-  *out = NULL;
-  const char *arch = job.options->arch ? job.options->arch : "sm_90a";
-  const Target *target = target_find(arch);
-  if (!target) {
-    const char *names[64];
-    uint32_t n = 0;
-    while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
-    const char *near = nearest_name(arch, names, n);
-    return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch, near ? "; did you mean " : "", near ? near : "");
-  }
-  Arena text_arena;
-  arena_init(&text_arena);
-  if (!job.text) {
-    tile_status status = file_read(&text_arena, job.path, &job.text, &job.size, error);
-    if (status != TILE_OK) {
-      arena_free(&text_arena);
-      return status;
-    }
-  }
+static tile_status find_target(const CompileJob *job, const Target **target, tile_error **error) {
+  const char *arch = job->options->arch ? job->options->arch : "sm_90a";
+  if ((*target = target_find(arch))) return TILE_OK;
+  const char *names[64];
+  uint32_t n = 0;
+  while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
+  const char *near = nearest_name(arch, names, n);
+  return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch, near ? "; did you mean " : "", near ? near : "");
+}
+
+// Configuration after configuration until one gets through the back end.
+static tile_status compile_configs(const CompileJob *job, Limits *limits, const Target *target, tile_program **out, tile_error **error) {
   tile_status status;
   tile_error *first_error = NULL;
-  for (uint32_t config = job.config > 0 ? (uint32_t)job.config : 0;; config++) {
+  for (uint32_t config = job->config > 0 ? (uint32_t)job->config : 0;; config++) {
     Reached reached = REACHED_FRONT_END;
     tile_error *e = NULL;
-    status = compile_config(&job, target, config, &reached, out, &e);
+    status = compile_config(job, limits, target, config, &reached, out, &e);
     const tile_program *p = *out;
-    bool more = job.config < 0 && p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
+    bool more = job->config < 0 && p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
     if (status == TILE_OK || reached != REACHED_BACK_END || !more) {
       if (status != TILE_OK && error && !*error) *error = first_error ? first_error : e, first_error = first_error ? e : NULL;
       else tile_error_free(e);
@@ -377,13 +394,59 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
     *out = NULL;
   }
   tile_error_free(first_error);
-  arena_free(&text_arena);
-  if (status == TILE_OK && job.emit & TILE_EMIT_CUBIN) status = assemble(&job, *out, error);
-  if (status == TILE_OK && job.emit & TILE_EMIT_HEADER) {
-    Buf header = buf_make(&(*out)->ctx.arena);
-    if ((status = header_write(*out, &header, error)) == TILE_OK) set_output(*out, TILE_EMIT_HEADER, buf_str(&header), header.size);
+  return status;
+}
+
+// What is made of the PTX; memory may run out here too.
+static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_error **error) {
+  jmp_buf on_empty;
+  if (setjmp(on_empty)) {
+    p->ctx.on_ice = NULL;
+    return error_set_left(error, ARENA_EMPTY, &p->ctx, "writing outputs");
   }
-  if (status != TILE_OK) {
+  p->ctx.on_ice = &on_empty;
+  tile_status status = job->emit & TILE_EMIT_CUBIN ? assemble(job, p, error) : TILE_OK;
+  if (status == TILE_OK && job->emit & TILE_EMIT_HEADER) {
+    Buf header = buf_make(&p->ctx.arena);
+    if ((status = header_write(p, &header, error)) == TILE_OK) set_output(p, TILE_EMIT_HEADER, buf_str(&header), header.size);
+  }
+  p->ctx.on_ice = NULL;
+  return status;
+}
+
+static void tell_messages(const CompileJob *job, const tile_program *p) {
+  if (!job->hooks || !job->hooks->log) return;
+  for (const Diag *d = p->ctx.diags; d; d = d->next) {
+    static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING, [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
+    job->hooks->log(job->hooks->user, levels[d->level], d->text);
+  }
+}
+
+static tile_status read_source(CompileJob *job, Arena *a, tile_error **error) {
+  jmp_buf on_empty, *const empty = &on_empty;
+  if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", job->path);
+  a->on_empty = &empty;
+  tile_status status = file_read(a, job->path, &job->text, &job->size, error);
+  a->on_empty = NULL;
+  return status;
+}
+
+tile_status compile(const CompileJob *given, tile_program **out, tile_error **error) {
+  CompileJob job = *given;
+  *out = NULL;
+  const Target *target;
+  tile_status status = find_target(&job, &target, error);
+  if (status != TILE_OK) return status;
+  Limits limits = {job.hooks, job.seconds > 0 ? now_seconds() + job.seconds : 0};
+  Arena text_arena;
+  arena_init_with(&text_arena, hooks_memory(job.hooks), NULL);
+  if (!job.text) status = read_source(&job, &text_arena, error);
+  if (status == TILE_OK) status = compile_configs(&job, &limits, target, out, error);
+  arena_free(&text_arena);
+  if (status == TILE_OK) status = finish_outputs(&job, *out, error);
+  if (status == TILE_OK) {
+    tell_messages(&job, *out);
+  } else {
     tile_program_free(*out);
     *out = NULL;
   }
@@ -392,30 +455,49 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
 
 // ---- the public face ----
 
+static bool take_options(Options *to, const tile_compile_options *o, tile_error **error) {
+  bool ok = true;
+  for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(to, arena_printf(to->arena, "%s", o->options[i]), NULL, error);
+  const struct { const char *name; int value; } numbers[] = {
+    {"num-warps", o->num_warps}, {"num-stages", o->num_stages}, {"num-ctas", o->num_ctas}, {"maxnreg", o->maxnreg}};
+  for (uint32_t i = 0; ok && i < countof(numbers); i++)
+    if (numbers[i].value) ok = options_set(to, numbers[i].name, arena_printf(to->arena, "%d", numbers[i].value), error);
+  for (size_t i = 0; ok && i < o->num_defines; i++) ok = options_set(to, "define", o->defines[i], error);
+  for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(to, "include", o->include_paths[i], error);
+  if (o->kernel) to->kernel = o->kernel;
+  if (o->signature) to->signature = o->signature;
+  if (o->arch) to->arch = o->arch;
+  return ok;
+}
+
+static void tell_compile(const tile_hooks *hooks, tile_event_kind kind, const tile_compile_options *o, double seconds) {
+  const tile_event event = {kind, o->kernel ? o->kernel : "", o->signature ? o->signature : "", seconds * 1e3, NULL, NULL};
+  if (hooks->event) hooks->event(hooks->user, &event);
+}
+
 static tile_status compile_public(const char *path, const char *text, size_t size, const tile_compile_options *given, tile_program **program,
                                   tile_error **error) {
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  const tile_hooks hooks = hooks_copy(o.hooks);
   *program = NULL;
   Arena arena;
-  arena_init(&arena);
+  jmp_buf on_empty, *const empty = &on_empty;
+  arena_init_with(&arena, hooks_memory(&hooks), &empty);
+  if (setjmp(on_empty)) {
+    arena_free(&arena);
+    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading options");
+  }
   Options options;
   options_init(&options, &arena);
-  bool ok = true;
-  for (size_t i = 0; ok && i < o.num_options; i++) ok = options_set(&options, arena_printf(&arena, "%s", o.options[i]), NULL, error);
-  const struct { const char *name; int value; } numbers[] = {
-    {"num-warps", o.num_warps}, {"num-stages", o.num_stages}, {"num-ctas", o.num_ctas}, {"maxnreg", o.maxnreg}};
-  for (uint32_t i = 0; ok && i < countof(numbers); i++)
-    if (numbers[i].value) ok = options_set(&options, numbers[i].name, arena_printf(&arena, "%d", numbers[i].value), error);
-  for (size_t i = 0; ok && i < o.num_defines; i++) ok = options_set(&options, "define", o.defines[i], error);
-  for (size_t i = 0; ok && i < o.num_include_paths; i++) ok = options_set(&options, "include", o.include_paths[i], error);
-  if (o.kernel) options.kernel = o.kernel;
-  if (o.signature) options.signature = o.signature;
-  if (o.arch) options.arch = o.arch;
   tile_status status = TILE_ERROR_USAGE;
-  if (ok) {
-    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+  if (take_options(&options, &o, error)) {
+    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
+                      .hooks = &hooks, .seconds = o.seconds};
+    double start = now_seconds();
+    tell_compile(&hooks, TILE_EVENT_COMPILE_BEGIN, &o, 0);
     status = compile(&job, program, error);
+    tell_compile(&hooks, TILE_EVENT_COMPILE_END, &o, now_seconds() - start);
   }
   arena_free(&arena);
   return status;

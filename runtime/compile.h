@@ -41,6 +41,8 @@ struct CompileJob {
   bool (*finish)(void *user, tile_program *program);
   void *user;
   Buf *printed, *times;        // where print-after and time-passes go; may be NULL
+  const tile_hooks *hooks;     // whole; or NULL
+  double seconds;              // after which the compilation is stopped; 0: none
 };
 
 tile_status compile(const CompileJob *job, tile_program **program, tile_error **error);

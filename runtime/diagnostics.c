@@ -27,3 +27,9 @@ tile_status error_set_diagnostics(tile_error **out, tile_status status, Context 
   size_t size = strlen(text);
   return error_set_messages(out, status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
 }
+
+tile_status error_set_left(tile_error **out, int why, const Context *ctx, const char *doing) {
+  if (why == ARENA_EMPTY) return error_set(out, TILE_ERROR_NO_MEMORY, "out of memory while %s", doing);
+  if (why == CONTEXT_STOPPED) return error_set(out, TILE_ERROR_CANCELLED, "stopped while %s", doing);
+  return error_set(out, TILE_ERROR_INTERNAL, "internal error while %s: %s", doing, ctx->ice_text ? ctx->ice_text : "?");
+}

@@ -117,7 +117,8 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   jit->device = device;
   arena_init(&jit->arena);
   pthread_mutex_init(&jit->lock, NULL);
-  context_init(&jit->ctx);
+  jit->hooks = hooks_copy(o.hooks);
+  context_init_with(&jit->ctx, hooks_memory(&jit->hooks));
   jit->path = arena_printf(&jit->arena, "%s", path);
   tile_status status = read_options(jit, &o, error);
   if (status == TILE_OK && !text) status = file_read(&jit->arena, path, &jit->text, &jit->size, error);
@@ -377,7 +378,7 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_pr
   if (!is_prepare && k->jit->policy == TILE_JIT_WARN) {
     Arena a;
     arena_init(&a);
-    jit_event(k->jit, TILE_JIT_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
+    jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
     arena_free(&a);
   }
   tile_variant *v = NULL;

@@ -17,9 +17,10 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-void jit_event(const tile_jit *jit, tile_jit_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
-  const tile_jit_event event = {kind, kernel, variant, milliseconds};
+void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
+  const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
   if (jit->on_event) jit->on_event(jit->user, &event);
+  if (jit->hooks.event) jit->hooks.event(jit->hooks.user, &event);
 }
 
 // ---- arguments as the specialiser takes them ----
@@ -112,12 +113,12 @@ static tile_status compile_program(tile_jit_kernel *k, const Request *r, int con
   Types types = {k, r->args, false};
   bool is_interp = !jit->device->arch;
   CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
-                    .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+                    .hooks = &jit->hooks, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
   const char *text = jit_variant_text(a, k, r->args);
-  jit_event(jit, TILE_JIT_EVENT_COMPILE_BEGIN, k->name, text, 0);
+  jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double start = now_ms();
   tile_status status = compile(&job, program, error);
-  jit_event(jit, TILE_JIT_EVENT_COMPILE_END, k->name, text, now_ms() - start);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - start);
   return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
 }
 
@@ -173,7 +174,7 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
   Buf key = cache_key(k, r, config, a);
   size_t size = 0;
   void *image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
-  if (jit->cache) jit_event(jit, image ? TILE_JIT_EVENT_CACHE_HIT : TILE_JIT_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
+  if (jit->cache) jit_event(jit, image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
   v->kernel = image ? image_read(jit->device, image, size) : NULL;
   if (v->kernel) {
     status = kernel_start(v->kernel, error);

@@ -85,8 +85,9 @@ struct tile_jit {
   TuneResult *results;
   Arena arena;
   tile_jit_policy policy;
-  tile_jit_event_fn on_event;
+  tile_event_fn on_event;
   void *user;
+  tile_hooks hooks;
   Options options;
   const char *path, *text;
   size_t size;
@@ -111,7 +112,7 @@ tile_status jit_compile(tile_jit_kernel *k, const Request *request, int config, 
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
 void variant_free(tile_variant *v);
 void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);   // jit.c: the source's arguments as the kernel's
-void jit_event(const tile_jit *jit, tile_jit_event_kind kind, const char *kernel, const char *variant, double milliseconds);
+void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 
 // jit_tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);

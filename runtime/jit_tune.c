@@ -295,7 +295,7 @@ static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
     if (status == TILE_OK) is_first = false;
     else variant_free(v), t->variants[i] = NULL;
     const char *text = t->k->config_texts[i];
-    if (status == TILE_OK) jit_event(t->k->jit, TILE_JIT_EVENT_TUNE_STEP, t->k->name, text, t->times[i]);
+    if (status == TILE_OK) jit_event(t->k->jit, TILE_EVENT_TUNE_STEP, t->k->name, text, t->times[i]);
   }
   return TILE_OK;
 }
@@ -303,7 +303,7 @@ static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
 static tile_status choose(Tuning *t, int *config, tile_error **error) {
   *config = -1;
   for (uint32_t i = 0; i < t->count; i++) {
-    if (t->errors[i]) jit_event(t->k->jit, TILE_JIT_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->errors[i]), 0);
+    if (t->errors[i]) jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->errors[i]), 0);
     if (t->variants[i] && (*config < 0 || t->times[i] < t->times[*config])) *config = (int)i;
   }
   if (*config >= 0) return TILE_OK;

@@ -32,6 +32,14 @@ tile_status tile_device_open(const char *spec, tile_device **device, tile_error 
   return open_by_name("interp", device, error);
 }
 
+tile_status tile_device_open_with(const char *spec, const tile_device_options *given, tile_device **device, tile_error **error) {
+  tile_device_options o = TILE_DEVICE_OPTIONS_INIT;
+  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  tile_status status = tile_device_open(spec, device, error);
+  if (status == TILE_OK) (*device)->hooks = hooks_copy(o.hooks);
+  return status;
+}
+
 const char *tile_device_kind(const tile_device *d) { return d->kind; }
 const char *tile_device_name(const tile_device *d) { return d->name; }
 const char *tile_device_arch(const tile_device *d) { return d->arch; }
@@ -52,7 +60,8 @@ tile_status tile_device_synchronize(tile_device *d, tile_error **error) { return
 tile_kernel *kernel_new(tile_device *d) {
   tile_kernel *k = calloc(1, sizeof *k);
   if (!k) return NULL;
-  arena_init(&k->arena);
+  if (d) arena_init_with(&k->arena, hooks_memory(&d->hooks), &k->on_empty);
+  else arena_init(&k->arena);
   pthread_mutex_init(&k->scratch_lock, NULL);
   k->device = d;
   return k;
@@ -90,12 +99,19 @@ void tile_kernel_free(tile_kernel *k) {
   free(k);
 }
 
+void kernel_tell_launch(const tile_kernel *k, const tile_launch_options *o) {
+  const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, o->grid, o->stream};
+  k->device->hooks.event(k->device->hooks.user, &event);
+}
+
 tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   tile_status status = launch_check_grid(k, o.grid, error);
   if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
-  return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
+  if (status == TILE_OK) status = k->device->ops->launch(k, &o, args, error);
+  if (status == TILE_OK && k->device->hooks.event) kernel_tell_launch(k, &o);
+  return status;
 }
 
 #define STRING_(x) #x

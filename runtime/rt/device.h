@@ -4,6 +4,7 @@
 #define TILE_RUNTIME_RT_DEVICE_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "ir/ir.h"
 #include "runtime/rt/cuda.h"
@@ -16,7 +17,18 @@ struct tile_device {
   const char *kind;            // "gpu", "sim", "interp"
   char name[128];
   const char *arch;            // what to compile for; NULL: any
+  tile_hooks hooks;
 };
+
+static inline tile_hooks hooks_copy(const tile_hooks *given) {
+  tile_hooks h = TILE_HOOKS_INIT;
+  if (given) memcpy(&h, given, given->struct_size < sizeof h ? given->struct_size : sizeof h);
+  return h;
+}
+
+static inline ArenaMemory hooks_memory(const tile_hooks *h) {
+  return h && h->alloc && h->free ? (ArenaMemory){h->alloc, h->free, h->user} : (ArenaMemory){0};
+}
 
 // A parameter of the compiled kernel, without pointers into the program it came from.
 typedef struct {
@@ -38,6 +50,7 @@ typedef struct {
 struct tile_kernel {
   tile_device *device;
   Arena arena;
+  jmp_buf *on_empty;           // where the arena goes when memory runs out, while the kernel is made
   const char *name;
   KernelParam *params;
   uint32_t num_params, num_args;   // args: params but for the hidden ones, which come last
@@ -81,7 +94,8 @@ extern const LinkedParts linked_parts;
 
 // A kernel's description is made by runtime/describe.c of a program, or by image.c of bytes; then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
-tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory
+tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
+void kernel_tell_launch(const tile_kernel *k, const tile_launch_options *options);   // the device has an event function
 void image_write(Buf *out, const tile_kernel *k);
 // NULL where the bytes are no image of this version. The bytes must stay until the kernel is started.
 tile_kernel *image_read(tile_device *device, const void *bytes, size_t size);

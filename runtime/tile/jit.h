@@ -37,23 +37,12 @@ typedef struct tile_variant tile_variant;
 /* What happens when a launch needs a variant that is not there. Loading one from the cache is no compilation. */
 typedef enum tile_jit_policy {
   TILE_JIT_ALLOW = 0,          /* compile it */
-  TILE_JIT_WARN = 1,           /* compile it and send TILE_JIT_EVENT_UNPREPARED; tile_jit_prepare sends none */
+  TILE_JIT_WARN = 1,           /* compile it and send TILE_EVENT_UNPREPARED; tile_jit_prepare sends none */
   TILE_JIT_FORBID = 2          /* fail with TILE_ERROR_USAGE; only tile_jit_prepare compiles */
 } tile_jit_policy;
 
-typedef enum tile_jit_event_kind {
-  TILE_JIT_EVENT_COMPILE_BEGIN = 0, TILE_JIT_EVENT_COMPILE_END = 1, TILE_JIT_EVENT_CACHE_HIT = 2, TILE_JIT_EVENT_CACHE_MISS = 3,
-  TILE_JIT_EVENT_UNPREPARED = 4, TILE_JIT_EVENT_TUNE_STEP = 5, TILE_JIT_EVENT_TUNE_SKIP = 6
-} tile_jit_event_kind;
-typedef struct tile_jit_event {
-  tile_jit_event_kind kind;
-  const char *kernel;
-  const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024".
-                                  TUNE_STEP: the configuration; TUNE_SKIP: why one is out of the race */
-  double milliseconds;         /* COMPILE_END; TUNE_STEP: of one launch */
-} tile_jit_event;
 /* Called in the thread that caused the event, which may be one of tuning's own. It must not call into the same tile_jit. Strings last for the call. */
-typedef void (*tile_jit_event_fn)(void *user, const tile_jit_event *event);
+typedef void (*tile_event_fn)(void *user, const tile_event *event);
 
 /* What is done with @triton.autotune. Launches that give all meta-parameters themselves are never tuned. */
 typedef enum tile_tune_mode {
@@ -65,7 +54,7 @@ typedef enum tile_tune_mode {
 typedef struct tile_jit_options {
   size_t struct_size;
   tile_jit_policy policy;
-  tile_jit_event_fn on_event;  /* or NULL */
+  tile_event_fn on_event;  /* or NULL */
   void *user;
   bool no_cache;               /* neither read nor write the disk cache */
   const char *cache_dir;       /* NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec */
@@ -76,8 +65,9 @@ typedef struct tile_jit_options {
   tile_tune_mode tune;
   const char *tune_file;       /* JSON, meant to be kept with the source; NULL: none */
   double tune_seconds;         /* per tuning; 0: no limit */
+  const tile_hooks *hooks;     /* copied; NULL: none. Its event function is called besides on_event */
 } tile_jit_options;
-#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0 }
+#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0, NULL }
 
 /* Reads and checks the source; nothing is compiled yet. options may be NULL. The device must outlive the tile_jit. */
 TILE_API tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error);

@@ -57,6 +57,7 @@ typedef enum tile_status {
   TILE_ERROR_NO_DEVICE = 6,    /* no such device here */
   TILE_ERROR_DRIVER = 7,       /* the CUDA driver returned an error; see tile_error_cuda_result */
   TILE_ERROR_NO_MEMORY = 8,
+  TILE_ERROR_CANCELLED = 9,    /* tile_hooks.should_stop said so, or the time given is over */
   TILE_ERROR_INTERNAL = 70     /* a bug in this library */
 } tile_status;
 
@@ -82,6 +83,39 @@ TILE_API size_t tile_error_num_diagnostics(const tile_error *error);
 TILE_API tile_diagnostic tile_error_diagnostic(const tile_error *error, size_t index);
 TILE_API void tile_error_free(tile_error *error);    /* NULL is fine */
 
+/* ---- hooks --------------------------------------------------------------------------------------------------------- */
+
+typedef enum tile_event_kind {
+  TILE_EVENT_COMPILE_BEGIN = 0, TILE_EVENT_COMPILE_END = 1, TILE_EVENT_CACHE_HIT = 2, TILE_EVENT_CACHE_MISS = 3,
+  TILE_EVENT_UNPREPARED = 4, TILE_EVENT_TUNE_STEP = 5, TILE_EVENT_TUNE_SKIP = 6, TILE_EVENT_LAUNCH = 7
+} tile_event_kind;
+typedef struct tile_event {
+  tile_event_kind kind;
+  const char *kernel;          /* "" while a file with several kernels is compiled */
+  const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024".
+                                  TUNE_STEP: the configuration; TUNE_SKIP: why one is out of the race; LAUNCH: "" */
+  double milliseconds;         /* COMPILE_END; TUNE_STEP: of one launch */
+  const uint32_t *grid;        /* LAUNCH: the three sizes, else NULL */
+  void *stream;                /* LAUNCH */
+} tile_event;
+
+/* What a host can give to a device, a compilation or a JIT. Any function may be NULL. They may be called from any thread that
+ * is inside the library, and must not call back into what they were given to. What is passed to them lasts for the call. */
+typedef struct tile_hooks {
+  size_t struct_size;
+  void *user;                  /* the first argument of all of them */
+  /* Memory for compilations and descriptions of kernels, aligned to 16 bytes; NULL: none left, which comes back as
+   * TILE_ERROR_NO_MEMORY. Give both or none. LLVM, the C library and error objects keep to malloc. */
+  void *(*alloc)(void *user, size_t size);
+  void (*free)(void *user, void *memory, size_t size);
+  void (*event)(void *user, const tile_event *event);
+  /* What is worth telling and is no error: a compiler's warning or remark, a cache that cannot be used. */
+  void (*log)(void *user, tile_level level, const char *message);
+  /* Asked every few milliseconds while something is compiled or tuned; true ends it with TILE_ERROR_CANCELLED. */
+  bool (*should_stop)(void *user);
+} tile_hooks;
+#define TILE_HOOKS_INIT { sizeof(tile_hooks), NULL, NULL, NULL, NULL, NULL, NULL }
+
 /* ---- devices and memory ------------------------------------------------------------------------------------------ */
 
 typedef struct tile_device tile_device;
@@ -90,6 +124,12 @@ typedef struct tile_device tile_device;
  * NULL: what TILE_DEVICE says, else the first of gpu, sim, interp that opens.
  * A gpu device uses the CUDA primary context of its ordinal, as PyTorch does, so pointers and streams can be shared. */
 TILE_API tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error);
+typedef struct tile_device_options {
+  size_t struct_size;
+  const tile_hooks *hooks;     /* copied; NULL: none. `alloc` and `free` are for kernels, `event` for launches, `log` */
+} tile_device_options;
+#define TILE_DEVICE_OPTIONS_INIT { sizeof(tile_device_options), NULL }
+TILE_API tile_status tile_device_open_with(const char *spec, const tile_device_options *options, tile_device **device, tile_error **error);
 TILE_API const char *tile_device_kind(const tile_device *device);   /* "gpu", "sim" or "interp" */
 TILE_API const char *tile_device_name(const tile_device *device);   /* "NVIDIA H200" */
 /* The architecture to compile for, "sm_90a"; NULL: any (interp). */

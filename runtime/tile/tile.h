@@ -47,8 +47,10 @@ typedef struct tile_compile_options {
   unsigned emit;               /* 0: PTX and metadata */
   const char *const *options;  /* any further option under tilec's name: "enable-fp-fusion=0", "verify-each" */
   size_t num_options;
+  const tile_hooks *hooks;     /* NULL: none. `alloc` and `free` must last as long as the program */
+  double seconds;              /* after this time the compilation ends with TILE_ERROR_CANCELLED; 0: no limit */
 } tile_compile_options;
-#define TILE_COMPILE_OPTIONS_INIT { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0 }
+#define TILE_COMPILE_OPTIONS_INIT { sizeof(tile_compile_options), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, 0 }
 
 typedef struct tile_program tile_program;
 

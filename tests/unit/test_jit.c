@@ -49,7 +49,7 @@ static const char source[] =
 
 typedef struct { int events[8]; char last[256]; } Seen;
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
-static void on_event(void *user, const tile_jit_event *e) {
+static void on_event(void *user, const tile_event *e) {
   Seen *s = user;
   pthread_mutex_lock(&seen_lock);
   s->events[e->kind]++;
@@ -116,7 +116,7 @@ static void variants_on(const char *device) {
     assert_int_equal(tile_jit_num_variants(k), runs[r].variants);
     if (runs[r].last) assert_string_equal(seen.last, runs[r].last);
   }
-  assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], 6);
+  assert_int_equal(seen.events[TILE_EVENT_COMPILE_END], 6);
   // Launch options are part of the variant.
   const tile_variant *v;
   o.num_warps = 2;
@@ -204,16 +204,16 @@ static void policies(void **state) {
     OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
     if (policy == TILE_JIT_FORBID) REFUSED(tile_jit_launch(k, NULL, args, 4, &error), TILE_ERROR_USAGE, "the variant (*fp32:16, *fp32:16, i32:1, fp32, fp32, bias=None) was not prepared");
     OK(tile_jit_prepare(k, NULL, args, 4, NULL, &error));
-    assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 0);
+    assert_int_equal(seen.events[TILE_EVENT_UNPREPARED], 0);
     OK(tile_memory_upload(d, x, (float[]){1}, 4, &error));
     OK(tile_jit_launch(k, NULL, args, 4, &error));
-    assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 0);
+    assert_int_equal(seen.events[TILE_EVENT_UNPREPARED], 0);
     if (policy == TILE_JIT_WARN) {
       args[2] = tile_arg_int(2);
       tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
       OK(tile_memory_upload(d, x, (float[]){1, 1}, 8, &error));
       OK(tile_jit_launch(k, &o, args, 4, &error));
-      assert_int_equal(seen.events[TILE_JIT_EVENT_UNPREPARED], 1);
+      assert_int_equal(seen.events[TILE_EVENT_UNPREPARED], 1);
       args[2] = tile_arg_int(1);
     }
     tile_jit_close(jit);
@@ -262,7 +262,7 @@ static void threads(void **state) {
     assert_true(workers[i].ok);
   }
   assert_int_equal(tile_jit_num_variants(k), 4);
-  assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], 4);
+  assert_int_equal(seen.events[TILE_EVENT_COMPILE_END], 4);
   tile_jit_close(jit);
   tile_device_close(d);
 }
@@ -290,8 +290,8 @@ static void disk_cache(void **state) {
     OK(tile_device_synchronize(d, &error));
     OK(tile_memory_download(d, out, y, sizeof out, &error));
     for (int i = 0; i < 100; i++) assert_true(out[i] == in[i] * 2 + (float)round);
-    assert_int_equal(seen.events[TILE_JIT_EVENT_CACHE_HIT], round == 1);
-    assert_int_equal(seen.events[TILE_JIT_EVENT_COMPILE_END], round != 1);
+    assert_int_equal(seen.events[TILE_EVENT_CACHE_HIT], round == 1);
+    assert_int_equal(seen.events[TILE_EVENT_COMPILE_END], round != 1);
     tile_jit_close(jit);
   }
   tile_device_close(d);
@@ -362,8 +362,8 @@ static void tuning(void **state) {
       assert_true(got == sum);
     }
     // 512 is pruned and 48 is no power of two.
-    assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_STEP], round ? 0 : 3);
-    assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_SKIP], round ? 0 : 1);
+    assert_int_equal(seen.events[TILE_EVENT_TUNE_STEP], round ? 0 : 3);
+    assert_int_equal(seen.events[TILE_EVENT_TUNE_SKIP], round ? 0 : 1);
     assert_int_equal(tile_jit_num_variants(k), 1);
     const tile_variant *v;
     OK(tile_jit_prepare(k, &launch, args, 3, &v, &error));
@@ -380,7 +380,7 @@ static void tuning(void **state) {
       launch.arg_bytes = one;
       launch.num_arg_bytes = 1;
       OK(tile_jit_prepare(k, &launch, (tile_arg[]){tile_arg_array(out, TILE_FP32)}, 1, &v, &error));
-      assert_int_equal(seen.events[TILE_JIT_EVENT_TUNE_SKIP], 2);
+      assert_int_equal(seen.events[TILE_EVENT_TUNE_SKIP], 2);
       assert_int_equal(tile_variant_constexpr_int(v, "B", 0), 64);
       launch.arg_bytes = NULL;
       launch.num_arg_bytes = 0;
