@@ -47,9 +47,11 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
   for (uint32_t i = 0; i < num_configs; i++) k->config_texts[i] = config_text(&jit->ctx, &fn->autotune->configs[i]);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
-    k->params[i] = (JitParam){.name = p->name, .is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
-                              .never_aligned = p->do_not_specialize_on_alignment, .has_default = p->default_value != NULL, .default_arg = default_of(p),
-                              .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && jit->tune != TILE_TUNE_OFF && is_in(fn->autotune->key, p->name))};
+    k->params[i] = (JitParam){.name = p->name, .has_default = p->default_value != NULL, .default_arg = default_of(p),
+                              .traits = {.is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
+                                         .never_aligned = p->do_not_specialize_on_alignment,
+                                         .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && jit->tune != TILE_TUNE_OFF && is_in(fn->autotune->key, p->name))}};
+    if (i < JIT_MAX_PARAMS) k->traits[i] = k->params[i].traits;
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
   }
@@ -186,7 +188,7 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k->num_params; }
 const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) { return i < k->num_params ? k->params[i].name : NULL; }
-bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].is_constexpr; }
+bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].traits.is_constexpr; }
 bool tile_jit_is_tuned(const tile_jit_kernel *k) { return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF; }
 bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].has_default; }
 size_t tile_jit_num_variants(tile_jit_kernel *k) {
@@ -215,10 +217,16 @@ int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int6
 
 // ---- keys ----
 
-static inline void put(Key *key, uint64_t word) {
-  key->words[key->num_words++] = word;
-  uint64_t h = (key->hash ^ word) * UINT64_C(0x9fb21c651e98df25);
-  key->hash = h ^ h >> 29;
+static inline void put(Key *key, uint64_t word) { key->words[key->num_words++] = word; }
+
+// Words are mixed in pairs that do not wait for each other. Keys are compared whole, so it need only spread.
+static inline uint64_t hash_words(const uint64_t *words, uint32_t n) {
+  uint64_t h = n, salt = UINT64_C(0x9fb21c651e98df25);
+  for (uint32_t i = 0; i < n; i += 2, salt += UINT64_C(0x9e3779b97f4a7c15)) {
+    unsigned __int128 p = (unsigned __int128)(words[i] ^ salt) * ((i + 1 < n ? words[i + 1] : 0) ^ UINT64_C(0xd1342543de82ef95));
+    h += (uint64_t)p ^ (uint64_t)(p >> 64);
+  }
+  return h ^ h >> 29;
 }
 
 #define REFUSE(i, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' " __VA_ARGS__)
@@ -227,7 +235,7 @@ static inline void put(Key *key, uint64_t word) {
 static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error) {
   const JitParam *p = &k->params[i];
   uint64_t word = (uint64_t)a->kind | (uint64_t)a->type << 16;
-  if (p->is_constexpr) {
+  if (p->traits.is_constexpr) {
     put(key, word);
     if (a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR) return REFUSE(i, "is a constexpr: it takes a value, not an address", k->name, i, p->name);
     if (a->kind == TILE_ARG_TEXT) put(key, cache_hash(a->value.text, strlen(a->value.text), 0)), key->texts[key->num_texts++] = a->value.text;
@@ -237,11 +245,11 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
   switch (a->kind) {
   case TILE_ARG_INT:
     if (!a->type) word |= (uint64_t)(a->value.i >= INT32_MIN && a->value.i <= INT32_MAX ? TILE_INT32 : TILE_INT64) << 16;
-    put(key, word | (uint64_t)specialize_hint(false, p->is_annotated, p->never, p->never_aligned, (uint64_t)a->value.i) << 8);
+    put(key, word | (uint64_t)specialize_hint(false, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, (uint64_t)a->value.i) << 8);
     break;
   case TILE_ARG_POINTER:
     if (!a->type || a->type > TILE_FP64) return REFUSE(i, "is a pointer without a type: use tile_arg_array", k->name, i, p->name);
-    put(key, word | (uint64_t)specialize_hint(true, p->is_annotated, p->never, p->never_aligned, a->value.pointer) << 8);
+    put(key, word | (uint64_t)specialize_hint(true, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, a->value.pointer) << 8);
     return TILE_OK;
   case TILE_ARG_TENSOR: {
     const tile_tensor *t = a->value.tensor;
@@ -260,27 +268,49 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
     if ((unsigned)a->kind > TILE_ARG_TEXT) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
     put(key, word);
   }
-  if (p->is_value_keyed) put(key, (uint64_t)a->value.i);
+  if (p->traits.is_value_keyed) put(key, (uint64_t)a->value.i);
   return TILE_OK;
+}
+
+static tile_status check_numbers(const tile_jit_kernel *k, const int *numbers, tile_error **error) {
+  for (uint32_t i = 0; i < 4; i++)
+    if (numbers[i] < 0 || numbers[i] > UINT16_MAX) return error_set(error, TILE_ERROR_USAGE, "%s: launch option %d is out of range", k->name, numbers[i]);
+  return TILE_OK;
+}
+
+// The usual kinds of arguments, as key_param puts them. False: not one of those.
+static inline bool key_usual(Key *key, JitTraits t, const tile_arg *a) {
+  uint64_t word = (uint64_t)a->kind, v = (uint64_t)a->value.i;
+  if (a->kind == TILE_ARG_POINTER && !t.is_constexpr && (unsigned)a->type - 1 < TILE_FP64) {
+    put(key, word | (uint64_t)a->type << 16 | (uint64_t)specialize_hint(true, t.is_annotated, t.never, t.never_aligned, v) << 8);
+    return true;
+  }
+  if (a->kind != TILE_ARG_INT || a->type || (t.is_value_keyed && !t.is_constexpr)) return false;
+  if (t.is_constexpr) {
+    put(key, word);
+    put(key, v);
+    return true;
+  }
+  uint64_t type = (int64_t)v == (int32_t)v ? TILE_INT32 : TILE_INT64;
+  put(key, word | type << 16 | (uint64_t)specialize_hint(false, t.is_annotated, t.never, t.never_aligned, v) << 8);
+  return true;
 }
 
 // Fills in defaults and makes the key. args has a place for each parameter.
 static tile_status make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error) {
   if (num_given > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_given);
   key->num_words = key->num_texts = 0;
-  key->hash = 0;
   const int numbers[] = {o->num_warps, o->num_stages, o->num_ctas, o->maxnreg};
-  uint64_t packed = 0;
-  for (uint32_t i = 0; i < countof(numbers); i++) {
-    if (numbers[i] < 0 || numbers[i] > UINT16_MAX) return error_set(error, TILE_ERROR_USAGE, "%s: launch option %d is out of range", k->name, numbers[i]);
-    packed = packed << 16 | (uint64_t)numbers[i];
-  }
-  put(key, packed);
+  if ((unsigned)(numbers[0] | numbers[1] | numbers[2] | numbers[3]) > UINT16_MAX) return check_numbers(k, numbers, error);
+  put(key, (uint64_t)numbers[0] << 48 | (uint64_t)numbers[1] << 32 | (uint64_t)numbers[2] << 16 | (uint64_t)numbers[3]);
+  const JitTraits *traits = k->traits;
   for (uint32_t i = 0; i < k->num_params; i++) {
     args[i] = i < num_given && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+    if (key_usual(key, traits[i], &args[i])) continue;
     tile_status status = key_param(key, k, i, &args[i], error);
     if (status != TILE_OK) return status;
   }
+  key->hash = hash_words(key->words, key->num_words);
   return TILE_OK;
 }
 
@@ -413,14 +443,10 @@ void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed)
 }
 
 static tile_status launch_filled(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
-  tile_kernel *kernel = v->kernel;
-  tile_arg packed[JIT_MAX_PARAMS];
-  variant_pack(v, args, packed);
-  tile_launch_options launch = {sizeof launch, {grid[0], grid[1], grid[2]}, stream};
-  if (!v->program) return tile_kernel_launch(kernel, &launch, packed, kernel->num_args, error);
+  if (!v->program) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;
   pthread_mutex_lock(lock);
-  tile_status status = tile_kernel_launch(kernel, &launch, packed, kernel->num_args, error);
+  tile_status status = kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_unlock(lock);
   return status;
 }
@@ -435,9 +461,10 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
   return make_variant(k, &request, is_prepare, variant, error);
 }
 
-static tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
+static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  if (given && given->struct_size == sizeof o) o = *given;
+  else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   return o;
 }
 

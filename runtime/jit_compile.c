@@ -60,13 +60,13 @@ const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg 
     if (args[i].kind == TILE_ARG_DEFAULT) continue;
     if (b.size) buf_puts(&b, ", ");
     SpecValue v = spec_value(a, &args[i]);
-    if (p->is_constexpr || v.kind == VALUE_NONE) {
+    if (p->traits.is_constexpr || v.kind == VALUE_NONE) {
       buf_printf(&b, "%s=%s", p->name, v.text);
       continue;
     }
     buf_puts(&b, specialize_type(a, &v, &k->fn->params[i]));
     bool is_pointer = v.kind == VALUE_POINTER;
-    int hint = is_pointer || v.kind == VALUE_INT ? specialize_hint(is_pointer, p->is_annotated, p->never, p->never_aligned, is_pointer ? v.address : (uint64_t)v.i) : 0;
+    int hint = is_pointer || v.kind == VALUE_INT ? specialize_hint(is_pointer, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, is_pointer ? v.address : (uint64_t)v.i) : 0;
     if (hint) buf_printf(&b, ":%d", hint);
   }
   return buf_str(&b);
@@ -83,8 +83,8 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
     SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
     // Constexprs came as definitions, so that they win over the configuration.
-    if (!t->k->params[i].is_constexpr) ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
-    if (!t->k->params[i].is_constexpr) dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(&p->ctx, &v));
+    if (!t->k->params[i].traits.is_constexpr) ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
+    if (!t->k->params[i].traits.is_constexpr) dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(&p->ctx, &v));
   }
   return ok;
 }
@@ -101,7 +101,7 @@ static Options options_for(const tile_jit_kernel *k, const Request *r, Arena *a)
   StrList defines = {0};
   for (uint32_t i = 0; i < o.defines.count; i++) vec_push(a, &defines, o.defines.data[i]);
   for (uint32_t i = 0; i < k->num_params; i++)
-    if (k->params[i].is_constexpr && r->args[i].kind != TILE_ARG_DEFAULT)
+    if (k->params[i].traits.is_constexpr && r->args[i].kind != TILE_ARG_DEFAULT)
       vec_push(a, &defines, arena_printf(a, "%s=%s", k->params[i].name, spec_value(a, &r->args[i]).text));
   o.defines = defines;
   return o;

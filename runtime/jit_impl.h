@@ -21,10 +21,15 @@ typedef struct {
   uint64_t hash;
 } Key;
 
+// What the key needs of a parameter; a byte, for a launch reads all of them.
+typedef struct {
+  uint8_t is_constexpr : 1, is_annotated : 1, never : 1, never_aligned : 1;
+  uint8_t is_value_keyed : 1;  // a heuristic or the autotuner looks at the value
+} JitTraits;
+
 typedef struct {
   const char *name;
-  bool is_constexpr, is_annotated, never, never_aligned;
-  bool is_value_keyed;         // a heuristic or the autotuner looks at the value
+  JitTraits traits;
   bool has_default;
   tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT where the compiler takes it from the source
 } JitParam;
@@ -58,12 +63,13 @@ typedef struct Pending Pending;
 struct Pending { const Key *key; Pending *next; };   // on the stack of the thread that compiles
 
 struct tile_jit_kernel {
+  uint32_t num_params;
+  _Atomic(Table *) table;
+  JitTraits traits[JIT_MAX_PARAMS];
   tile_jit *jit;
   CtFunction *fn;              // in the jit's Context
   const char *name;
   JitParam *params;
-  uint32_t num_params;
-  _Atomic(Table *) table;
   pthread_mutex_t lock;        // the following, and filling the table
   pthread_cond_t done;
   const char **config_texts;   // of the autotune configurations

@@ -46,8 +46,8 @@ static const char *result_key(Arena *a, const tile_jit_kernel *k, const Request 
     if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
     else if (arg->kind == TILE_ARG_TENSOR) buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
     else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
-    else if (arg->kind == TILE_ARG_FLOAT && k->params[i].is_value_keyed) buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
-    else if ((k->params[i].is_value_keyed || k->params[i].is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
+    else if (arg->kind == TILE_ARG_FLOAT && k->params[i].traits.is_value_keyed) buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
+    else if ((k->params[i].traits.is_value_keyed || k->params[i].traits.is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
       buf_printf(&b, "%s%s=%lld", comma, k->params[i].name, (long long)arg->value.i);
   }
   const tile_jit_launch_options *o = r->options;

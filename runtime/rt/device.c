@@ -70,7 +70,8 @@ tile_kernel *kernel_new(tile_device *d) {
 tile_status kernel_start(tile_kernel *k, tile_error **error) {
   tile_status status = k->device->ops->load(k, error);
   k->ptx = NULL;
-  if (status != TILE_OK) tile_kernel_free(k);
+  if (status == TILE_OK) launch_plan(k);
+  else tile_kernel_free(k);
   return status;
 }
 
@@ -99,19 +100,17 @@ void tile_kernel_free(tile_kernel *k) {
   free(k);
 }
 
-void kernel_tell_launch(const tile_kernel *k, const tile_launch_options *o) {
-  const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, o->grid, o->stream};
+void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream) {
+  const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, grid, stream};
   k->device->hooks.event(k->device->hooks.user, &event);
 }
 
 tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
-  tile_status status = launch_check_grid(k, o.grid, error);
-  if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
-  if (status == TILE_OK) status = k->device->ops->launch(k, &o, args, error);
-  if (status == TILE_OK && k->device->hooks.event) kernel_tell_launch(k, &o);
-  return status;
+  if (given && given->struct_size == sizeof o) o = *given;
+  else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  if (num_args != k->num_args) return launch_check_args(k, args, num_args, error);
+  return kernel_launch(k, o.grid, o.stream, args, NULL, error);
 }
 
 #define STRING_(x) #x

@@ -46,14 +46,27 @@ typedef struct {
   int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];
 } KernelParam;
 
+// How the quick way of a launch takes an argument; what it does not take goes the slow way, which has the messages.
+typedef enum { QUICK_POINTER, QUICK_INT, QUICK_I64, QUICK_F32, QUICK_F64 } QuickKind;
+typedef struct {
+  uint8_t kind, bits;          // QUICK_INT: what must fit
+  bool is_signed;
+  uint32_t mask;               // these bits must be clear
+} QuickArg;
+
 // Launches from several threads are safe: everything here but the scratch memory is fixed once it is loaded.
 struct tile_kernel {
   tile_device *device;
+  QuickArg *quick;                 // one per argument; NULL: every launch goes the slow way
+  uint32_t num_args;
+  uint32_t max_grid_x;
+  CUlaunchConfig config;           // gpu, sim: a launch's but for grid and stream
+  CUlaunchAttribute attributes[3];
   Arena arena;
   jmp_buf *on_empty;           // where the arena goes when memory runs out, while the kernel is made
   const char *name;
   KernelParam *params;
-  uint32_t num_params, num_args;   // args: params but for the hidden ones, which come last
+  uint32_t num_params;             // num_args of them are the caller's; the hidden ones come last
   uint32_t num_threads, num_ctas, shared_bytes, scratch_bytes;
   bool cooperative, pdl;
   uint32_t num_constexprs;
@@ -78,6 +91,8 @@ struct DeviceOps {
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
+  // Checked arguments as the driver takes them. NULL on a device that knows no such launch.
+  tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error);
   // One launch, timed from cold caches, in milliseconds.
   tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds, tile_error **error);
   bool checks_bounds;              // an access outside of an allocation is reported
@@ -95,12 +110,15 @@ extern const LinkedParts linked_parts;
 // A kernel's description is made by runtime/describe.c of a program, or by image.c of bytes; then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
 tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
-void kernel_tell_launch(const tile_kernel *k, const tile_launch_options *options);   // the device has an event function
+void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream);   // the device has an event function
 void image_write(Buf *out, const tile_kernel *k);
 // NULL where the bytes are no image of this version. The bytes must stay until the kernel is started.
 tile_kernel *image_read(tile_device *device, const void *bytes, size_t size);
 
 // launch.c: what every device does with arguments.
+// Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are integers then.
+tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error);
+void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);

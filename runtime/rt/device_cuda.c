@@ -157,6 +157,20 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   return status;
 }
 
+static void make_config(tile_kernel *k) {
+  CUlaunchAttribute *attrs = k->attributes;
+  unsigned n = 0;
+  if (k->num_ctas > 1) {
+    attrs[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attrs[n].value.clusterDim.x = k->num_ctas;
+    attrs[n].value.clusterDim.y = attrs[n].value.clusterDim.z = 1;
+    n++;
+  }
+  if (k->cooperative) attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attrs[n++].value.cooperative = 1;
+  if (k->pdl) attrs[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, attrs[n++].value.programmaticStreamSerializationAllowed = 1;
+  k->config = (CUlaunchConfig){1, 1, 1, k->num_threads, 1, 1, k->shared_bytes, NULL, n ? attrs : NULL, n};
+}
+
 static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   CudaDevice *d = of(k->device);
   const char *ptx = k->ptx;
@@ -168,6 +182,7 @@ static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   status = load_module(d, k, ptx, error);
   if (status == TILE_OK) status = set_up_function(d, k, error);
   leave(d, pushed);
+  make_config(k);
   return status;
 }
 
@@ -219,7 +234,6 @@ static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) 
   return t;
 }
 
-// Called with the kernel's scratch_lock.
 // There is no map of an empty tensor: one of a single zero reads the same. Strides may be zero then, too.
 static tile_status show_empty(CudaDevice *d, const KernelParam *p, tile_tensor *t, tile_error **error) {
   bool empty = false;
@@ -286,25 +300,26 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, LaunchBlock *b, const til
   return TILE_OK;
 }
 
-static tile_status launch_packed(CudaDevice *d, tile_kernel *k, const LaunchBlock *b, const tile_launch_options *o, tile_error **error) {
-  CUlaunchAttribute attrs[3];
-  unsigned n = 0;
-  memset(attrs, 0, sizeof attrs);
-  if (k->num_ctas > 1) {
-    attrs[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attrs[n].value.clusterDim.x = k->num_ctas;
-    attrs[n].value.clusterDim.y = attrs[n].value.clusterDim.z = 1;
-    n++;
-  }
-  if (k->cooperative) attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, attrs[n++].value.cooperative = 1;
-  if (k->pdl) attrs[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, attrs[n++].value.programmaticStreamSerializationAllowed = 1;
-  CUlaunchConfig config = {o->grid[0] * k->num_ctas, o->grid[1], o->grid[2], k->num_threads, 1, 1, k->shared_bytes, o->stream, attrs, n};
-  CUresult r = d->cu.launch(&config, k->function, b->params, NULL);
-  if (r == CUDA_SUCCESS) return TILE_OK;
+static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, const CUlaunchConfig *config, CUresult r, tile_error **error) {
   char doing[256];
-  snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory", k->name, config.gridDimX,
-           config.gridDimY, config.gridDimZ, config.blockDimX, config.sharedMemBytes);
+  snprintf(doing, sizeof doing, "launching %s on a grid of %u x %u x %u with %u threads and %u bytes of shared memory", k->name, config->gridDimX,
+           config->gridDimY, config->gridDimZ, config->blockDimX, config->sharedMemBytes);
   return cuda_check(&d->cu, r, doing, error);
+}
+
+// In the device's context.
+static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error) {
+  CUlaunchConfig config = k->config;
+  config.gridDimX = grid[0] * k->num_ctas;
+  config.gridDimY = grid[1];
+  config.gridDimZ = grid[2];
+  config.hStream = stream;
+  CUresult r = d->cu.launch(&config, k->function, params, NULL);
+  return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, &config, r, error);
+}
+
+static tile_status launch_packed(const CudaDevice *d, const tile_kernel *k, const LaunchBlock *b, const tile_launch_options *o, tile_error **error) {
+  return launch_config(d, k, o->grid, o->stream, b->params, error);
 }
 
 static double now_ms(void) {
@@ -369,14 +384,23 @@ static tile_status launch_or_time(tile_kernel *k, const tile_launch_options *o, 
 static tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
   return launch_or_time(k, o, args, NULL, error);
 }
+static tile_status cuda_launch_params(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error) {
+  CudaDevice *d = of(k->device);
+  bool pushed;
+  tile_status status = enter(d, &pushed, error);
+  if (status != TILE_OK) return status;
+  status = launch_config(d, k, grid, stream, params, error);
+  leave(d, pushed);
+  return status;
+}
 static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *milliseconds, tile_error **error) {
   return launch_or_time(k, o, args, milliseconds, error);
 }
 
 // ---- opening ----
 
-static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_time, false};
-static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_time, true};
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
 static const char *best_arch(int sm) {

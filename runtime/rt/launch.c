@@ -82,6 +82,79 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
   return TILE_OK;
 }
 
+// ---- the quick way: kernels whose parameters are pointers and numbers, arguments that fit them ----
+
+enum { MAX_QUICK = 64 };
+
+static bool plan_param(const KernelParam *p, QuickArg *q) {
+  if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1))) return false;
+  *q = (QuickArg){.mask = (uint32_t)p->divisible - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
+  if (p->is_pointer) q->kind = QUICK_POINTER;
+  else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
+  else if (p->scalar == SC_F32) q->kind = QUICK_F32;
+  else if (p->scalar == SC_F64) q->kind = QUICK_F64;
+  else return false;
+  return true;
+}
+
+void launch_plan(tile_kernel *k) {
+  k->max_grid_x = INT32_MAX / k->num_ctas;
+  if (!k->device->ops->launch_params || k->num_params != k->num_args || k->num_args > MAX_QUICK || k->scratch_bytes) return;
+  QuickArg *quick = arena_array(&k->arena, QuickArg, k->num_args + 1);
+  for (uint32_t i = 0; i < k->num_args; i++)
+    if (!plan_param(&k->params[i], &quick[i])) return;
+  k->quick = quick;
+}
+
+// Points params into args, or into floats. False: something here is for the slow way.
+static inline bool quick_params(const tile_kernel *k, const tile_arg *args, const uint8_t *map, void **params, float *floats) {
+  for (uint32_t i = 0; i < k->num_args; i++) {
+    const QuickArg q = k->quick[i];
+    const tile_arg *a = &args[map ? map[i] : i];
+    const uint64_t v = (uint64_t)a->value.i;
+    bool ok;
+    params[i] = (void *)(uintptr_t)&a->value;
+    if (q.kind == QUICK_POINTER) {
+      ok = a->kind == TILE_ARG_POINTER && v;
+    } else if (q.kind <= QUICK_I64) {
+      ok = a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL);
+      if (q.kind == QUICK_INT) ok = ok && (v + (uint64_t)q.is_signed * (UINT64_C(1) << (q.bits - 1))) >> q.bits == 0;
+    } else {
+      ok = a->kind == TILE_ARG_FLOAT;
+      if (q.kind == QUICK_F32) floats[i] = (float)a->value.f, params[i] = &floats[i];
+      if (ok) continue;
+    }
+    if (!ok || v & q.mask) return false;
+  }
+  return true;
+}
+
+static inline bool quick_grid(const tile_kernel *k, const uint32_t grid[3]) {
+  return grid[0] - 1 < k->max_grid_x && grid[1] - 1 < 65535 && grid[2] - 1 < 65535;
+}
+
+static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error) {
+  tile_arg mapped[UINT8_MAX];
+  for (uint32_t i = 0; map && i < k->num_args; i++) {
+    mapped[i] = args[map[i]];
+    if (mapped[i].kind == TILE_ARG_BOOL) mapped[i].kind = TILE_ARG_INT;
+  }
+  if (map) args = mapped;
+  tile_launch_options o = {sizeof o, {grid[0], grid[1], grid[2]}, stream};
+  tile_status status = launch_check_grid(k, grid, error);
+  if (status == TILE_OK) status = launch_check_args(k, args, k->num_args, error);
+  return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
+}
+
+tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error) {
+  void *params[MAX_QUICK];
+  float floats[MAX_QUICK];
+  bool is_quick = k->quick && quick_grid(k, grid) && quick_params(k, args, map, params, floats);
+  tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error) : launch_slowly(k, grid, stream, args, map, error);
+  if (status == TILE_OK && k->device->hooks.event) kernel_tell_launch(k, grid, stream);
+  return status;
+}
+
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg a) {
   if (a.kind == TILE_ARG_POINTER) return a.value.pointer;
   if (!p->is_float) return (uint64_t)a.value.i;

@@ -1,0 +1,80 @@
+// A libcuda.so.1 that runs nothing: launches return at once, memory is the host's. It shows what libtile itself costs, and which
+// calls of the driver it makes.
+//   cc -O2 -fPIC -shared -I . tests/stub/driver.c tests/stub/defaults.c -o DIR/libcuda.so.1
+// STUB_LOAD_MS: how long assembling a module takes. STUB_CAPTURING=1: every stream is being captured. STUB_CALLS=FILE: counts
+// of calls, written when the process ends.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/cuda_types.h"
+
+typedef struct { atomic_int loads, most_loads_at_once, loading, launches; } Counts;
+static Counts counts;
+static _Thread_local CUcontext current;
+static char context;
+
+static int env_int(const char *name) {
+  const char *s = getenv(name);
+  return s ? atoi(s) : 0;
+}
+
+__attribute__((destructor)) static void write_counts(void) {
+  const char *path = getenv("STUB_CALLS");
+  FILE *f = path ? fopen(path, "w") : NULL;
+  if (!f) return;
+  fprintf(f, "loads %d\nloads at once %d\nlaunches %d\n", counts.loads, counts.most_loads_at_once, counts.launches);
+  fclose(f);
+}
+
+CUresult cuDriverGetVersion(int *version) { return *version = 13000, CUDA_SUCCESS; }
+CUresult cuGetErrorName(CUresult r, const char **name) { return *name = r ? "CUDA_ERROR_STUB" : "CUDA_SUCCESS", CUDA_SUCCESS; }
+CUresult cuGetErrorString(CUresult r, const char **text) { return *text = r ? "the stub driver says so" : "no error", CUDA_SUCCESS; }
+CUresult cuDeviceGetCount(int *count) { return *count = 1, CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice *device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
+  (void)device;
+  snprintf(name, (size_t)size, "stub");
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+  (void)device;
+  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 227 * 1024 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice device) { return (void)device, *c = (CUcontext)&context, CUDA_SUCCESS; }
+CUresult cuCtxGetCurrent(CUcontext *c) { return *c = current, CUDA_SUCCESS; }
+CUresult cuCtxSetCurrent(CUcontext c) { return current = c, CUDA_SUCCESS; }
+CUresult cuCtxPushCurrent_v2(CUcontext c) { return current = c, CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent_v2(CUcontext *c) { return *c = current, current = NULL, CUDA_SUCCESS; }
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
+  void *p = aligned_alloc(256, (size + 255) / 256 * 256);
+  *address = (CUdeviceptr)(uintptr_t)p;
+  return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFree_v2(CUdeviceptr address) { return free((void *)(uintptr_t)address), CUDA_SUCCESS; }
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size) { return memcpy((void *)(uintptr_t)to, from, size), CUDA_SUCCESS; }
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { return memcpy(to, (const void *)(uintptr_t)from, size), CUDA_SUCCESS; }
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) {
+  (void)image, (void)n, (void)options, (void)values;
+  int now = atomic_fetch_add(&counts.loading, 1) + 1, most = counts.most_loads_at_once;
+  while (now > most && !atomic_compare_exchange_weak(&counts.most_loads_at_once, &most, now)) {}
+  atomic_fetch_add(&counts.loads, 1);
+  int ms = env_int("STUB_LOAD_MS");
+  nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
+  atomic_fetch_sub(&counts.loading, 1);
+  return *module = (CUmodule)&context, CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) { return (void)module, (void)name, *f = (CUfunction)&context, CUDA_SUCCESS; }
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f) { return (void)attribute, (void)f, *value = 0, CUDA_SUCCESS; }
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) {
+  (void)config, (void)f, (void)params, (void)extra;
+  atomic_fetch_add_explicit(&counts.launches, 1, memory_order_relaxed);
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) { return (void)stream, *status = (CUstreamCaptureStatus)env_int("STUB_CAPTURING"), CUDA_SUCCESS; }
+CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) { return (void)start, (void)end, *ms = 0.01f, CUDA_SUCCESS; }
