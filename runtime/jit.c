@@ -442,13 +442,18 @@ void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed)
   }
 }
 
-static tile_status launch_filled(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
   if (!v->program) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;
   pthread_mutex_lock(lock);
   tile_status status = kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_unlock(lock);
   return status;
+}
+
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args) {
+  Key key;
+  return make_key(&key, k, o, given, num_given, args, NULL) == TILE_OK ? find(k, &key) : NULL;
 }
 
 static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, bool is_prepare, tile_arg *args,
@@ -475,7 +480,7 @@ tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *o
   tile_status status = find_or_make(k, &o, given, num_args, false, args, &v, error);
   if (status != TILE_OK) return status;
   if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
-  return launch_filled(v, o.grid, o.stream, args, error);
+  return variant_launch(v, o.grid, o.stream, args, error);
 }
 
 tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, const tile_variant **variant,
@@ -493,5 +498,5 @@ tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], v
   if (num_args > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
   tile_arg args[JIT_MAX_PARAMS];
   for (uint32_t i = 0; i < k->num_params; i++) args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
-  return launch_filled(v, grid, stream, args, error);
+  return variant_launch(v, grid, stream, args, error);
 }

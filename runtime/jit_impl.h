@@ -112,6 +112,11 @@ typedef struct {
   const tile_arg *args;        // one per parameter, defaults filled in
 } Request;
 
+// jit.c
+// The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults filled in.
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args);
+tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
+
 // jit_compile.c
 const char *jit_identity(const tile_jit *jit);
 tile_status jit_compile(tile_jit_kernel *k, const Request *request, int config, tile_variant **variant, tile_error **error);

@@ -5,19 +5,20 @@
     k[lambda meta: (tile.cdiv(M, meta["BM"]) * tile.cdiv(N, meta["BN"]),)](a, b, c, M, N, K, ..., BM=128, BN=128, BK=32, GROUP=8)
 
 Arguments are positional or by name, as of the @triton.jit function: anything with data_ptr() and dtype (a PyTorch tensor), with
-__cuda_array_interface__ (CuPy, Numba), tile.ptr(address, "fp16"), tile.desc(tensor, block), int, float, bool, None; constexprs take
+__cuda_array_interface__ (CuPy, Numba) or __dlpack__, tile.ptr(address, "fp16"), tile.desc(tensor, block), int, float, bool, None; constexprs take
 strings, dtypes and tuples too. num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the stream
 is PyTorch's current one if PyTorch is loaded.
 
 Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or by the system's loader). Safe from several threads.
 """
 import ctypes
+import functools
 import os
 import struct
 import sys
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 
-__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "cdiv", "Error", "Device", "Program", "Kernel"]
+__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "cdiv", "Error", "Device", "Program", "Kernel"]
 
 _TYPES = ("", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64")
 _TYPE_CODES = {name: code for code, name in enumerate(_TYPES) if name}
@@ -92,10 +93,17 @@ def _open_library():
     for name, (result, *params) in functions.items():
         f = getattr(lib, name)
         f.restype, f.argtypes = result, params
-    return lib
+    held = ctypes.PyDLL(candidates[0])   # calls that keep the interpreter's lock
+    held.tile_jit_python_launcher.restype = c_void_p
+    held.tile_jit_python_launcher.argtypes = [c_void_p, py_object, py_object, py_object, py_object, POINTER(c_void_p)]
+    for name, params in (("type", [c_void_p, py_object, c_int]), ("text", [c_void_p, py_object, c_char_p])):
+        f = getattr(held, f"tile_jit_python_learn_{name}")
+        f.restype, f.argtypes = None, params
+    held.tile_jit_python_use_stream.restype, held.tile_jit_python_use_stream.argtypes = None, [c_void_p, py_object, py_object]
+    return lib, held
 
 
-_lib = _open_library()
+_lib, _held = _open_library()
 
 
 def _check(status, error):
@@ -118,6 +126,8 @@ class Device:
         _check(_lib.tile_device_open(spec.encode() if spec else None, byref(self._handle), byref(e)), e)
         self.kind = _lib.tile_device_kind(self._handle).decode()
         self.name = _lib.tile_device_name(self._handle).decode()
+        number = (spec or os.environ.get("TILE_DEVICE") or "").partition(":")[2]
+        self.ordinal = int(number) if number else 0
 
     def alloc(self, size):
         address, e = c_uint64(), c_void_p()
@@ -168,10 +178,24 @@ class ptr:
         return self.address
 
 
+class dtype:
+    """An element type as the value of a constexpr: dtype("fp16"). PyTorch's own do as well."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        if name not in _TYPE_CODES:
+            raise TypeError(f"there is no kernel type {name}")
+        self.name = name
+
+    def __str__(self):
+        return self.name
+
+
 class desc:
     """A tensor descriptor: the tensor (or ptr), its block, and shape and strides in elements where the tensor does not tell."""
 
-    __slots__ = ("base", "tensor")
+    __slots__ = ("base", "tensor", "address")
 
     def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False):
         shape = list(shape if shape is not None else tensor.shape)
@@ -183,6 +207,7 @@ class desc:
         pad = [0] * (5 - len(shape))
         self.base = tensor
         self.tensor = _Tensor(address, len(shape), (c_int64 * 5)(*shape, *pad), (c_int64 * 5)(*strides, *pad), code, (c_int64 * 5)(*block, *pad), pad_nan)
+        self.address = ctypes.addressof(self.tensor)
 
 
 def _product(values):
@@ -213,11 +238,34 @@ def _address(value):
         return data_ptr(), _dtype_codes.get(value.dtype) or _type_code(value.dtype)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None:
-        raise TypeError(f"{type(value).__name__} is no tensor: it has neither data_ptr() nor __cuda_array_interface__")
+        if hasattr(value, "__dlpack__"):
+            return _dlpack(value)
+        raise TypeError(f"{type(value).__name__} is no tensor: it has neither data_ptr() nor __cuda_array_interface__ nor __dlpack__")
     code = _INTERFACE_TYPES.get(interface["typestr"][1:])
     if code is None:
         raise TypeError(f"there is no kernel type for {interface['typestr']}")
     return interface["data"][0], code
+
+
+class _DLTensor(Structure):
+    _fields_ = [("data", c_uint64), ("device_type", c_int), ("device_id", c_int), ("ndim", c_int), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [py_object, c_char_p]
+_DLPACK_TYPES = {(0, 8): 2, (0, 16): 3, (0, 32): 4, (0, 64): 5, (1, 8): 6, (1, 16): 7, (1, 32): 8, (1, 64): 9, (2, 16): 15, (2, 32): 17, (2, 64): 18,
+                 (4, 16): 16, (6, 8): 1, (10, 8): 10, (12, 8): 11}
+
+
+def _dlpack(value):
+    """Address and type of an array that only DLPack gives: (address, code). The capsule is let go, the array stays its owner's."""
+    capsule = value.__dlpack__()
+    t = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    code = _DLPACK_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
+    if code is None:
+        raise TypeError(f"there is no kernel type for DLPack's {t.lanes} lanes of code {t.code} with {t.bits} bits")
+    return t.data + t.byte_offset, code
 
 
 def _expression(value):
@@ -257,11 +305,26 @@ def _words(value, is_constexpr, keep):
     if kind is desc:
         keep.append(value)
         return _TENSOR, ctypes.addressof(value.tensor)
-    if hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or not hasattr(value, "__float__"):
+    if hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__") or not hasattr(value, "__float__"):
         address, code = _address(value)
         return _POINTER | code << 32, address
     # A number that is none of Python's own types: NumPy's, an enum's.
     return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
+
+
+def _take(address):
+    """The object of a reference that is ours."""
+    value = ctypes.cast(address, py_object).value
+    ctypes.pythonapi.Py_DecRef(py_object(value))
+    return value
+
+
+def _stream_function():
+    """Gives a device's current stream as an integer, by ordinal; None without PyTorch."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return None
+    return getattr(torch._C, "_cuda_getCurrentRawStream", None) or (lambda ordinal: torch.cuda.current_stream(ordinal).cuda_stream)
 
 
 class Kernel:
@@ -276,9 +339,14 @@ class Kernel:
         self._pack = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
         self._metas = {}
         self._is_tuned = _lib.tile_jit_is_tuned(handle)
+        capsule = c_void_p()
+        quick = _held.tile_jit_python_launcher(handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)), _address, byref(capsule))
+        self._capsule = capsule.value
+        # The launcher came with a reference, which the cast does not take over.
+        self._launch = _take(quick) if quick else self._slow
 
     def __getitem__(self, grid):
-        return lambda *args, **kwargs: self.run(grid, args, kwargs)
+        return functools.partial(self._launch, grid)
 
     @property
     def num_variants(self):
@@ -287,7 +355,8 @@ class Kernel:
     def warmup(self, *args, grid=None, **kwargs):
         """Compiles and loads what a launch with such arguments needs; launches nothing."""
         packed, launch = self._bind(args, kwargs)
-        kept = self._tune_with(launch, grid, args, kwargs) if grid is not None else None
+        failures = []
+        kept = (self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)) if grid is not None else None
         self._variant(packed, launch)
         del kept
 
@@ -317,8 +386,10 @@ class Kernel:
                 if i < len(args):
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
                 words[2 * i:2 * i + 2] = _words(value, constexpr[i], keep)
-        if "stream" not in kwargs and self._program.device.kind == "gpu" and "torch" in sys.modules:
-            launch.stream = sys.modules["torch"].cuda.current_stream().cuda_stream
+        device = self._program.device
+        if "stream" not in kwargs and device.kind == "gpu":
+            stream_of = _stream_function()
+            launch.stream = stream_of(device.ordinal) if stream_of else None
         if keep:
             launch.keep = keep
         return self._pack(*words), launch
@@ -328,27 +399,34 @@ class Kernel:
         _check(_lib.tile_jit_prepare(self._handle, byref(launch), packed, len(self.params), byref(variant), byref(e)), e)
         return variant
 
-    def _tune_with(self, launch, grid, args, kwargs):
-        """Gives a launch what tuning needs: sizes of the arrays, the grid of each candidate. The result keeps it alive."""
+    def _tune_with(self, launch, args, kwargs):
+        """Gives a launch the sizes of its arrays, which tuning needs. The result keeps them alive."""
         sizes = (c_size_t * len(self.params))()
-        values = dict(zip(self.params, args))
-        values.update(kwargs)
-        for name, value in values.items():
+        for name, value in (*zip(self.params, args), *kwargs.items()):
             if name in self._index:
                 sizes[self._index[name]] = _num_bytes(value.base if type(value) is desc else value)
         launch.arg_bytes, launch.num_arg_bytes = sizes, len(sizes)
+        return sizes
 
-        def of_variant(user, variant, out):
-            meta = dict(self._meta(c_void_p(variant)))
-            meta.update(values)
-            out[0], out[1], out[2] = _grid(grid(meta))
-
+    def _grid_with(self, launch, grid, args, kwargs, failures):
+        """Gives a launch its grid. The result keeps it alive; what a function raises goes to failures."""
         if not callable(grid):
             launch.grid = _grid(grid)
-            return sizes
+            return None
+
+        def of_variant(user, variant, out):
+            try:
+                meta = dict(self._meta(c_void_p(variant)))
+                meta.update(zip(self.params, args))
+                meta.update(kwargs)
+                out[0], out[1], out[2] = _grid(grid(meta))
+            except BaseException as failure:   # it must not go through the library
+                failures.append(failure)
+                out[0] = 0
+
         callback = _GRID_FN(of_variant)
         launch.grid_fn = ctypes.cast(callback, c_void_p)
-        return sizes, callback
+        return callback
 
     def _meta(self, variant):
         meta = self._metas.get(variant.value)
@@ -361,21 +439,38 @@ class Kernel:
 
     def run(self, grid, args, kwargs):
         packed, launch = self._bind(args, kwargs)
-        e = c_void_p()
-        kept = self._tune_with(launch, grid, args, kwargs) if self._is_tuned else None
-        if callable(grid):
-            # The policy of the program is about launches; the grid needs the variant first.
-            if self._program.policy == "forbid":
-                raise Error(2, f"{self.__name__}: a grid that is a function needs policy allow or warn")
-            variant = self._variant(packed, launch)
-            meta = dict(self._meta(variant))
-            meta.update(zip(self.params, args))
-            meta.update(kwargs)
-            size = _grid(grid(meta))
-            _check(_lib.tile_variant_launch(variant, byref(size), launch.stream, packed, len(self.params), byref(e)), e)
+        failures, e = [], c_void_p()
+        kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs) if self._is_tuned else None
+        status = _lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e))
+        del kept
+        if failures:
+            if e:
+                _lib.tile_error_free(e)
+            raise failures[0]
+        _check(status, e)
+
+    def _slow(self, grid, *args, **kwargs):
+        """A launch of any kind; the launcher learns what it needs to do the next one like it."""
+        self.run(grid, args, kwargs)
+        if self._capsule is None:
             return
-        launch.grid = _grid(grid)
-        _check(_lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e)), e)
+        for i, value in (*enumerate(args), *((self._index.get(name, -1), value) for name, value in kwargs.items())):
+            if i >= 0 and self._constexpr[i] and isinstance(value, (str, *_dtype_types())):
+                _held.tile_jit_python_learn_text(self._capsule, value, _expression(value).encode())
+            elif type(value) is desc:
+                _held.tile_jit_python_learn_type(self._capsule, desc, 2)
+            elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+                _held.tile_jit_python_learn_type(self._capsule, type(value), 0)
+            elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+                _held.tile_jit_python_learn_type(self._capsule, type(value), 1)
+        stream_of = _stream_function() if self._program.device.kind == "gpu" else None
+        if stream_of:
+            _held.tile_jit_python_use_stream(self._capsule, stream_of, self._program.device.ordinal)
+
+
+def _dtype_types():
+    torch = sys.modules.get("torch")
+    return (dtype, torch.dtype) if torch else (dtype,)
 
 
 def _num_bytes(value):

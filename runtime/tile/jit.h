@@ -125,6 +125,16 @@ TILE_API const char *tile_variant_constexpr_name(const tile_variant *variant, si
 TILE_API tile_status tile_variant_launch(const tile_variant *variant, const uint32_t grid[3], void *stream, const tile_arg *args, size_t num_args,
                                          tile_error **error);
 
+/* ---- for runtime/python/tile.py ------------------------------------------------------------------------------------
+ * A Python function that launches variants that are there and calls slow(grid, *args, **kwargs) for everything else. All
+ * objects are Python's, and the caller holds the interpreter's lock. NULL where the process runs no Python of a known kind.
+ * The capsule belongs to the function. */
+TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, void *type_code, void *meta, void *address_of,
+                                        void **capsule);
+TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);             /* 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc */
+TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */
+TILE_API void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal);   /* stream_of(ordinal) is the stream */
+
 #ifdef __cplusplus
 }
 #endif

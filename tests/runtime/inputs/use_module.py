@@ -98,4 +98,81 @@ for attempt in (lambda: program.add[(1,)](x, y, out), lambda: program.add[(1,)](
         print("not refused")
     except (tile.Error, TypeError, AttributeError) as e:
         print("refused:", e)
+
+
+class Interface:
+    """Only the array interface."""
+
+    def __init__(self, tensor):
+        self.__cuda_array_interface__ = {"typestr": "<f4", "data": (tensor.data_ptr(), False), "shape": (tensor.count,), "strides": None, "version": 3}
+
+
+class Raises:
+    dtype = "torch.float32"
+
+    def data_ptr(self):
+        raise RuntimeError("this tensor is gone")
+
+
+# What the launcher in C does alone the second time, and what it hands back.
+blocks = []
+
+
+def counted(meta):
+    blocks.append(meta["BLOCK"])
+    return tile.cdiv(meta["n"], meta["BLOCK"])
+
+
+for again in range(3):
+    for launch in (
+        lambda: program.add[(tile.cdiv(n, 256), 1)](x, Interface(y), out, n, BLOCK=256),
+        lambda: program.add[tile.cdiv(n, 256)](x, y, out, n, 256, num_warps=8, stream=None if again == 2 else 0),
+        lambda: program.add[counted](x, y, out, n=n, BLOCK=256),
+    ):
+        device.upload(out.data, raw.tobytes())
+        launch()
+        device.synchronize()
+        assert out.values() == [10.0 * i for i in range(n)]
+assert blocks == [256] * 3
+assert program.add.num_variants == 4
+MODES = """import triton, triton.language as tl
+@triton.jit
+def pick(out, MODE: tl.constexpr, T: tl.constexpr, flag, x):
+    tl.store(out, tl.cast(1.5, T).to(tl.float32) * x if MODE == 'a' else tl.where(flag, 7.0, 8.0))
+"""
+pick = tile.loads(MODES, device=device, cache=False).pick
+for again in range(2):
+    for mode, dtype, flag, factor, expected in (("a", "fp32", True, 2.0, 3.0), ("a", "i32", True, 2.0, 2.0), ("b", "fp32", True, 2.0, 7.0), ("b", "fp32", False, 2.0, 8.0)):
+        pick[1](out, mode, tile.dtype(dtype), flag, factor)
+        device.synchronize()
+        assert out.values()[0] == expected, (mode, dtype, flag, out.values()[0])
+
+
+def fails(what, launch):
+    for again in range(2):
+        try:
+            launch()
+        except what as e:
+            text = str(e)
+        else:
+            raise AssertionError("it went through")
+    print("refused:", text.splitlines()[0])
+
+
+def bad_grid(meta):
+    raise KeyError("no such meta")
+
+
+fails(RuntimeError, lambda: program.add[(1,)](x, Raises(), out, n, 256))
+fails(KeyError, lambda: program.add[bad_grid](x, y, out, n, BLOCK=256))
+fails(tile.Error, lambda: program.add[(0,)](x, y, out, n, BLOCK=256))
+fails(TypeError, lambda: program.add[(1,)](x, y, out, n, BLOCK=256, x=x))
+fails(ValueError, lambda: program.add[(1, 1, 1, 1)](x, y, out, n, BLOCK=256))
+fails(TypeError, lambda: program.add[(1,)](x, y, out, n, 256, warps=4))
+fails(OverflowError, lambda: program.add[(1,)](x, y, out, 1 << 80, BLOCK=256))
+forbidding = tile.load(f"{examples}/vector_add.tile", device=device, cache=False, policy="forbid").add
+fails(tile.Error, lambda: forbidding[counted](x, y, out, n, BLOCK=256))
+forbidding.warmup(x, y, out, n, BLOCK=256)
+forbidding[counted](x, y, out, n, BLOCK=256)
+print("launcher ok")
 print("all done")
