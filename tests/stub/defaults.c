@@ -2,4 +2,4 @@
 #include "runtime/cuda_types.h"
 
 #define CUDA_FN(member, symbol, ...) __attribute__((weak)) CUresult symbol(__VA_ARGS__); __attribute__((weak)) CUresult symbol(__VA_ARGS__) { return CUDA_SUCCESS; }
-#include "runtime/cuda.def"
+#include "runtime/rt/cuda.def"
