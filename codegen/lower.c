@@ -29,6 +29,31 @@ static LLVMValueRef lower_element(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind
   return LLVMTypeOf(r) == c->t_f32 ? cg_f32_to_float(c, r, k, ROUND_RNE) : r;
 }
 
+// For each register the lowest one that holds the same element, or an element that `constancy` says is equal.
+static const uint32_t *equal_registers(Cg *c, const Op *op) {
+  const Layout *l = op->results[0].type->layout;
+  const Type *t = op->results[0].type;
+  const uint32_t *reps = cg_reg_reps(c, l);
+  const Attr *constancy = op_attr(op, ATTR_CONSTANCY);
+  if (!constancy) return reps;
+  uint32_t equal = 0;        // register bits that move within a run of equal elements
+  for (uint32_t axis = 0; axis < t->rank; axis++) {
+    uint8_t bits[LAYOUT_MAX_BITS];
+    uint32_t steps = layout_vector_bits(l, axis, bits);
+    for (uint32_t i = 0; i < steps && (int64_t)2 << i <= constancy->ints[axis]; i++) equal |= 1u << bits[i];
+  }
+  uint32_t n = 1u << l->num_bits[LAYOUT_REG], *out = arena_array(c->arena, uint32_t, n);
+  for (uint32_t r = 0; r < n; r++) {
+    uint32_t s = r, lower = reps[r & ~equal];
+    while (lower != s) {
+      s = lower;
+      lower = reps[s & ~equal];
+    }
+    out[r] = s;
+  }
+  return out;
+}
+
 static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
   Value *result = op_result(op, 0);
   uint32_t n = cg_num_regs(result->type), num_in = op->num_operands;
@@ -45,7 +70,7 @@ static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
     cg_set(result, cg_splat(c, n, lower_element(c, op, emit, k, x)));
     return;
   }
-  const uint32_t *reps = cg_reg_reps(c, result->type->layout);
+  const uint32_t *reps = equal_registers(c, op);
   if (cg_lower_packed_cast(c, op, reps)) return;
   CgValue *out = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r++) {

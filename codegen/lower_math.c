@@ -18,8 +18,24 @@ EMIT(cos) { return through_f32(c, k, INSN_COS_F32, in, 1); }
 EMIT(tanh) { return through_f32(c, k, INSN_TANH_F32, in, 1); }
 EMIT(rcp) { return through_f32(c, k, INSN_RCP_F32, in, 1); }
 
+// x / d for many x and one d: what div.full does, with the part that depends on d alone made once. The reciprocal is normal
+// because d is scaled to where that is so; x is scaled likewise.
+static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
+  LLVMValueRef size = cg_unary_intrinsic(c, "llvm.fabs", d);
+  LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealOGT, size, LLVMConstReal(c->t_f32, 0x1p126), "");
+  LLVMValueRef small = LLVMBuildFCmp(c->b, LLVMRealOLT, size, LLVMConstReal(c->t_f32, 0x1p-126), "");
+  LLVMValueRef scale = LLVMBuildSelect(c->b, small, LLVMConstReal(c->t_f32, 0x1p24), LLVMConstReal(c->t_f32, 1), "");
+  scale = LLVMBuildSelect(c->b, large, LLVMConstReal(c->t_f32, 0.25), scale, "");
+  LLVMValueRef scaled = LLVMBuildFMul(c->b, d, scale, ""), reciprocal = cg_insn(c, INSN_RCP_F32, c->t_f32, &scaled, 1);
+  return LLVMBuildFMul(c->b, LLVMBuildFMul(c->b, x, scale, ""), reciprocal, "");
+}
+
 EMIT(divf) {
   if (k == SC_F64) return LLVMBuildFDiv(c->b, in[0], in[1], "");
+  if (type_is_tensor(op->results[0].type) && cg_get(op_operand(op, 1))->splat) {
+    LLVMValueRef q = divide_by_one(c, cg_float_to_f32(c, in[0], k), cg_float_to_f32(c, in[1], k));
+    return cg_f32_to_float(c, q, k, ROUND_RNE);
+  }
   return through_f32(c, k, INSN_DIV_FULL_F32, in, 2);
 }
 

@@ -119,17 +119,24 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   Cg *c = red->c;
   Op *op = red->op;
   const Type *in = op_operand(op, 0)->type, *result = op_result(op, 0)->type;
-  uint32_t element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
+  uint32_t lanes = in->layout->num_bits[LAYOUT_LANE], element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
   PlaceMap store = partial_map(in->layout, plan->partial, axis, element_bits);
   LLVMValueRef scratch = cg_scratch(c, op);
   for (uint32_t i = 0; i < red->n; i++)
     cg_shared_store(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &store, type_elem(op_operand(op, i)->type), v[i], NULL);
   cg_barrier(c);
 
-  PlaceMap load = {0};
+  PlaceMap load = {.num_thread_bits = lanes};
   if (type_is_tensor(result)) load = placemap_of_layout(result->layout);
-  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials);
-  for (uint32_t i = 0; i < partial_bits; i++) load.reg[load.num_reg_bits++] = 1u << (element_bits + i);
+  // The low bits of a partial result's number go to registers, read as one vector; the others to lanes that hold the same
+  // element of the result, as far as there are such.
+  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5], num_free = 0;
+  for (uint32_t b = 0; b < lanes; b++)
+    if (load.thread[b] == 0) free_lanes[num_free++] = b;
+  while (element_bits == 0 && vector < partial_bits && type_elem_bits(in) << (vector + 1) <= 128) vector++;
+  uint32_t in_lanes = (uint32_t)min_i64(num_free, partial_bits - vector), in_regs = partial_bits - in_lanes;
+  for (uint32_t i = 0; i < in_regs; i++) load.reg[load.num_reg_bits++] = 1u << (element_bits + i);
+  for (uint32_t i = 0; i < in_lanes; i++) load.thread[free_lanes[i]] = 1u << (element_bits + in_regs + i);
   for (uint32_t i = 0; i < red->n; i++)
     v[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &load, type_elem(op_operand(op, i)->type));
   const uint32_t *reps = type_is_tensor(result) ? cg_reg_reps(c, result->layout) : NULL;
@@ -138,10 +145,31 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
       for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = v[i]->v[reps[r]];
       continue;
     }
-    for (uint32_t step = 1; step < plan->num_partials; step *= 2)
-      for (uint32_t p = 0; p < plan->num_partials; p += 2 * step) fold_pair(red, v, r + p * regs, r + (p + step) * regs);
+    for (uint32_t step = 1; step < 1u << in_regs; step *= 2)
+      for (uint32_t p = 0; p < 1u << in_regs; p += 2 * step) fold_pair(red, v, r + p * regs, r + (p + step) * regs);
+    for (uint32_t i = 0; i < in_lanes; i++) fold_lanes(red, v, r, free_lanes[i]);
   }
   for (uint32_t i = 0; i < red->n; i++) v[i]->count = regs;
+}
+
+// The chain of multiply-adds that begins a sum of squares, over the registers that the order's first `count` bits bring
+// together. Returns those register bits.
+static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at, const uint8_t *order, uint32_t count) {
+  uint32_t chained = 0;
+  for (uint32_t k = 0; k < count; k++) chained |= 1u << at[order[k]].bit;
+  for (uint32_t r = 0; r < n; r++) {
+    if ((r & chained) || reps[r] != r) continue;
+    LLVMValueRef sum = NULL;
+    for (uint32_t number = 0; number < 1u << count; number++) {
+      uint32_t from = r;
+      for (uint32_t k = 0; k < count; k++)
+        if (number >> k & 1) from |= 1u << at[order[k]].bit;
+      LLVMValueRef x = v->v[from], args[3] = {x, x, sum};
+      sum = sum ? cg_call_intrinsic(c, "llvm.fma", &c->t_f32, 1, args, 3) : LLVMBuildFMul(c->b, x, x, "");
+    }
+    v->v[r] = sum;
+  }
+  return chained;
 }
 
 void emit_reduce(Cg *c, Op *op) {
@@ -162,11 +190,15 @@ void emit_reduce(Cg *c, Op *op) {
     v[i] = cg_value_new(c, n);
     for (uint32_t r = 0; r < n; r++) v[i]->v[r] = cg_reg(x, r);
   }
-  uint32_t folded = 0, lane_bits = 0, lanes = 0;
+  uint32_t folded = 0, lane_bits = 0, lanes = 0, chained = 0;
+  if (op_int(op, ATTR_SQUARE, 0)) {
+    chained = reduce_square_folds(t, axis);
+    folded = sum_squares(c, v[0], n, reps, at, order, chained);
+  }
   for (uint32_t k = 0; k < num_bits; k++) {
     AxisPlace p = at[order[k]];
     if (p.dim == LAYOUT_LANE) lane_bits |= 1u << p.bit, lanes++;
-    if (p.dim != LAYOUT_REG) continue;
+    if (p.dim != LAYOUT_REG || k < chained) continue;
     folded |= 1u << p.bit;
     for (uint32_t r = 0; r < n; r++)
       if (!(r & folded) && reps[r] == r) fold_pair(&red, v, r, r | 1u << p.bit);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/interp_int.h"
+#include "ir/num.h"
 #include "ir/reduce_order.h"
 
 // Whether the region can run on arrays in place of scalars: no branches, nothing but element-wise work.
@@ -114,14 +115,38 @@ static bool end(Combine *c, bool ok) {
   return ok;
 }
 
+// The chain of multiply-adds that begins a sum of squares, over the first n of the order's bits.
+static void square(const Combine *c, const uint8_t *bits, uint32_t n) {
+  uint32_t chained = 0;
+  for (uint32_t k = 0; k < n; k++) chained |= 1u << bits[k];
+  float *x = (float *)c->data[0];
+  for (size_t o = 0; o < c->outer; o++)
+    for (uint32_t i = 0; i < c->size; i++)
+      for (size_t in = 0; in < c->inner && !(i & chained); in++) {
+        float sum = 0;
+        for (uint32_t number = 0; number < 1u << n; number++) {
+          uint32_t j = i;
+          for (uint32_t k = 0; k < n; k++) j |= (number >> k & 1) << bits[k];
+          float v = x[place(c, o, j, in)];
+          sum = number ? num_fma_f32(v, v, sum, NUM_RNE, false) : v * v;
+        }
+        x[place(c, o, i, in)] = sum;
+      }
+}
+
 bool interp_reduce(Prog *p, Op *op) {
   Combine c;
   if (!begin(&c, p, op)) return false;
   uint8_t bits[LAYOUT_MAX_BITS];
   uint32_t n = reduce_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), bits);
-  uint32_t *low = temporary(c.size * sizeof *low), *high = temporary(c.size * sizeof *high), folded = 0;
+  uint32_t *low = temporary(c.size * sizeof *low), *high = temporary(c.size * sizeof *high), folded = 0, first = 0;
   bool ok = true;
-  for (uint32_t k = 0; k < n && ok; k++) {
+  if (op_int(op, ATTR_SQUARE, 0)) {
+    first = reduce_square_folds(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0));
+    square(&c, bits, first);
+    for (uint32_t k = 0; k < first; k++) folded |= 1u << bits[k];
+  }
+  for (uint32_t k = first; k < n && ok; k++) {
     uint32_t count = 0, bit = 1u << bits[k];
     for (uint32_t i = 0; i < c.size; i++)
       if (!(i & (folded | bit))) {

@@ -34,6 +34,15 @@ uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS
   return count;
 }
 
+uint32_t reduce_square_folds(const Type *t, uint32_t axis) {
+  enum { LONGEST = 3 };
+  uint32_t n = axis_bits(t, axis), in_registers = 0;
+  AxisPlace at[LAYOUT_MAX_BITS];
+  if (!t->layout || !axis_places(t->layout, axis, at)) return n < LONGEST ? n : LONGEST;
+  for (uint32_t i = 0; i < n; i++) in_registers += at[i].dim == LAYOUT_REG;
+  return in_registers < LONGEST ? in_registers : LONGEST;
+}
+
 uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]) {
   uint32_t n = axis_bits(t, axis), count = 0;
   AxisPlace at[LAYOUT_MAX_BITS];

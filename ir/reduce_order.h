@@ -6,6 +6,9 @@
 //     for every index i with bit b and all bits folded before clear:  acc[i] = combine(acc[i], acc[i | 1 << b])
 // The result is acc[0]. Example, 8 elements, 2 registers × 4 lanes: (0+1)+(2+3) + ((4+5)+(6+7)).
 //
+// Sum of squares. The first folds in registers, three at most, are one chain of multiply-adds over the 2^k elements x[j] that
+// they bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] = fma(x[j], x[j], acc[0]).
+//
 // Scan. The axis' index bits, from the lowest up, are cut into groups of neighbours held by the same kind of place. At a
 // group of k bits above 2^lo already scanned elements there are 2^k blocks of 2^lo each; T[j] is the last element of
 // block j. Registers and warps: P[0] = T[0], P[j] = combine(P[j-1], T[j]). Lanes: P = T, then for d = 1, 2, 4 …
@@ -21,6 +24,9 @@
 
 // Axis index bits in the order they are folded; returns how many (log2 of the axis' size).
 uint32_t reduce_order(const Type *t, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
+
+// How many of the first folds of a sum of squares are its chain.
+uint32_t reduce_square_folds(const Type *t, uint32_t axis);
 
 typedef struct { LayoutDim dim; uint8_t first, count; } ScanGroup;   // axis bits first … first + count − 1
 uint32_t scan_order(const Type *t, uint32_t axis, ScanGroup groups[LAYOUT_MAX_BITS]);

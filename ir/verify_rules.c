@@ -264,6 +264,7 @@ bool verify_reduce(Verifier *v, const Op *op) {
     CHECK(axis >= 0 && axis < in(op, i)->rank, "axis out of range");
     types[i] = types[n + i] = type_elem(in(op, i));
   }
+  CHECK(!op_int(op, ATTR_SQUARE, 0) || (n == 1 && type_is_scalar(types[0], SC_F32)), "squares are of one operand of f32");
   return check_args(v, op, op->blocks[0], types, 2 * n) && check_yield(v, op, op->blocks[0], OP_YIELD, 0, types, n);
 }
 

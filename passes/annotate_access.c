@@ -1,15 +1,33 @@
 // Vector widths: how many elements each load, store or asynchronous copy moves in one machine access. The layout must give
 // a thread that many consecutive registers of consecutive elements; the addresses must be contiguous and aligned; the mask
 // must be constant over them; 16 bytes at most. Atomics go by pairs where two halves fit a word and nobody wants the result.
-// In, out: LAID_OUT; sets `vector`.
+// Likewise constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole vectors) is
+// computed once for them.
+// In, out: LAID_OUT; sets `vector` and `constancy`.
 #include "passes/axis_info.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 typedef struct { Context *ctx; AxisAnalysis *axes; bool changed; } Annotate;
 
+static void note_constancy(Annotate *a, Op *op) {
+  Value *v = &op->results[0];
+  const Type *t = v->type;
+  if (t->kind != TYPE_TENSOR || !type_is_int(t) || !t->layout) return;
+  const AxisInfo *x = axis_info(a->axes, v);
+  bool any = false;
+  for (uint32_t axis = 0; axis < t->rank; axis++) any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
+  if (!any) return;
+  op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
+  a->changed = true;
+}
+
 static void annotate(Op *op, void *user) {
   Annotate *a = user;
+  if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) {
+    note_constancy(a, op);
+    return;
+  }
   bool is_copy = op->opcode == OP_ASYNC_COPY;
   AccessInfo info;
   if ((!is_copy && !op_is_global_access(op)) || op->opcode == OP_ATOMIC_CAS || !axis_access_info(a->axes, op, &info)) return;
