@@ -68,12 +68,13 @@ static const Case cases[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
+  run_cases(cases, countof(cases));
 }
 
 // Memory as cuMemAlloc gives it: undefined until the host or the kernel writes it.
 static void test_fresh_memory(void **state) {
   (void)state;
+  if (host_on_gpu()) skip();
   Sim sim;
   sim_init(&sim);
   Device *dev = &sim.devices[0];
@@ -87,10 +88,10 @@ static void test_fresh_memory(void **state) {
   };
   for (int i = 0; i < 4; i++)
     for (int defined = 0; defined < 2; defined++) {
-      char text[4096];
-      snprintf(text, sizeof text, "%s%s\nret;\n}\n", case_prologue, bodies[i]);
+      char *text = case_text("", "", bodies[i]);
       Module *m = module_load(dev, text, strlen(text));
       assert_null(m->error);
+      free(text);
       if (defined) memory_copied(dev, buffer, 0, BUFFER);
       LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
       CUresult rc = grid_run(&sim, dev, &lp);
@@ -106,5 +107,5 @@ static void test_fresh_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_fresh_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, case_setup, NULL);
 }

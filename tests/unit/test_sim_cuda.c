@@ -266,6 +266,48 @@ static void test_async_pipeline(void **state) {
   free(x);
 }
 
+static CUtensorMap half_map(CUdeviceptr p, uint64_t rows, uint64_t cols, CUtensorMapSwizzle swizzle) {
+  CUtensorMap map;
+  uint64_t dims[] = {cols, rows}, strides[] = {2 * cols};
+  uint32_t box[] = {64, 64}, steps[] = {1, 1};
+  cu_ok(CU(cuTensorMapEncodeTiled,
+           (CUtensorMap *, CUtensorMapDataType, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *, const uint32_t *,
+            CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill),
+           &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)(uintptr_t)p, dims, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+           CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE), "cuTensorMapEncodeTiled");
+  return map;
+}
+
+static uint16_t half_of(int x) {   // exact for |x| <= 2048
+  union { _Float16 f; uint16_t u; } h = {.f = (_Float16)x};
+  return h.u;
+}
+
+// A producer warp with TMA, a warpgroup with wgmma, two stages: C = A·Bᵀ over 6 tiles of 64×64.
+static void test_tma_wgmma(void **state) {
+  (void)state;
+  enum { M = 128, N = 192, K = 640 };
+  char *text = host_read("tests/sim/tma_wgmma.ptx");
+  CUmodule m = host_load(text);
+  free(text);
+  static int x[M * K], y[N * K];
+  static uint16_t a[M * K], b[N * K], c[M * N];
+  uint32_t seed = 3;
+  for (int i = 0; i < M * K; i++) a[i] = half_of(x[i] = (int)(host_random(&seed) % 5) - 2);
+  for (int i = 0; i < N * K; i++) b[i] = half_of(y[i] = (int)(host_random(&seed) % 5) - 2);
+  CUdeviceptr da = host_buffer(a, sizeof a), db = host_buffer(b, sizeof b), dc = host_buffer(NULL, sizeof c);
+  CUtensorMap map_a = half_map(da, M, K, CU_TENSOR_MAP_SWIZZLE_128B), map_b = half_map(db, N, K, CU_TENSOR_MAP_SWIZZLE_128B), map_c = half_map(dc, M, N, CU_TENSOR_MAP_SWIZZLE_NONE);
+  int tiles = K / 64;
+  host_launch_3d(host_function(m, "tma_wgmma"), (unsigned[]){N / 64, M / 64, 1}, (unsigned[]){160, 1, 1}, 0, ARGS(&map_a, &map_b, &map_c, &tiles));
+  host_fetch(c, dc, sizeof c);
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      int sum = 0;
+      for (int k = 0; k < K; k++) sum += x[i * K + k] * y[j * K + k];
+      assert_int_equal(c[i * N + j], half_of(sum));
+    }
+}
+
 static void test_votes(void **state) {
   (void)state;
   int x[32], sum = 0, max = 0;
@@ -356,7 +398,7 @@ int main(void) {
     cmocka_unit_test(test_histogram), cmocka_unit_test(test_matmul), cmocka_unit_test(test_softmax), cmocka_unit_test(test_calls),
     cmocka_unit_test(test_switch), cmocka_unit_test(test_half), cmocka_unit_test(test_wide_math), cmocka_unit_test(test_locks),
     cmocka_unit_test(test_grid_wide), cmocka_unit_test(test_cluster), cmocka_unit_test(test_votes), cmocka_unit_test(test_params_and_locals),
-    cmocka_unit_test(test_async_pipeline), cmocka_unit_test(test_reports), cmocka_unit_test(test_printf),
+    cmocka_unit_test(test_async_pipeline), cmocka_unit_test(test_tma_wgmma), cmocka_unit_test(test_reports), cmocka_unit_test(test_printf),
   };
   return cmocka_run_group_tests(tests, setup, host_teardown);
 }

@@ -3,16 +3,9 @@
 
 #include "runtime/sim/tensormap.h"
 
-// A 2-D map of 32-bit words over the buffer's first 1 KB: 16 words by 16 rows, box 8 by 4. Thread 0 edits, the first warp copies.
-// The map is built at shared+4096 and published at buffer+3072 (768 words in).
-#define ZEROS "add.u32 %r20, %s, 4096; shl.b32 %r21, %t, 2; add.u32 %r21, %r21, %r20; setp.ge.u32 %p4, %t, 32; @%p4 bra Z; mov.b32 %r22, 0; st.shared.b32 [%r21], %r22; bar.warp.sync -1; Z:\n" \
-              "setp.ne.u32 %p1, %t, 0; cvt.u64.u32 %d9, %r20; add.u64 %d8, %d1, 3072;\n"
-#define SET(field, type, ...) "@!%p1 tensormap.replace.tile." #field ".shared::cta.b1024." #type " [%r20], " __VA_ARGS__ ";\n"
-#define BUILD ZEROS SET(global_address, b64, "%d1") SET(rank, b32, "1") SET(box_dim, b32, "0, 8") SET(box_dim, b32, "1, 4") \
-  SET(global_dim, b32, "0, 16") SET(global_dim, b32, "1, 16") SET(global_stride, b64, "0, 64") SET(element_stride, b32, "0, 1") \
-  SET(element_stride, b32, "1, 1") SET(elemtype, b32, "2") SET(interleave_layout, b32, "0") SET(swizzle_mode, b32, "0") SET(fill_mode, b32, "0")
-#define PUBLISH "@%p4 bra P; bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P: bar.sync 0;\n"
-#define ACQUIRE "fence.proxy.tensormap::generic.acquire.gpu [%d8], 128;\n"
+// A 2-D map of 32-bit words over the buffer's first 1 KB: 16 words by 16 rows, box 8 by 4.
+#define BUILD MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_DIM(0, 16, 8, 1) MAP_DIM(1, 16, 4, 1) MAP_STRIDE(0, 64) \
+  MAP_SET(elemtype, b32, "2") MAP_SET(interleave_layout, b32, "0") MAP_SET(swizzle_mode, b32, "0") MAP_SET(fill_mode, b32, "0")
 #define BAR "setp.ne.u32 %p1, %t, 0; @%p1 bra B1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; B1: bar.sync 0;\n"
 #define LOAD(x, y) "@%p1 bra L2; mov.b32 %r10, " #x "; mov.b32 %r11, " #y "; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;" \
   "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d8, {%r10, %r11}], [%b]; L2:\n" WAIT(0)
@@ -21,20 +14,20 @@
 #define AT9 512 + 9
 
 static const Case cases[] = {
-  {"map made in the kernel", BUILD PUBLISH ACQUIRE BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
-  {"out of bounds by a map made in the kernel", BUILD PUBLISH ACQUIRE BAR LOAD(8, 15) READ, 64, 0, NULL, AT9, 0},
-  {"map used without acquire", BUILD PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-  {"acquire before the map is published", BUILD ACQUIRE "bar.sync 0;" PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-  {"acquire by another warp, after a barrier", BUILD PUBLISH "@!%p4 bra A1;" ACQUIRE "A1: bar.sync 0;" BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
-  {"acquire by another warp, no barrier after it", BUILD PUBLISH BAR "@!%p4 bra A1;" ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-  {"a field never set", ZEROS SET(global_address, b64, "%d1") SET(rank, b32, "1") PUBLISH ACQUIRE BAR LOAD(0, 0) READ, 64, 0, "asynchronous operation misused", 0, 0},
-  {"bytes that are no map", ZEROS "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" SET(rank, b32, "1") PUBLISH, 64, 0, "asynchronous operation misused", 0, 0},
-  {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" SET(rank, b32, "1"), 32, 0, "use of an undefined value", 0, 0},
-  {"published by a warp that does not know of the edit", ZEROS "bar.sync 0; @%p1 bra R; tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r20], 1; R: @!%p4 bra P; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P:",
+  {"map made in the kernel", BUILD MAP_PUBLISH MAP_ACQUIRE BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
+  {"out of bounds by a map made in the kernel", BUILD MAP_PUBLISH MAP_ACQUIRE BAR LOAD(8, 15) READ, 64, 0, NULL, AT9, 0},
+  {"map used without acquire", BUILD MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"acquire before the map is published", BUILD MAP_ACQUIRE "bar.sync 0;" MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"acquire by another warp, after a barrier", BUILD MAP_PUBLISH "@!%p4 bra A1;" MAP_ACQUIRE "A1: bar.sync 0;" BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
+  {"acquire by another warp, no barrier after it", BUILD MAP_PUBLISH BAR "@!%p4 bra A1;" MAP_ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"a field never set", MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_PUBLISH MAP_ACQUIRE BAR LOAD(0, 0) READ, 64, 0, "asynchronous operation misused", 0, 0},
+  {"bytes that are no map", MAP_BEGIN "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" MAP_SET(rank, b32, "1") MAP_PUBLISH, 64, 0, "asynchronous operation misused", 0, 0},
+  {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" MAP_SET(rank, b32, "1"), 32, 0, "use of an undefined value", 0, 0},
+  {"published by a warp that does not know of the edit", MAP_BEGIN "bar.sync 0; @%p1 bra R; tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r20], 1; R: @!%p4 bra P; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P:",
    64, 0, "race", 0, 0},
-  {"map edited in global memory", BUILD PUBLISH ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
+  {"map edited in global memory", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
    LOAD(8, 3) READ, 64, 0, NULL, AT9, 0},
-  {"map edited in global memory without release", BUILD PUBLISH ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
+  {"map edited in global memory without release", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
    LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
   {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0, "asynchronous operation misused", 0, 0},
   // ordinary writes and bulk copies of the same global bytes
@@ -54,23 +47,26 @@ static const Case cases[] = {
 
 static void test_cases(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) run_case(&cases[i]);
+  run_cases(cases, countof(cases));
 }
 
 // Edits in another order than a host would make them, and the values that instructions and driver number differently.
 static void test_elements(void **state) {
   (void)state;
+  if (host_on_gpu()) skip();
   static const struct { int value; TensorMapDtype type; } types[] = {{0, TMAP_UINT8}, {6, TMAP_FLOAT16}, {7, TMAP_FLOAT32}, {8, TMAP_FLOAT32_FTZ}, {9, TMAP_FLOAT64}, {10, TMAP_BFLOAT16}, {12, TMAP_TFLOAT32_FTZ}};
   Sim sim;
   sim_init(&sim);
   Device *dev = &sim.devices[0];
   uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
   for (size_t i = 0; i < countof(types); i++) {
-    static const char *const before = ZEROS SET(box_dim, b32, "3, 7") SET(global_stride, b64, "3, 4096") SET(fill_mode, b32, "1");
-    static const char *const after = SET(rank, b32, "4") SET(global_dim, b32, "4, 3000000000") PUBLISH "ret;\n}\n";
+    static const char *const before = MAP_BEGIN MAP_SET(box_dim, b32, "3, 7") MAP_SET(global_stride, b64, "3, 4096") MAP_SET(fill_mode, b32, "1");
+    static const char *const after = MAP_SET(rank, b32, "4") MAP_SET(global_dim, b32, "4, 3000000000") MAP_PUBLISH;
     char text[8192];
-    snprintf(text, sizeof text, "%s%s@!%%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%%r20], %d;\n%s", case_prologue, before, types[i].value, after);
-    Module *m = module_load(dev, text, strlen(text));
+    snprintf(text, sizeof text, "%s@!%%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%%r20], %d;\n%s", before, types[i].value, after);
+    char *whole = case_text("", "", text);
+    Module *m = module_load(dev, whole, strlen(whole));
+    free(whole);
     if (m->error) fail_msg("%s", m->error);
     LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
     if (grid_run(&sim, dev, &lp)) fail_msg("%s", sim.report);
@@ -88,6 +84,7 @@ static void test_elements(void **state) {
 
 static void test_forms(void **state) {
   (void)state;
+  if (host_on_gpu()) skip();
   static const struct { const char *text; bool good; } forms[] = {
     {"tensormap.replace.tile.rank.b1024.b32 [%d1], 1;", true},
     {"tensormap.replace.tile.rank.global.b1024.b64 [%d1], 1;", false},
@@ -114,16 +111,16 @@ static void test_forms(void **state) {
   Sim sim;
   sim_init(&sim);
   for (size_t i = 0; i < countof(forms); i++) {
-    char text[4096];
-    snprintf(text, sizeof text, "%s%s\nret;\n}\n", case_prologue, forms[i].text);
+    char *text = case_text("", "", forms[i].text);
     Module *m = module_load(&sim.devices[0], text, strlen(text));
     if (!m->error != forms[i].good) fail_msg("%s: %s", forms[i].text, m->error ? m->error : "accepted");
     module_free(m);
+    free(text);
   }
   sim_free(&sim);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_elements), cmocka_unit_test(test_forms)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, case_setup, NULL);
 }
