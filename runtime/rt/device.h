@@ -72,7 +72,7 @@ struct tile_kernel {
   uint32_t num_constexprs;
   const char **constexpr_names, **constexpr_values;   // values as the source would write them
   const Target *target;
-  const char *ptx;                 // until it is loaded; NULL where only the interpreter can run it
+  const char *ptx;                 // or a cubin; until it is loaded; NULL where only the interpreter can run it
   CUmodule module;                 // gpu, sim
   CUfunction function;
   pthread_mutex_t scratch_lock;

@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
 """Ours against the peers on one GPU, in one process, interleaved.
 
-usage: bench.py SUITE…      suites: memory matmul fp8 attention      LIBTILE names libtile.so
+usage: bench.py SUITE…      suites: memory matmul fp8 attention list16 list8      LIBTILE names libtile.so
 options: --rounds N (20) --quick (5 rounds, fewer shapes) --json FILE
+         --peer-attention FILE   Python file whose attention_forward(q, k, v, o, causal, scale) on [batch, heads, sequence, D] tensors
+                                 is timed beside ours (it tunes itself on its first call)
+         --seed FILE             text with the persistent TMA kernel for list16 and list8: every configuration of its autotune list, ours
+                                 and Triton's, then best against best (TILE_PTXAS: assembles ours in parallel)
 
 Every row is checked before it is timed. A ratio is the median over the rounds of peer's time over ours; both are timed within a
 round, in alternating order, as triton.testing.do_bench does (L2 flushed before every launch, at least 100 ms)."""
 import argparse
+import concurrent.futures
 import importlib.machinery
 import importlib.util
 import json
 import math
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 
 import torch
 import triton
@@ -23,17 +30,22 @@ import tile_ctypes  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = os.path.join(ROOT, "examples")
+OPTIONS = None      # the command line
 DTYPE = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32", torch.float8_e4m3fn: "fp8e4nv"}
 
 
 def source(name):
     """A .tile file as a Python module, so that Triton compiles the very same text."""
     path = os.path.join(EXAMPLES, name)
-    loader = importlib.machinery.SourceFileLoader(name.replace(".", "_"), path)
+    return load_module(path), path
+
+
+def load_module(path):
+    loader = importlib.machinery.SourceFileLoader(os.path.basename(path).replace(".", "_"), path)
     spec = importlib.util.spec_from_loader(loader.name, loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    return module, path
+    return module
 
 
 def plain(fn):
@@ -260,9 +272,104 @@ def suite_fp8(bench, lib, quick):
     persistent(bench, lib, quick, torch.float8_e4m3fn)
 
 
+# ---- the seed's own kernel, its whole autotune list ----
+
+SEED_LIST = [(128, bn, bk, s, w, sub) for bn in (128, 256) for bk in (64, 128) for s in (2, 3, 4) for w in (4, 8) for sub in (True, False)]
+
+
+def seed_kernel(text):
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "persistent_seed.py")
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests", "extract_kernels.py"), text, path], check=True, stdout=subprocess.DEVNULL)
+    return load_module(path), path
+
+
+def seed_list(bench, lib, quick, dtype, sizes):
+    from triton.tools.tensor_descriptor import TensorDescriptor
+    module, path = seed_kernel(OPTIONS.seed)
+    fn = plain(module._matmul_tma_persistent_kernel)
+    fp8 = dtype != torch.float16
+    sms = torch.cuda.get_device_properties(0).multi_processor_count
+    if quick: sizes = sizes[:1]
+
+    def case(size, config):
+        """Arguments of both, for one configuration."""
+        a, b, c = size["a"], size["b"], size["c"]
+        bm, bn, bk, s, w, sub = config
+        boxes = ([bm, bk], [bn, bk], [bm, bn // 2 if sub else bn])
+        n = size["n"]
+        meta = {"BM": bm, "BN": bn, "BK": bk, "GROUP_SIZE_M": 8, "EPILOGUE_SUBTILE": sub, "FP8_OUTPUT": fp8, "NUM_SMs": sms, "WARP_SPECIALIZE": False}
+        args = tuple(("desc", t, box) for t, box in zip((a, b, c), boxes)) + (n, n, n)
+        theirs = [TensorDescriptor.from_tensor(t, box) for t, box in zip((a, b, c), boxes)] + [n, n, n]
+        return args, theirs, meta, (min(sms, triton.cdiv(n, bm) * triton.cdiv(n, bn)),)
+
+    def tensors(n):
+        a, b = torch.randn(n, n, device="cuda").to(dtype), torch.randn(n, n, device="cuda").to(dtype)
+        # An fp8 result would overflow; the product of smaller numbers does not.
+        if fp8: a = (a.float() / 64).to(dtype)
+        return {"n": n, "a": a, "b": b, "c": torch.empty(n, n, device="cuda", dtype=dtype), "ref": a.to(torch.float16) @ b.to(torch.float16).T}
+
+    size = tensors(sizes[0])
+    built, theirs_built = {}, set()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        def build(config):
+            args, _, meta, _ = case(size, config)
+            return lib.build(path, "_matmul_tma_persistent_kernel", spec(*args), meta, num_warps=config[4], num_stages=config[3], assemble=bool(os.environ.get("TILE_PTXAS")))
+        jobs = {config: pool.submit(build, config) for config in SEED_LIST}
+        for config, job in jobs.items():
+            try:
+                built[config] = lib.load(job.result())
+            except Exception as e:
+                print(f"  ours refuses {config}: {str(e).splitlines()[0][:150]}", flush=True)
+        with triton.AsyncCompileMode(pool, ignore_errors=True):
+            for config in SEED_LIST:
+                _, theirs, meta, grid = case(size, config)
+                fn.warmup(*theirs, **meta, num_warps=config[4], num_stages=config[3], grid=grid)
+    for n in sizes:
+        size = tensors(n) if n != size["n"] else size
+        amount, best = 2 * n**3 / 1e9, {}
+        for config in SEED_LIST:
+            args, theirs, meta, grid = case(size, config)
+            row = {}
+            if config in built:
+                row["ours"] = built[config].bind(grid, *args)
+            row["triton"] = lambda theirs=theirs, meta=meta, config=config, grid=grid: fn[grid](*theirs, **meta, num_warps=config[4], num_stages=config[3])
+            times = {}
+            for who, f in row.items():
+                try:
+                    size["c"].fill_(0); f(); check(size["c"].float(), size["ref"], 6e-2 if fp8 else 2e-3)
+                    times[who] = min(bench.once(f, 20), bench.once(f, 20))
+                    if who not in best or times[who] < best[who][0]: best[who] = (times[who], config, f)
+                except Exception as e:
+                    print(f"  {who} {config}: {str(e).splitlines()[0][:120]}", flush=True)
+            text = "  ".join(f"{who} {amount / t:6.0f}" for who, t in times.items())
+            ratio = f"  ratio {times['triton'] / times['ours']:.3f}" if len(times) == 2 else ""
+            print(f"  {n} BN{config[1]} BK{config[2]} s{config[3]} w{config[4]} sub{int(config[5])}: {text}{ratio}", flush=True)
+            bench.rows.append({"name": f"list {DTYPE[dtype]} {n} {config}", "times_ms": times})
+        fns = {who: f for who, (_, _, f) in best.items()}
+        a, b = size["a"], size["b"]
+        if fp8:
+            one = torch.ones((), device="cuda")
+            fns["cublas"] = lambda: torch._scaled_mm(a, b.T, scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=True)
+        else:
+            out = torch.empty_like(size["c"])
+            fns["cublas"] = lambda: torch.matmul(a, b.T, out=out)
+        for who, (_, config, _) in best.items(): print(f"  best of {who}: {config}")
+        bench.compare(f"best of the list {DTYPE[dtype]} {n}^3", fns, "TFLOP/s", amount)
+
+
+def suite_list16(bench, lib, quick):
+    seed_list(bench, lib, quick, torch.float16, [8192, 4096])
+
+
+def suite_list8(bench, lib, quick):
+    seed_list(bench, lib, quick, torch.float8_e4m3fn, [8192])
+
+
 # ---- attention ----
 
 def suite_attention(bench, lib, quick):
+    peer = load_module(OPTIONS.peer_attention) if OPTIONS.peer_attention else None
     module, path = source("attention.tile")
     fn = plain(module.attention_fwd)
     for batch, heads, seq, dim in [(4, 16, 4096, 128), (1, 16, 16384, 128)][: 1 if quick else 2]:
@@ -279,17 +386,26 @@ def suite_attention(bench, lib, quick):
                 ref = torch.nn.functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=causal)[0]
                 o.fill_(float("nan")); f(); check(o, ref, 5e-3)
                 flops = 4 * batch * heads * seq * seq * dim * (0.5 if causal else 1)
-                bench.compare(name, {"ours": f, "triton": lambda: fn[grid](*args, **meta, num_warps=8, num_stages=3)}, "TFLOP/s", flops / 1e9)
+                fns = {"ours": f, "triton": lambda: fn[grid](*args, **meta, num_warps=8, num_stages=3)}
+                if peer:
+                    q4, k4, v4, o4 = (t.view(batch, heads, seq, dim) for t in (q, k, v, torch.empty_like(o)))
+                    fns["peer"] = lambda: peer.attention_forward(q4, k4, v4, o4, causal, dim ** -0.5)
+                    fns["peer"](); check(o4.view_as(o), ref, 5e-3)
+                bench.compare(name, fns, "TFLOP/s", flops / 1e9)
             guarded(bench, name, run)
 
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("suites", nargs="+", choices=["memory", "matmul", "fp8", "attention"])
+    p.add_argument("suites", nargs="+", choices=["memory", "matmul", "fp8", "attention", "list16", "list8"])
     p.add_argument("--rounds", type=int, default=20)
     p.add_argument("--quick", action="store_true")
     p.add_argument("--json")
+    p.add_argument("--peer-attention")
+    p.add_argument("--seed", default=os.path.join(os.environ.get("TILE_SEEDS", os.path.join(ROOT, "..", "shared", "seeds")), "matmul_tma_persistent.txt"))
     o = p.parse_args()
+    global OPTIONS
+    OPTIONS = o
     bench = Bench(5 if o.quick and o.rounds == 20 else o.rounds)
     lib = tile_ctypes.Library()
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {bench.rounds} rounds")

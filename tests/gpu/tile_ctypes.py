@@ -51,12 +51,20 @@ class Library:
             raise TileError(text)
 
     def compile(self, path, kernel, signature, defines=None, num_warps=4, num_stages=3, options=()):
+        return self.load(self.build(path, kernel, signature, defines, num_warps, num_stages, options))
+
+    def build(self, path, kernel, signature, defines=None, num_warps=4, num_stages=3, options=(), assemble=False):
+        """The program alone, which several threads may make at once; assemble: by ptxas (TILE_PTXAS) instead of the driver."""
         defs = [f"{k}={v}" for k, v in (defines or {}).items()]
         o = CompileOptions(struct_size=C.sizeof(CompileOptions), kernel=kernel.encode(), signature=signature.encode(),
                            arch=b"sm_90a", defines=_strings(defs), num_defines=len(defs), num_warps=num_warps,
-                           num_stages=num_stages, options=_strings(list(options)), num_options=len(options))
-        program, handle = C.c_void_p(), C.c_void_p()
+                           num_stages=num_stages, emit=(32 | 64 | 128) if assemble else 0, options=_strings(list(options)), num_options=len(options))
+        program = C.c_void_p()
         self._check(lambda e: self.c.tile_compile_file(str(path).encode(), C.byref(o), C.byref(program), e))
+        return program
+
+    def load(self, program):
+        handle = C.c_void_p()
         self._check(lambda e: self.c.tile_kernel_load(self.device, program, None, C.byref(handle), e))
         return Kernel(self, program, handle)
 
