@@ -84,6 +84,8 @@ static bool comes_from_dot(const Value *v, int depth) {
   if (!v->def || depth == 0) return false;
   switch (v->def->opcode) {
   case OP_WGMMA: case OP_WGMMA_WAIT: case OP_MMA: case OP_DOT: return true;
+  case OP_IF:
+    return comes_from_dot(op_operand(v->def->blocks[0]->last, v->index), depth - 1) || comes_from_dot(op_operand(v->def->blocks[1]->last, v->index), depth - 1);
   default: break;
   }
   bool through = v->def->opcode == OP_CONVERT_LAYOUT || (op_info[v->def->opcode].traits & TRAIT_ELEMENTWISE);
@@ -102,6 +104,8 @@ static bool feeds_dot(const Value *v, int depth) {
       if (u->index < 2) return true;
     } else if (oc == OP_CONVERT_LAYOUT || (op_info[oc].traits & TRAIT_ELEMENTWISE)) {
       if (feeds_dot(&u->user->results[0], depth - 1)) return true;
+    } else if (oc == OP_YIELD && u->user->parent->parent->opcode == OP_IF) {
+      if (feeds_dot(op_result(u->user->parent->parent, u->index), depth - 1)) return true;
     }
   }
   return false;

@@ -266,16 +266,21 @@ static void convert_loop(AutoTma *s, Op *loop) {
   for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, same);
 }
 
+static bool holds_loop(const Block *blk) {
+  for (const Op *op = blk->first; op; op = op->next) {
+    if (op->opcode == OP_FOR || op->opcode == OP_WHILE) return true;
+    for (uint32_t i = 0; i < op->num_blocks; i++)
+      if (holds_loop(op->blocks[i])) return true;
+  }
+  return false;
+}
+
 static void visit_block(AutoTma *s, Block *blk) {
   for (Op *op = blk->first, *next; op; op = next) {
     next = op->next;
-    if (op->opcode == OP_FOR) {
-      bool inner = false;
-      for (const Op *o = op->blocks[0]->first; o; o = o->next) inner |= o->num_blocks > 0 && o->opcode != OP_REDUCE && o->opcode != OP_SCAN;
-      if (!inner) {
-        convert_loop(s, op);
-        continue;
-      }
+    if (op->opcode == OP_FOR && !holds_loop(op->blocks[0])) {
+      convert_loop(s, op);
+      continue;
     }
     for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
   }

@@ -16,17 +16,22 @@
 // The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
 // copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
 // accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
+// A load for the next iteration's rotated dot (rotate_dots; `ahead`) is one further on in its ring of slots: the tile that the
+// dot before the loop takes has slot 0, iteration i waits for slot i + 1 (the last one takes slot i again) and fills slot i.
+// The prologue moves up over loads and stores to shared memory, so that its copies run while those do.
 // Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
 // per slot on which every warp arrives, waited for by the issuing warp alone, was measured and is slower: docs/performance.md.)
+#include "ir/scratch.h"
 #include "passes/tma.h"
 
-enum { IN_SLICE = 1 };
+enum { IN_SLICE = 1, NEEDED = 2 };
 
 typedef struct {
   Op *load;                // load or desc_load in the loop body
   Op *alloc;               // the alloc of its value, when the copy can land where that wants it
   Op *consumer;            // first op of the body that needs the data: loads with the same one share a barrier
   bool tma;
+  Op *start;               // of an `ahead` load: the alloc of the tile it stands for in front of the loop, else NULL
   uint32_t group;
   const Type *buffer_type; // of one stage
   Value *buffers;
@@ -37,6 +42,7 @@ typedef struct {
   Module *module;
   Op *loop;
   uint32_t stages;
+  Op *front;               // the conditional in front of the loop that holds the `start`s; NULL: none
   VEC(Async) asyncs;
   uint32_t num_groups, num_copy_groups;
   Value *barriers[64];     // per group: array of `stages`, or NULL for cp.async groups
@@ -107,6 +113,35 @@ static void consider(Pipe *s, Op *op, bool all_loads) {
   }
   a.consumer = first_consumer(s, op_result(op, 0));
   if (a.consumer) vec_push(&s->ctx->arena, &s->asyncs, a);
+}
+
+// The loads of a rotated dot are the same ones, in the same order, in the conditional before the loop and in the loop.
+static void find_starts(Pipe *s) {
+  uint32_t in_loop = 0, before = 0;
+  Op *front = s->loop->prev;
+  while (front && front->opcode != OP_IF) front = front->prev;
+  s->front = NULL;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) in_loop += op_int(s->asyncs.data[i].load, ATTR_AHEAD, 0) != 0;
+  if (!front || !in_loop) return;
+  for (Op *op = front->blocks[0]->first; op; op = op->next) {
+    if (op->opcode != OP_DESC_LOAD || !op_int(op, ATTR_AHEAD, 0)) continue;
+    Op *alloc = only_alloc(op_result(op, 0));
+    if (++before > in_loop || !alloc || !value_has_one_use(op_result(op, 0))) return;
+  }
+  if (before != in_loop) return;
+  Op *op = front->blocks[0]->first;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) {
+    Async *a = &s->asyncs.data[i];
+    if (!op_int(a->load, ATTR_AHEAD, 0)) continue;
+    while (op->opcode != OP_DESC_LOAD || !op_int(op, ATTR_AHEAD, 0)) op = op->next;
+    a->start = only_alloc(op_result(op, 0));
+    bool same = a->alloc && op_operand(op, 0) == op_operand(a->load, 0) && op_result(a->start, 0)->type == a->buffer_type;
+    op = op->next;
+    if (same) continue;
+    for (uint32_t k = 0; k <= i; k++) s->asyncs.data[k].start = NULL;
+    return;
+  }
+  s->front = front;
 }
 
 // ---- what their addresses need ----
@@ -281,8 +316,48 @@ static Op *overlap_wgmmas(Pipe *s) {
 
 static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
 
-// Clones the slice at b with the values of map, then issues every copy into slot `slot`.
-static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred) {
+typedef struct { Value *slot, *pred; } Place;
+
+static bool group_is_ahead(const Pipe *s, uint32_t g) {
+  for (uint32_t i = 0; i < s->asyncs.count; i++)
+    if (s->asyncs.data[i].group == g) return s->asyncs.data[i].start != NULL;
+  return false;
+}
+
+static void issue_group(Pipe *s, Builder *b, ValueMap *map, uint32_t g, Place place) {
+  Value *bar = s->barriers[g] ? tma_build_index(b, s->barriers[g], place.slot) : NULL;
+  if (bar) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < s->asyncs.count; i++)
+      if (s->asyncs.data[i].group == g) bytes += tma_tile_bytes(s->asyncs.data[i].buffer_type);
+    tma_build_expect(b, bar, place.pred, bytes);
+  }
+  Value *tokens[64];
+  uint32_t num_tokens = 0;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) {
+    Async *a = &s->asyncs.data[i];
+    if (a->group != g) continue;
+    Value *buf = tma_build_index(b, a->buffers, place.slot);
+    if (a->tma) {
+      Value *coords[MAX_RANK];
+      for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
+      tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, place.pred, coords);
+      continue;
+    }
+    const Type *t = op_result(a->load, 0)->type;
+    Value *mask = slice_value(map, op_operand(a->load, 2));
+    Value *all = build_splat(b, place.pred, type_with_elem(s->ctx, t, type_scalar(s->ctx, SC_I1)));
+    mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
+    Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
+    Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
+    op_copy_attrs(s->ctx, copy, a->load);
+    if (num_tokens < countof(tokens)) tokens[num_tokens++] = op_result(copy, 0);
+  }
+  if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
+}
+
+// Clones the slice at b with the values of map, then issues the copies: of this iteration, and of the next for rotated dots.
+static void issue(Pipe *s, Builder *b, ValueMap *map, const Place *place, const Place *ahead) {
   for (Op *op = body_of(s->loop)->first; op; op = op->next) {
     if (!(op->mark & IN_SLICE)) continue;
     Op *copy = op_clone(s->ctx, op, map);
@@ -290,35 +365,8 @@ static void issue(Pipe *s, Builder *b, ValueMap *map, Value *slot, Value *pred) 
     else op_append(copy, b->block);
   }
   for (uint32_t g = 0; g < s->num_groups; g++) {
-    Value *bar = s->barriers[g] ? tma_build_index(b, s->barriers[g], slot) : NULL;
-    if (bar) {
-      int64_t bytes = 0;
-      for (uint32_t i = 0; i < s->asyncs.count; i++)
-        if (s->asyncs.data[i].group == g) bytes += tma_tile_bytes(s->asyncs.data[i].buffer_type);
-      tma_build_expect(b, bar, pred, bytes);
-    }
-    Value *tokens[64];
-    uint32_t num_tokens = 0;
-    for (uint32_t i = 0; i < s->asyncs.count; i++) {
-      Async *a = &s->asyncs.data[i];
-      if (a->group != g) continue;
-      Value *buf = tma_build_index(b, a->buffers, slot);
-      if (a->tma) {
-        Value *coords[MAX_RANK];
-        for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
-        tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords);
-        continue;
-      }
-      const Type *t = op_result(a->load, 0)->type;
-      Value *mask = slice_value(map, op_operand(a->load, 2));
-      Value *all = build_splat(b, pred, type_with_elem(s->ctx, t, type_scalar(s->ctx, SC_I1)));
-      mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
-      Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
-      Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
-      op_copy_attrs(s->ctx, copy, a->load);
-      if (num_tokens < countof(tokens)) tokens[num_tokens++] = op_result(copy, 0);
-    }
-    if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
+    const Place *at = group_is_ahead(s, g) ? ahead : place;
+    if (at) issue_group(s, b, map, g, *at);
   }
 }
 
@@ -327,7 +375,7 @@ static void group_asyncs(Pipe *s) {
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
     uint32_t j = 0;
-    while (j < i && (s->asyncs.data[j].consumer != a->consumer || s->asyncs.data[j].tma != a->tma)) j++;
+    while (j < i && (s->asyncs.data[j].consumer != a->consumer || s->asyncs.data[j].tma != a->tma || !s->asyncs.data[j].start != !a->start)) j++;
     a->group = j < i ? s->asyncs.data[j].group : s->num_groups++;
     if (j == i && !a->tma) s->num_copy_groups++;
   }
@@ -359,6 +407,87 @@ static Value *next_slot(Builder *b, Value *slot, uint32_t stages, Value **wraps)
   return build_ternary(b, OP_SELECT, *wraps, build_i32(b, 0), plus);
 }
 
+// In the loop, S − 1 iterations ahead: into the slot freed last, for rotated dots into this iteration's.
+static void issue_ahead(Pipe *s, Builder *b, ValueMap *map, Value *iv, Value *fill, Value *slot) {
+  Value *ub = op_operand(s->loop, 1);
+  Place place = {fill, build_cmp(b, CMP_SLT, iv, ub)}, ahead = {NULL, NULL};
+  if (s->front) ahead = (Place){slot, build_cmp(b, CMP_SLT, build_binary(b, OP_ADDI, iv, op_operand(s->loop, 2)), ub)};
+  issue(s, b, map, &place, &ahead);
+}
+
+// ---- where the prologue goes ----
+
+static void need(Value *v, const Block *block) {
+  if (!v || !v->def || v->def->parent != block) return;
+  v->def->mark |= NEEDED;
+}
+
+static void need_slice(const Op *op, const Block *block) {
+  for (uint32_t i = 0; i < op->num_operands; i++) need(op_operand(op, i), block);
+  for (uint32_t k = 0; k < op->num_blocks; k++)
+    for (const Op *o = op->blocks[k]->first; o; o = o->next) need_slice(o, block);
+}
+
+// What the prologue may come before: nothing that writes global memory, waits, or has scratch memory of its own.
+static bool can_pass(Pipe *s, const Op *op) {
+  uint32_t align;
+  switch (op->opcode) {
+    case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
+    case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
+    default: return (op_info[op->opcode].traits & TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(s->ctx, op, s->module->num_warps, &align);
+  }
+}
+
+// The op before which the prologue is built, after moving what it needs in front of that.
+static Op *prologue_position(Pipe *s, Op *at) {
+  Block *block = at->parent;
+  bool all_tma = true;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) all_tma &= s->asyncs.data[i].tma;
+  if (!all_tma) return at;
+  for (Op *op = block->first; op; op = op->next) op->mark &= ~(uint32_t)NEEDED;
+  for (uint32_t i = 0; i < s->loop->num_operands; i++)
+    if (i < 3 || s->carried_in_slice[i - 3]) need(op_operand(s->loop, i), block);
+  for (Op *op = body_of(s->loop)->first; op; op = op->next)
+    if (op->mark & IN_SLICE) need_slice(op, block);
+  for (uint32_t i = 0; i < s->asyncs.count; i++) need_slice(s->asyncs.data[i].load, block);
+  Op *highest = at;
+  for (Op *op = at->prev; op && can_pass(s, op); op = op->prev) {
+    if ((op->mark & NEEDED) && !(op_info[op->opcode].traits & TRAIT_PURE)) break;
+    if (op->mark & NEEDED) need_slice(op, block);
+    highest = op;
+  }
+  // Only for something that takes time is it worth moving.
+  Op *slow = highest;
+  while (slow != at && slow->opcode != OP_LOAD && slow->opcode != OP_LOCAL_STORE) slow = slow->next;
+  if (slow == at) return at;
+  for (Op *op = slow, *next; op != at; op = next) {
+    next = op->next;
+    if (!(op->mark & NEEDED)) continue;
+    op_unlink(op);
+    op_insert_before(op, slow);
+  }
+  return slow;
+}
+
+// The dot in front of the loop takes its tiles from the first slot.
+static void take_first_slots(Pipe *s) {
+  bool waited[64] = {false};
+  for (uint32_t i = 0; i < s->asyncs.count; i++) {
+    Async *a = &s->asyncs.data[i];
+    if (!a->start) continue;
+    Builder b = builder_before(s->ctx, a->start);
+    if (!waited[a->group]) {
+      Value *args[3] = {tma_build_index(&b, s->barriers[a->group], build_i32(&b, 0)), build_i32(&b, 0), NULL};
+      build_op(&b, OP_MBAR_WAIT, args, 3);
+      waited[a->group] = true;
+    }
+    value_replace_all_uses(op_result(a->start, 0), tma_build_index(&b, a->buffers, build_i32(&b, 0)));
+    Op *load = op_operand(a->start, 0)->def;
+    op_erase(a->start);
+    op_erase(load);
+  }
+}
+
 static void expand(Pipe *s) {
   Context *ctx = s->ctx;
   Op *loop = s->loop;
@@ -366,7 +495,7 @@ static void expand(Pipe *s) {
   uint32_t n = loop->num_results, stages = s->stages;
   Op *issue_after = overlap_wgmmas(s);
 
-  Builder b = builder_before(ctx, loop);
+  Builder b = builder_before(ctx, prologue_position(s, s->front ? s->front : loop));
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *none = NULL;
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
@@ -384,16 +513,29 @@ static void expand(Pipe *s) {
   Value **ahead = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) ahead[i] = op_operand(loop, 3 + i);
   Value *iv = lb;
+  if (s->front) {            // an iteration before the first, for the rotated dots alone, which depend on nothing carried
+    ValueMap *map = value_map_new(ctx);
+    value_map_set(ctx, map, body->args[0], build_binary(&b, OP_SUBI, lb, step));
+    for (uint32_t i = 0; i < n; i++)
+      if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
+    Place first = {build_i32(&b, 0), build_cmp(&b, CMP_SLT, lb, ub)};
+    issue(s, &b, map, NULL, &first);
+  }
   for (uint32_t k = 0; k + 1 < stages; k++) {
     ValueMap *map = value_map_new(ctx);
     value_map_set(ctx, map, body->args[0], iv);
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
-    issue(s, &b, map, build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub));
+    Value *plus = build_binary(&b, OP_ADDI, iv, step);
+    Place place = {build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub)}, next = {NULL, NULL};
+    if (s->front) next = (Place){build_i32(&b, k + 1), build_cmp(&b, CMP_SLT, plus, ub)};
+    issue(s, &b, map, &place, &next);
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) ahead[i] = value_map_get(map, op_operand(body->last, i));
-    iv = build_binary(&b, OP_ADDI, iv, step);
+    iv = plus;
   }
+  if (s->front) take_first_slots(s);
+  b.before = loop;
 
   // The loop: the old carried values, the copies that run ahead, then iv ahead, slot, parity, slot to fill.
   Value **inits = arena_array(&ctx->arena, Value *, 2 * n + 4);
@@ -415,6 +557,16 @@ static void expand(Pipe *s) {
   ValueMap *map = value_map_new(ctx);
   value_map_set(ctx, map, body->args[0], region.op->blocks[0]->args[0]);
   for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], carried[i]);
+  // The slot and parity of the next iteration's tiles; in the last iteration the dot that runs ahead reads its own once more.
+  Value *wraps, *next = next_slot(&b, slot, stages, &wraps);
+  Value *next_phase = build_binary(&b, OP_XORI, phase, build_cast(&b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
+  Value *ahead_slot = slot, *ahead_phase = phase;
+  if (s->front) {
+    Value *more = build_cmp(&b, CMP_SLT, build_binary(&b, OP_ADDI, region.op->blocks[0]->args[0], step), ub);
+    ahead_slot = build_ternary(&b, OP_SELECT, more, next, slot);
+    ahead_phase = build_ternary(&b, OP_SELECT, more, next_phase, phase);
+  }
+
   ValueMap *ahead_map = value_map_new(ctx);
   value_map_set(ctx, ahead_map, body->args[0], iv_ahead);
   for (uint32_t i = 0, k = n; i < n; i++)
@@ -429,14 +581,14 @@ static void expand(Pipe *s) {
       Async *a = &s->asyncs.data[i];
       if (a->consumer != op || waited[a->group]) continue;
       waited[a->group] = true;
-      build_group_wait(s, &b, a->group, slot, phase, issued);
+      build_group_wait(s, &b, a->group, a->start ? ahead_slot : slot, a->start ? ahead_phase : phase, issued);
     }
     // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let
     // every warp through.
     if (!issue_after && !issued)
       for (uint32_t i = 0; i < s->asyncs.count; i++)
         if (s->asyncs.data[i].consumer == op && !issued) {
-          issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+          issue_ahead(s, &b, ahead_map, iv_ahead, fill, slot);
           issued = true;
         }
     Async *is_load = NULL, *is_alloc = NULL;
@@ -451,9 +603,9 @@ static void expand(Pipe *s) {
       if (registers) {
         if (!waited[is_load->group]) {
           waited[is_load->group] = true;
-          build_group_wait(s, &b, is_load->group, slot, phase, issued);
+          build_group_wait(s, &b, is_load->group, is_load->start ? ahead_slot : slot, is_load->start ? ahead_phase : phase, issued);
         }
-        Value *buf = tma_build_index(&b, is_load->buffers, slot);
+        Value *buf = tma_build_index(&b, is_load->buffers, is_load->start ? ahead_slot : slot);
         const Type *t = x->type;
         if (t->rank != buf->type->rank)
           t = type_tensor(ctx, t->elem, buf->type->rank, buf->type->shape, layout_reshape(ctx, t->layout, buf->type->rank, buf->type->shape));
@@ -463,26 +615,25 @@ static void expand(Pipe *s) {
         value_map_set(ctx, map, x, v);
       }
     } else if (is_alloc) {
-      value_map_set(ctx, map, op_result(op, 0), tma_build_index(&b, is_alloc->buffers, slot));
+      value_map_set(ctx, map, op_result(op, 0), tma_build_index(&b, is_alloc->buffers, is_alloc->start ? ahead_slot : slot));
     } else {
       op_append(op_clone(ctx, op, map), b.block);
     }
     if (issue_after == op) {
-      issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+      issue_ahead(s, &b, ahead_map, iv_ahead, fill, slot);
       issued = true;
     }
   }
-  if (!issued) issue(s, &b, ahead_map, fill, build_cmp(&b, CMP_SLT, iv_ahead, ub));
+  if (!issued) issue_ahead(s, &b, ahead_map, iv_ahead, fill, slot);
 
   num = 0;
   for (uint32_t i = 0; i < n; i++) yields[num++] = value_map_get(map, op_operand(body->last, i));
   for (uint32_t i = 0; i < n; i++)
     if (s->carried_in_slice[i]) yields[num++] = value_map_get(ahead_map, op_operand(body->last, i));
-  Value *wraps, *unused;
-  Value *next = next_slot(&b, slot, stages, &wraps);
+  Value *unused;
   yields[num++] = build_binary(&b, OP_ADDI, iv_ahead, step);
   yields[num++] = next;
-  yields[num++] = build_binary(&b, OP_XORI, phase, build_cast(&b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
+  yields[num++] = next_phase;
   yields[num++] = next_slot(&b, fill, stages, &unused);
   Op *made = build_for_end(&b, region, yields);
 
@@ -507,6 +658,7 @@ static void pipeline(Pipe *s, Op *loop) {
   if (s->asyncs.count == 0) return;
   s->carried_in_slice = arena_array(&s->ctx->arena, bool, loop->num_results + 1);
   find_slices(s);
+  find_starts(s);
   group_asyncs(s);
   if (s->asyncs.count == 0 || s->num_groups > countof(s->barriers)) return;
   expand(s);

@@ -10,6 +10,7 @@
 //                                              O = wgmma (half P), V(j), O
 //                                              yield O, S'
 //
+// A conditional on S, such as a mask on the diagonal, comes before S' is begun.
 // P goes through the wait with S': the assembler gives up on overlap when registers that a wgmma reads are written while
 // another is in flight, so the conversion to its operand must come after. In the last iteration "next j" is j again: the product
 // is not used, and no address beyond the last is formed.
@@ -43,6 +44,9 @@ static bool depends_on(const Value *v, const Op *source, int depth) {
   if (v->def == source) return true;
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i) && depends_on(op_operand(v->def, i), source, depth - 1)) return true;
+  if (v->def->opcode == OP_IF)
+    for (uint32_t i = 0; i < 2; i++)
+      if (depends_on(op_operand(v->def->blocks[i]->last, v->index), source, depth - 1)) return true;
   return false;
 }
 
@@ -93,6 +97,7 @@ static Value *clone_front(Builder *b, const Chain *c, Value *iv) {
   for (Op *op = c->loop->blocks[0]->first; op; op = op->next) {
     if (!(op->mark & IN_FRONT)) continue;
     Op *copy = op_clone(b->ctx, op, map);
+    if (op->opcode == OP_DESC_LOAD) op_set_int(b->ctx, copy, ATTR_AHEAD, 1);
     if (b->before) op_insert_before(copy, b->before);
     else op_append(copy, b->block);
   }
@@ -126,7 +131,11 @@ static void rotate(Rotate *s, Chain *c) {
   Block *body = made->blocks[0];
   Value *now = block_add_arg(ctx, body, type);
 
-  Builder top = builder_before(ctx, body->first);
+  // The assembler waits for what is in flight where branches join, so the product starts behind the last of them.
+  Op *behind = body->first;
+  for (Op *op = behind; op != c->narrow; op = op->next)
+    if (op->opcode == OP_IF) behind = op->next;
+  Builder top = builder_before(ctx, behind);
   Value *iv = body->args[0], *plus = build_binary(&top, OP_ADDI, iv, step);
   Value *next = build_ternary(&top, OP_SELECT, build_cmp(&top, CMP_SLT, plus, ub), plus, iv);
   Value *ahead = clone_front(&top, c, next);
