@@ -79,7 +79,7 @@ def ours(library, path, kernel, grid, args, meta, **options):
 
 class Bench:
     def __init__(self, rounds):
-        self.rounds, self.rows = rounds, []
+        self.rounds, self.rows, self.copy = rounds, [], None
         self.flush = torch.empty(256 * 1024 * 1024, dtype=torch.int8, device="cuda")
 
     def once(self, fn, ms=100):
@@ -93,8 +93,9 @@ class Bench:
         torch.cuda.synchronize()
         return statistics.median(a.elapsed_time(b) for a, b in events)
 
-    def compare(self, name, fns, unit, amount):
-        """fns: {"ours": f, peer: f, …}. amount / milliseconds is reported in `unit`."""
+    def compare(self, name, fns, unit, amount, group=None):
+        """fns: {"ours": f, peer: f, …}. amount / milliseconds is reported in `unit`. Rows of one group differ in blocks and warps
+        only: best() sets our best against each peer's."""
         for f in fns.values():
             for _ in range(3): f()
         torch.cuda.synchronize()
@@ -102,7 +103,7 @@ class Bench:
         for r in range(self.rounds):
             for k in (list(fns) if r % 2 == 0 else list(reversed(fns))):
                 times[k].append(self.once(fns[k]))
-        row = {"name": name, "unit": unit, "times_ms": times}
+        row = {"name": name, "unit": unit, "times_ms": times, "group": group}
         text = f"{name:44s}"
         for k in fns:
             row[k] = amount / statistics.median(times[k])
@@ -113,8 +114,29 @@ class Bench:
             q = lambda f: ratios[min(len(ratios) - 1, int(f * len(ratios)))]
             row["ratio_" + k] = (statistics.median(ratios), q(0.1), q(0.9))
             text += f" | vs {k} {statistics.median(ratios):.3f} ({q(.1):.3f}–{q(.9):.3f})"
+        if self.copy: text += f" | {row['ours'] / self.copy:.2f} of the copy"
         print(text + f"  [{unit}]", flush=True)
         self.rows.append(row)
+
+    def measure_copy(self):
+        a, b = (torch.empty(2**30, dtype=torch.int8, device="cuda") for _ in range(2))
+        self.copy = 2 * 2**30 / 1e6 / statistics.median(self.once(lambda: b.copy_(a)) for _ in range(5))
+        print(f"{'copy (torch, 1 GiB)':44s} {self.copy:7.0f} GB/s", flush=True)
+
+    def best(self):
+        """Our best configuration against each peer's best, per group; the ratio per round, as in compare."""
+        groups = {}
+        for row in self.rows:
+            if row.get("group"): groups.setdefault(row["group"], []).append(row)
+        for group, rows in groups.items():
+            top = {k: max(rows, key=lambda row: row[k]) for k in rows[0]["times_ms"]}
+            text = f"best {group:39s} ours {top['ours']['ours']:7.0f} ({top['ours']['name'].split()[-1]})"
+            for k in top:
+                if k == "ours": continue
+                ratios = sorted(p / o for p, o in zip(top[k]["times_ms"][k], top["ours"]["times_ms"]["ours"]))
+                text += f" {k} {top[k][k]:7.0f} ({top[k]['name'].split()[-1]}) | {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
+            if self.copy: text += f" | {top['ours']['ours'] / self.copy:.2f} of the copy"
+            print(text, flush=True)
 
     def fail(self, name, why):
         text = str(why).strip().splitlines()
@@ -143,6 +165,8 @@ def guarded(bench, name, run):
 # ---- memory-bound kernels ----
 
 def suite_memory(bench, lib, quick):
+    bench.measure_copy()
+
     def row_kernel(file, kernel, make_args, reference, warps_list):
         module, path = source(file)
         fn = plain(getattr(module, kernel))
@@ -156,7 +180,7 @@ def suite_memory(bench, lib, quick):
                     f = ours(lib, path, kernel, (rows,), args, {"BLOCK": block}, num_warps=warps)
                     g = lambda: fn[(rows,)](*args, BLOCK=block, num_warps=warps)
                     out.fill_(float("nan")); f(); check(out, ref, 2e-3)
-                    bench.compare(name, {"ours": f, "triton": g}, "GB/s", 2 * rows * cols * 2 / 1e6)
+                    bench.compare(name, {"ours": f, "triton": g}, "GB/s", 2 * rows * cols * 2 / 1e6, f"{kernel} {rows}x{cols}")
                 guarded(bench, name, run)
 
     def softmax(rows, cols):
@@ -186,7 +210,7 @@ def suite_memory(bench, lib, quick):
             f = ours(lib, path, "add_kernel", grid, (x, y, out, n), {"BLOCK": block}, num_warps=w)
             out.fill_(float("nan")); f(); check(out, x + y, 1e-7)
             bench.compare(f"add 2^28 fp32 block {block} w{w}", {"ours": f, "triton": lambda: module.add_kernel[grid](x, y, out, n, BLOCK=block, num_warps=w)},
-                          "GB/s", 12 * n / 1e6)
+                          "GB/s", 12 * n / 1e6, "add 2^28 fp32")
         guarded(bench, f"add block {block}", run)
     for block, w in [(1024, 4)] if quick else [(1024, 4), (4096, 4), (2048, 8)]:
         add(block, w)
@@ -201,15 +225,14 @@ def suite_memory(bench, lib, quick):
             f = ours(lib, spath, "sum_kernel", grid, (x, out, m), {"BLOCK": block}, num_warps=w)
             f(); assert abs(out.item() - x.double().sum().item()) < 5.0, out.item()
             bench.compare(f"sum 2^29 fp32 block {block} w{w}", {"ours": f, "triton": lambda: smod.sum_kernel[grid](x, out2, m, BLOCK=block, num_warps=w)},
-                          "GB/s", 4 * m / 1e6)
+                          "GB/s", 4 * m / 1e6, "sum 2^29 fp32")
         guarded(bench, f"sum block {block}", run)
     for block, w in [(8192, 8)] if quick else [(4096, 4), (8192, 8), (16384, 16)]:
         total(block, w)
     row_kernel("softmax.tile", "softmax_kernel", softmax, None, warps)
     row_kernel("layer_norm.tile", "layer_norm_fwd", layer_norm, None, warps)
     row_kernel("rms_norm.tile", "rms_norm_kernel", rms_norm, None, warps)
-    a, b = torch.empty(2**30, dtype=torch.int8, device="cuda"), torch.empty(2**30, dtype=torch.int8, device="cuda")
-    print(f"{'copy (torch, 1 GiB)':44s} {2 * 2**30 / 1e6 / bench.once(lambda: b.copy_(a)):7.0f} GB/s")
+    bench.best()
 
 
 # ---- matmul ----
