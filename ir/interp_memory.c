@@ -221,16 +221,20 @@ static void coords_of(Prog *p, const Op *op, uint32_t first, uint32_t rank, int6
   for (uint32_t i = 0; i < rank; i++) coords[i] = operand_int(p, op, first + i);
 }
 
-bool interp_make_desc(Prog *p, Op *op) {
+// base: the operand that the descriptor begins with.
+static bool make_desc(Prog *p, Op *op, uint32_t base) {
   uint32_t rank = op->results[0].type->rank;
-  InterpDesc d = {.address = *(const uint64_t *)operand_data(p, op, 0), .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
+  InterpDesc d = {.address = *(const uint64_t *)operand_data(p, op, base), .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   for (uint32_t i = 0; i < rank; i++) {
-    d.extents[i] = operand_int(p, op, 1 + i);
-    d.strides[i] = operand_int(p, op, 1 + rank + i);
+    d.extents[i] = operand_int(p, op, base + 1 + i);
+    d.strides[i] = operand_int(p, op, base + 1 + rank + i);
   }
   memcpy(result_data(p, op, 0), &d, sizeof d);
   return true;
 }
+
+bool interp_make_desc(Prog *p, Op *op) { return make_desc(p, op, 0); }
+bool interp_make_tensor_map(Prog *p, Op *op) { return make_desc(p, op, 1); }
 
 bool interp_desc_fields(Prog *p, Op *op) {
   const InterpDesc *d = operand_data(p, op, 0);

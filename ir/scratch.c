@@ -179,6 +179,7 @@ uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   case OP_HISTOGRAM: return (uint32_t)type_numel(result) * 4;
   case OP_GATHER: return (uint32_t)type_numel(op->operands[0].value->type) * type_elem_bytes(type_elem(result));
   case OP_DOT: return dot_scratch(op).bytes;
+  case OP_MAKE_TENSOR_MAP: return *align = TENSOR_MAP_BYTES;
   case OP_ATOMIC_RMW:
   case OP_ATOMIC_CAS: return atomic_bytes(op, result);
   default: return 0;

@@ -11,7 +11,8 @@ typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED 
 ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to);
 // The swizzled scratch layout of a CONVERT_SHARED conversion and its vector widths (elements) for store and load.
 const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec);
-// Bytes of scratch the op needs (0: none) and its alignment: convert_layout, reduce, scan, histogram, gather, dot,
+enum { TENSOR_MAP_BYTES = 128 };
+// Bytes of scratch the op needs (0: none) and its alignment: make_tensor_map, convert_layout, reduce, scan, histogram, gather, dot,
 // atomics whose result several threads hold.
 uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
 

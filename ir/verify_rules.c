@@ -334,6 +334,16 @@ bool verify_make_desc(Verifier *v, const Op *op) {
   return true;
 }
 
+bool verify_make_tensor_map(Verifier *v, const Op *op) {
+  const Type *d = out(op, 0);
+  CHECK(in(op, 0)->kind == TYPE_PTR && d->kind == TYPE_DESC && in(op, 1)->kind == TYPE_PTR && in(op, 1)->elem == d->elem,
+        "takes a pointer to scratch memory and one to the descriptor's element");
+  CHECK(op->num_operands == 2 + 2u * d->rank, "takes an extent and a stride for each axis");
+  for (uint32_t i = 2; i < op->num_operands; i++)
+    CHECK(type_is_scalar(in(op, i), i <= 1u + d->rank ? SC_I32 : SC_I64), "extents must be i32 and strides i64");
+  return true;
+}
+
 bool verify_desc_fields(Verifier *v, const Op *op) {
   const Type *d = in(op, 0);
   CHECK(d->kind == TYPE_DESC && op->num_results == 1 + 2u * d->rank, "takes a descriptor; gives its base, and an extent and a stride for each axis");

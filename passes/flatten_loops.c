@@ -50,6 +50,8 @@ static Op *only_inner_loop(Op *outer) {
   for (uint32_t i = 0; i < 3; i++)
     if (!value_defined_outside(op_operand(inner, i), outer)) return NULL;
   for (Op *op = outer->blocks[0]->first; op != inner; op = op->next) {
+    // A descriptor of one tile would be written over by the next one's while copies through it are in flight.
+    if (op->opcode == OP_MAKE_DESC) return NULL;
     bool fine = (op_info[op->opcode].traits & TRAIT_PURE) || (op->opcode == OP_IF && block_is_pure(op->blocks[0]) && block_is_pure(op->blocks[1]));
     if (!fine) return NULL;
   }

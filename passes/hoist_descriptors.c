@@ -4,10 +4,9 @@
 //   %d = make_desc %x, %m, %n, %s, 1        %x: param, %m, %n, %s: params or constants
 //   %t = desc_load %d, i, j                 →  %t = desc_load %tensormap, i, j
 //
-// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for lower_descriptors.
-#include "passes/pass.h"
-
-enum { MAX_BOX = 256, ALIGNMENT = 16 };   // of cuTensorMapEncodeTiled
+// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for
+// lower_descriptors and lower_tma.
+#include "passes/tma.h"
 
 typedef struct { Context *ctx; bool changed; } Hoist;
 
@@ -26,6 +25,7 @@ static bool only_moves_tiles(const Value *d) {
   for (const Use *u = d->uses; u; u = u->next) {
     Opcode oc = u->user->opcode;
     if (oc != OP_DESC_LOAD && oc != OP_DESC_STORE && oc != OP_DESC_REDUCE) return false;
+    if (oc == OP_DESC_REDUCE && !tma_can_reduce((AtomicKind)op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD), type_elem(d->type))) return false;
   }
   return true;
 }
@@ -38,15 +38,15 @@ static void hoist(Op *op, void *user) {
   const Value *base = op_operand(op, 0);
   uint32_t bytes = type_elem_bytes(t), last = t->rank - 1u;
   if (base->block != f->body || f->params[base->index].kind != PARAM_PLAIN || !only_moves_tiles(op_result(op, 0))) return;
-  if (t->shape[last] * bytes < ALIGNMENT) return;
+  if (t->shape[last] * bytes < TMA_ALIGNMENT) return;
   FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = (int)base->index,
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
   for (uint32_t i = 0; i < t->rank; i++) {
-    if (i != last && t->shape[i] > MAX_BOX) return;
+    if (i != last && t->shape[i] > TMA_MAX_BOX) return;
     if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;
     if (!known_to_launcher(f, op_operand(op, 1 + t->rank + i), &p.stride_params[i], &p.stride_values[i])) return;
     bool is_constant = p.stride_params[i] < 0;
-    if (i == last ? !is_constant || p.stride_values[i] != 1 : is_constant && p.stride_values[i] * bytes % ALIGNMENT != 0) return;
+    if (i == last ? !is_constant || p.stride_values[i] != 1 : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0) return;
   }
   Value *map = func_add_param(f, t, p);
   value_replace_all_uses(op_result(op, 0), map);

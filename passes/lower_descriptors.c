@@ -1,5 +1,6 @@
-// Descriptor accesses to masked pointers, where no TMA will do them: below sm_90, and of descriptors that the kernel makes
-// (those that the launcher could make are parameters by now, see hoist_descriptors).
+// Descriptor accesses to masked pointers, where no TMA will do them: below sm_90, by rows, reductions that TMA does not have, and of
+// descriptors that the kernel makes with blocks or strides that TMA does not take. (Those that the launcher could make are
+// parameters by now, see hoist_descriptors; the others' tensor maps are written by the kernel, see lower_tma.)
 //
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N
@@ -90,18 +91,16 @@ static Value *padding(Builder *b, const Fields *f, const Type *tile) {
 
 // What cuTensorMapEncodeTiled would refuse at the launch.
 static void check_box(Context *ctx, const Op *op, const Type *desc) {
-  enum { MAX_BOX = 256, MIN_BYTES = 16 };
-  uint32_t last = desc->rank - 1u, bytes = type_elem_bytes(desc);
-  int64_t width = type_desc_box_width(desc);
-  for (uint32_t i = 0; i < desc->rank; i++) {
-    if ((i == last ? width : desc->shape[i]) <= MAX_BOX) continue;
-    diag_error(ctx, op->span, "a block of %lld elements on axis %u: TMA moves at most %d", (long long)desc->shape[i], i, MAX_BOX);
-    diag_note(ctx, (Span){0, 0}, "use a block of %d and move it twice, or plain pointers", MAX_BOX);
+  int axis = tma_axis_too_long(desc);
+  if (axis >= 0) {
+    diag_error(ctx, op->span, "a block of %lld elements on axis %d: TMA moves at most %d", (long long)desc->shape[axis], axis, TMA_MAX_BOX);
+    diag_note(ctx, (Span){0, 0}, "use a block of %d and move it twice, or plain pointers", TMA_MAX_BOX);
     return;
   }
-  if (width * bytes >= MIN_BYTES) return;
-  diag_error(ctx, op->span, "a block of %lld bytes on the last axis: TMA moves at least %d", (long long)(width * bytes), MIN_BYTES);
-  diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", MIN_BYTES / bytes);
+  uint32_t bytes = type_elem_bytes(desc), width = type_desc_box_width(desc);
+  if (width * bytes >= TMA_ALIGNMENT) return;
+  diag_error(ctx, op->span, "a block of %u bytes on the last axis: TMA moves at least %d", width * bytes, TMA_ALIGNMENT);
+  diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", TMA_ALIGNMENT / bytes);
 }
 
 static void lower(Op *op, void *user) {
@@ -109,8 +108,14 @@ static void lower(Op *op, void *user) {
   if (!is_access(op)) return;
   Value *d = op_operand(op, 0);
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
-  if (tma_usable(l->module, d) && !by_rows) {
+  bool no_reduction = op->opcode == OP_DESC_REDUCE && !tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(d->type));
+  if (tma_usable(l->module, d) && !by_rows && !no_reduction) {
     check_box(l->ctx, op, d->type);
+    return;
+  }
+  if (no_reduction && !d->def && l->module->target->has_tma) {
+    diag_error(l->ctx, op->span, "TMA has no such reduction for elements of this type");
+    diag_note(l->ctx, (Span){0, 0}, "make the descriptor in the kernel with make_tensor_descriptor, from a pointer: then it is done by atomics");
     return;
   }
   if (d->def ? d->def->opcode != OP_MAKE_DESC : l->module->target->has_tma) {

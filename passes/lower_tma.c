@@ -1,6 +1,7 @@
 // lower_tma: descriptor accesses that pipeline_loops left become synchronous TMA copies through a shared buffer.
 //   in:  LAID_OUT; desc_load/desc_store/desc_reduce on descriptors that reach TMA
-//   out: none of those; every descriptor parameter knows its box and swizzle
+//   out: none of those; every descriptor parameter knows its box and swizzle; descriptors that the kernel makes for TMA have
+//        their tensor maps written by it, into memory that the launcher provides (a hidden parameter)
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
 //                                  %x = local_load %buf            (or %buf itself where an alloc of %x asked for this layout)
@@ -8,6 +9,8 @@
 //
 // A store does not wait: the wait comes before its buffer is written again, and before the kernel returns.
 #include "passes/tma.h"
+
+#include "ir/scratch.h"
 
 static void box_of(const Type *desc, int64_t box[MAX_RANK]) {
   for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
@@ -21,8 +24,37 @@ const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
   return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, swizzle, order);
 }
 
+int tma_axis_too_long(const Type *desc) {
+  uint32_t last = desc->rank - 1u;
+  for (uint32_t i = 0; i < desc->rank; i++)
+    if ((i == last ? type_desc_box_width(desc) : desc->shape[i]) > TMA_MAX_BOX) return (int)i;
+  return -1;
+}
+
 bool tma_usable(const Module *m, const Value *desc) {
-  return m->target->has_tma && desc->block;   // a parameter: what the kernel makes itself has no tensor map
+  if (!m->target->has_tma || desc->block) return m->target->has_tma;
+  if (desc->def->opcode == OP_MAKE_TENSOR_MAP) return true;
+  if (desc->def->opcode != OP_MAKE_DESC || !m->target->arch_specific) return false;
+  const Type *t = desc->type;
+  uint32_t bytes = type_elem_bytes(t);
+  if (tma_axis_too_long(t) >= 0 || type_desc_box_width(t) * bytes < TMA_ALIGNMENT) return false;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    int64_t stride;
+    bool known = value_constant_int(op_operand(desc->def, 1 + t->rank + i), &stride);
+    if (i + 1u == t->rank ? !known || stride != 1 : known && stride * bytes % TMA_ALIGNMENT != 0) return false;
+  }
+  return true;
+}
+
+bool tma_can_reduce(AtomicKind kind, const Type *elem) {
+  ScalarKind k = elem->kind == TYPE_SCALAR ? elem->scalar : SC_I64;
+  bool half = k == SC_F16 || k == SC_BF16, word = k == SC_I32 || k == SC_I64;
+  switch (kind) {
+    case ATOMIC_FADD: return half || k == SC_F32;
+    case ATOMIC_ADD: case ATOMIC_UMAX: case ATOMIC_UMIN: case ATOMIC_AND: case ATOMIC_OR: case ATOMIC_XOR: return word;
+    case ATOMIC_MAX: case ATOMIC_MIN: return half || word;
+    default: return false;
+  }
 }
 
 uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
@@ -81,6 +113,7 @@ typedef struct {
   Module *module;
   Func *func;
   bool stored, changed;
+  uint32_t num_maps;         // that the kernel writes
   bool scarce;               // a buffer for every store would not fit
   VEC(StoreBuffer) buffers;  // of stores in loops
   VEC(Op *) accesses;        // found before any is lowered: lowering a load erases ops behind it
@@ -185,6 +218,48 @@ static void count_bytes(Op *op, void *user) {
   if (op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE) *bytes += tma_tile_bytes(op_operand(op, 0)->type);
 }
 
+// ---- tensor maps of the kernel's own ----
+
+static Value *scratch_param(LowerTma *s) {
+  for (uint32_t i = 0; i < s->func->num_params; i++)
+    if (s->func->params[i].kind == PARAM_SCRATCH) return s->func->body->args[i];
+  Context *ctx = s->module->ctx;
+  FuncParam p = {.name = "scratch", .kind = PARAM_SCRATCH, .spelling = "*i8", .divisible = TENSOR_MAP_BYTES};
+  return func_add_param(s->func, type_ptr(ctx, type_scalar(ctx, SC_I8), false), p);
+}
+
+static bool is_written(const Value *desc) {
+  for (const Use *u = desc->uses; u; u = u->next)
+    if (u->user->opcode == OP_TMA_STORE || u->user->opcode == OP_TMA_REDUCE) return true;
+  return false;
+}
+
+static bool in_loop(const Op *op) {
+  for (const Op *p = op->parent->parent; p; p = p->parent->parent)
+    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) return true;
+  return false;
+}
+
+// Each make_desc has a map of its own in each program's scratch. In a loop it is written again when no copy uses it any more: loads
+// have been waited for where their data is read, stores are waited for here.
+static void write_map(Op *op, void *user) {
+  LowerTma *s = user;
+  Value *desc = op_result(op, 0);
+  if (op->opcode != OP_MAKE_DESC || !desc->uses || !tma_usable(s->module, desc)) return;
+  Context *ctx = s->module->ctx;
+  Builder b = builder_before(ctx, op);
+  Value *args[2 + 2 * MAX_RANK] = {scratch_param(s)};
+  for (uint32_t i = 0; i < op->num_operands; i++) args[1 + i] = op_operand(op, i);
+  if (in_loop(op) && is_written(desc)) op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  Op *map = build_op_typed(&b, OP_MAKE_TENSOR_MAP, &desc->type, 1, args, 1 + op->num_operands);
+  op_copy_attrs(ctx, map, op);
+  op_set_int(ctx, map, ATTR_START, s->num_maps++ * TENSOR_MAP_BYTES);
+  op_result(map, 0)->name = desc->name;
+  value_replace_all_uses(desc, op_result(map, 0));
+  op_erase(op);
+  s->changed = true;
+}
+
 // Shared memory must outlive the copies that read it.
 static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
@@ -211,6 +286,9 @@ bool pass_lower_tma(PassCtx *p) {
     block_walk(f->body, find, &s);
     for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
+    s.num_maps = 0;
+    block_walk(f->body, write_map, &s);
+    if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes) p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
   }
   return s.changed;
 }

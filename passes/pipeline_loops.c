@@ -87,7 +87,8 @@ static bool can_copy_async(const Pipe *s, const Op *load) {
 static void consider(Pipe *s, Op *op, bool all_loads) {
   Async a = {.load = op};
   if (op->opcode == OP_DESC_LOAD) {
-    if (!tma_usable(s->module, op_operand(op, 0))) return;
+    // There is one tensor map, not one a stage, where the descriptor changes from iteration to iteration.
+    if (!tma_usable(s->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), s->loop)) return;
     const Type *desc = op_operand(op, 0)->type;
     a.tma = true;
     a.buffer_type = type_buffer(s->ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(s->ctx, desc), 0);

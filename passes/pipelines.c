@@ -3,7 +3,7 @@
 //   TILE ───────────────────────────────► LAID_OUT ─────────────────────────────► ALLOCATED
 //
 //   canonicalize, cse                     coalesce            a layout for each tensor
-//   unroll, flatten loops                 accelerate_dot      dots onto tensor cores
+//   unroll, hoist descriptors, flatten    accelerate_dot      dots onto tensor cores
 //   descriptors to TMA or pointers        remove_conversions
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
@@ -24,8 +24,8 @@ static const PipelineStep tile_steps[] = {
   STEP(cse),
   STEP(unroll_loops),
   STEP(canonicalize),
-  STEP(flatten_loops),
   STEP_IF(hoist_descriptors, wants_tensor_maps),
+  STEP(flatten_loops),
   STEP(lower_descriptors),
   STEP_IF(fuse_multiply_add, wants_fusion),
   STEP(split_addresses),

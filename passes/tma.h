@@ -8,8 +8,15 @@
 // chunks. As a wgmma operand it is K-major when the last axis is K, else MN-major. The same for every access, because the
 // tensor map carries one swizzle.
 const Layout *tma_tile_layout(Context *ctx, const Type *desc);
-// Whether this descriptor reaches TMA on the target.
+// Whether this descriptor reaches TMA on the target: a parameter does, one that the kernel makes where the target can write tensor
+// maps and what is known of its block and strides is as TMA has it. What is not known must be so: as with Triton, a base and
+// strides that are no multiples of 16 bytes are the program's error.
 bool tma_usable(const Module *m, const Value *desc);
+// Whether TMA has the reduction for the element type.
+bool tma_can_reduce(AtomicKind kind, const Type *elem);
+// The axis along which TMA cannot move the block in boxes of at most TMA_MAX_BOX elements, or −1.
+enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };
+int tma_axis_too_long(const Type *desc);
 uint32_t tma_tile_bytes(const Type *desc);
 // Emits the load of one tile into buf, announced on bar (whose expect op the caller has emitted).
 void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords);

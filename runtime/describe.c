@@ -50,13 +50,13 @@ tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const 
   k->num_threads = m->num_warps * WARP_SIZE;
   k->num_ctas = m->num_ctas ? m->num_ctas : 1;
   k->shared_bytes = m->shared_bytes;
-  k->scratch_bytes = m->scratch_bytes;
   k->cooperative = m->cooperative;
   k->pdl = m->pdl;
   k->num_params = f->num_params;
   k->params = arena_array(&k->arena, KernelParam, f->num_params ? f->num_params : 1);
   for (uint32_t i = 0; i < f->num_params; i++) {
     copy_param(k, f, i);
+    if (f->params[i].kind == PARAM_SCRATCH) k->scratch_bytes = m->scratch_bytes;
     if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_DESC_FIELDS) k->num_args = i + 1;
   }
   k->num_constexprs = f->num_constexprs;
