@@ -21,12 +21,13 @@ static void put(MapWriter *w, const char *field, int index, LLVMValueRef value, 
   cg_insn_text(c, INSN_TENSORMAP_REPLACE, text, !value ? "b,r" : is_wide ? "b,r,l" : "b,r,r", c->t_void, args, value ? 3 : 2);
 }
 
-// As tensormap.replace numbers them.
+// As tensormap.replace numbers them. Only reductions look at signs.
 static uint32_t element_code(Cg *c, const Op *op, const Type *elem) {
+  bool is_signed = op_int(op, ATTR_SIGNED, 0);
   switch (cg_elem_kind(elem)) {
     case SC_I16: return 1;
-    case SC_I32: return 3;
-    case SC_I64: return 5;
+    case SC_I32: return is_signed ? 3 : 2;
+    case SC_I64: return is_signed ? 5 : 4;
     case SC_F16: return 6;
     case SC_F32: return 7;
     case SC_F64: return 9;

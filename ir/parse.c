@@ -472,6 +472,7 @@ static bool parse_param_attr(Parser *p, FuncParam *param) {
   if (!parse_int(p, &v)) return false;
   if (strcmp(key, "divisible") == 0) param->divisible = v;
   else if (strcmp(key, "swizzle") == 0) param->swizzle_bytes = (uint32_t)v;
+  else if (strcmp(key, "signed") == 0) param->is_signed = v != 0;
   else if (strcmp(key, "base") == 0) param->base_param = (int)v;
   else return diag_error(p->ctx, at, "unknown parameter attribute '%s'", key);
   return true;

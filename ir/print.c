@@ -292,6 +292,7 @@ static void print_param(Printer *p, const FuncParam *param, const char *printed_
     comma(out, &first);
     buf_printf(out, "padding = %s, swizzle = %u, box = ", attr_kind(ATTR_PADDING)->texts[param->padding], param->swizzle_bytes);
     print_ints(out, param->box, MAX_RANK);
+    if (param->is_signed) buf_puts(out, ", signed = 1");
   }
   if (param->kind == PARAM_AUTO_TENSORMAP) {
     int64_t extents[MAX_RANK], strides[MAX_RANK];

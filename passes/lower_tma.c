@@ -234,6 +234,14 @@ static bool is_written(const Value *desc) {
   return false;
 }
 
+static bool compares_signed(const Value *desc) {
+  for (const Use *u = desc->uses; u; u = u->next) {
+    int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD) : ATOMIC_ADD;
+    if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && type_is_int(desc->type)) return true;
+  }
+  return false;
+}
+
 static bool in_loop(const Op *op) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
     if (p->opcode == OP_FOR || p->opcode == OP_WHILE) return true;
@@ -253,6 +261,7 @@ static void write_map(Op *op, void *user) {
   if (in_loop(op) && is_written(desc)) op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
   Op *map = build_op_typed(&b, OP_MAKE_TENSOR_MAP, &desc->type, 1, args, 1 + op->num_operands);
   op_copy_attrs(ctx, map, op);
+  if (compares_signed(desc)) op_set_int(ctx, map, ATTR_SIGNED, 1);
   op_set_int(ctx, map, ATTR_START, s->num_maps++ * TENSOR_MAP_BYTES);
   op_result(map, 0)->name = desc->name;
   value_replace_all_uses(desc, op_result(map, 0));
@@ -281,6 +290,7 @@ bool pass_lower_tma(PassCtx *p) {
       if (f->params[i].kind != PARAM_DESC && f->params[i].kind != PARAM_AUTO_TENSORMAP) continue;
       f->params[i].swizzle_bytes = type_desc_swizzle_bytes(f->body->args[i]->type);
       box_of(f->body->args[i]->type, f->params[i].box);
+      f->params[i].is_signed = compares_signed(f->body->args[i]);
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);

@@ -20,6 +20,7 @@ static void copy_param(tile_kernel *k, const Func *f, uint32_t i) {
   } else if (type->kind == TYPE_DESC) {
     to->scalar = type->elem->scalar;
     to->rank = type->rank;
+    to->is_unsigned = !from->is_signed;
   }
   memcpy(to->box, from->box, sizeof to->box);
   memcpy(to->extent_params, from->extent_params, sizeof to->extent_params);

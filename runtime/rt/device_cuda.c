@@ -197,9 +197,10 @@ static void cuda_unload(tile_kernel *k) {
 
 // ---- launching ----
 
+// Signedness matters to reductions alone; 64-bit sums exist for unsigned maps only.
 static const CUtensorMapDataType map_types[NUM_SCALARS] = {
-  [SC_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [SC_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,     [SC_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
-  [SC_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,     [SC_F8E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,   [SC_F8E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+  [SC_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [SC_I16] = CU_TENSOR_MAP_DATA_TYPE_UINT16,     [SC_I32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,
+  [SC_I64] = CU_TENSOR_MAP_DATA_TYPE_UINT64,    [SC_F8E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,   [SC_F8E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
   [SC_F8E4B15] = CU_TENSOR_MAP_DATA_TYPE_UINT8, [SC_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,    [SC_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
   [SC_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,   [SC_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
 };
@@ -217,9 +218,12 @@ static tile_status encode_map(const CudaDevice *d, const tile_kernel *k, const K
   }
   CUtensorMapSwizzle swizzle = p->swizzle_bytes ? (CUtensorMapSwizzle)(log2_u32(p->swizzle_bytes) - 4) : CU_TENSOR_MAP_SWIZZLE_NONE;
   bool is_nan = p->padding == PAD_NAN && scalar_is_float(p->scalar);
+  CUtensorMapDataType type = map_types[p->scalar];
+  if (!p->is_unsigned && type == CU_TENSOR_MAP_DATA_TYPE_UINT32) type = CU_TENSOR_MAP_DATA_TYPE_INT32;
+  if (!p->is_unsigned && type == CU_TENSOR_MAP_DATA_TYPE_UINT64) type = CU_TENSOR_MAP_DATA_TYPE_INT64;
   char doing[128];
   snprintf(doing, sizeof doing, "%s: making the tensor map of '%s'", k->name, p->name);
-  return cuda_check(&d->cu, d->cu.tensor_map_encode(map, map_types[p->scalar], rank, (void *)(uintptr_t)t->base, dims, strides, box, ones,
+  return cuda_check(&d->cu, d->cu.tensor_map_encode(map, type, rank, (void *)(uintptr_t)t->base, dims, strides, box, ones,
                                                     CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                                     is_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
                     doing, error);
