@@ -4,6 +4,8 @@
 
 #include "prelude_math.inc"
 #include "prelude_math64.inc"
+#include "prelude_special.inc"
+#include "prelude_device.inc"
 #include "prelude_random.inc"
 #include "prelude_scaled.inc"
 #include "prelude_standard.inc"
@@ -14,6 +16,8 @@
   F(random, false)       \
   F(scaled, false)       \
   F(math, true)          \
-  F(math64, true)
+  F(math64, true)        \
+  F(device, true)        \
+  F(special, true)
 
 #endif

@@ -8,6 +8,7 @@ import math
 import operator
 import random
 import struct
+from fractions import Fraction
 
 inf, nan, pi = math.inf, math.nan, math.pi
 
@@ -90,6 +91,21 @@ def rnd(T, v, mode="rtne"):
     if abs(r) > big:
         r = math.copysign(big if bits(T) == 8 or mode == "rtz" else inf, v)
     return r
+
+
+def directed(T, v, mode):
+    """v, a Fraction, as a T by the rule rn (nearest even), rz (toward zero), rd (down) or ru (up)."""
+    m, _, bias, _, _ = FORMAT[T]
+    if v == 0:
+        return 0.0
+    e = abs(v.numerator).bit_length() - v.denominator.bit_length()
+    e -= abs(v) < Fraction(2) ** e
+    unit = Fraction(2) ** (max(e, 1 - bias) - m)
+    r = {"rn": round, "rz": math.trunc, "rd": math.floor, "ru": math.ceil}[mode](v / unit) * unit
+    if abs(r) <= largest(T):
+        return float(r)
+    outward = mode == "rn" or mode == ("ru" if v > 0 else "rd")
+    return math.copysign(inf if outward else largest(T), 1 if v > 0 else -1)
 
 
 def int_to_odd(v):
@@ -363,3 +379,19 @@ def npy(T, shape, values):
 
 def npy_values(T, data):
     return unpack(T, data[10 + int.from_bytes(data[8:10], "little"):])
+
+
+# ---- tables ----
+# J, Y and I of orders 0 and 1 at 0.5, 3, 7.5 and 20; J and Y of orders 0 1 2 3 5 10 20 2 at 2 2 2 10 2 10 10 0.5
+BESSEL = [
+    [[0.9384698072408129, -0.26005195490193345, 0.2663396578803784, 0.16702466434058316],
+     [-0.44451873350670656, 0.3768500100127904, 0.11731328614820863, 0.06264059680938383],
+     [1.0634833707413236, 4.8807925858650245, 268.16131151518937, 43558282.559553534]],
+    [[0.2422684576748739, 0.3390589585259365, 0.1352484275797055, 0.06683312417585005],
+     [-1.471472392670243, 0.3246744247918, -0.25912851048611624, -0.1655116143625213],
+     [0.2578943053908963, 3.9533702174026093, 249.58436542268814, 42454973.38512777]],
+]
+BESSEL_N = [
+    [0.22389077914123567, 0.5767248077568734, 0.35283402861563773, 0.058379379305186815, 0.007039629755871685, 0.20748610663335887, 1.1513369247813398e-05, 0.03060402345868264],
+    [0.5103756726497451, -0.10703243154093754, -0.6174081041906827, -0.2513626571838373, -9.935989128481975, -0.35981415218340274, -1597.483848269626, -5.441370837174266],
+]
