@@ -134,8 +134,7 @@ static void close_session(Session *s) {
 
 // ---- after the run ----
 
-static tile_status check(Run *run, const CompileJob *job, int config, tile_error **error) {
-  const Options *o = run->options;
+static tile_status check_limits(const Options *o, CheckLimits *out, tile_error **error) {
   CheckLimits limits = {0};
   const struct { const char *text; double *value; } given[] = {{o->rtol, &limits.rtol}, {o->atol, &limits.atol}};
   for (uint32_t i = 0; i < countof(given); i++) {
@@ -145,8 +144,43 @@ static tile_status check(Run *run, const CompileJob *job, int config, tile_error
     if (end == given[i].text || *end || !(*given[i].value >= 0)) return error_set(error, TILE_ERROR_USAGE, "--rtol and --atol take a number, not '%s'", given[i].text);
   }
   limits.has_rtol = o->rtol != NULL;
+  *out = limits;
+  return TILE_OK;
+}
+
+// On the simulator with several schedules: each must give what the first gave, within the bounds of --check.
+static tile_status check_schedules(Session *s, tile_error **error) {
+  Run *run = s->run;
+  const Options *o = run->options;
+  CheckLimits limits;
+  tile_status status = check_limits(o, &limits, error);
+  tile_launch_options launch = launch_options(run);
+  long long first = o->sim_seed < 0 ? 0 : (long long)o->sim_seed;
+  for (int64_t k = 1; status == TILE_OK && k < o->sim_seeds; k++) {
+    ArenaMark mark = arena_mark(run->arena);
+    for (uint32_t i = 0; status == TILE_OK && i < run->num_buffers; i++)
+      status = tile_memory_upload(s->device, run->buffers[i].address, run->buffers[i].initial.data, host_bytes(&run->buffers[i].initial), error);
+    if (status == TILE_OK) status = tile_kernel_launch(s->kernel, &launch, s->args, s->num_args, error);
+    if (status == TILE_OK) status = tile_device_synchronize(s->device, error);
+    for (uint32_t i = 0; status == TILE_OK && i < run->num_buffers; i++) {
+      RunBuffer *b = &run->buffers[i];
+      HostTensor now;
+      status = download(s, b, &now, error);
+      uint64_t at;
+      if (status != TILE_OK || !check_differs(&now, &b->result, &limits, &at)) continue;
+      status = error_set(error, TILE_ERROR_RUN, "seed %lld gives another result than seed %lld: element %llu of %s is %.9g instead of %.9g", first + (long long)k, first,
+                         (unsigned long long)at, b->name, host_get(&now, at), host_get(&b->result, at));
+    }
+    arena_rewind(run->arena, mark);
+  }
+  return status;
+}
+
+static tile_status check(Run *run, const CompileJob *job, int config, tile_error **error) {
+  CheckLimits limits;
   Session s = {.run = run};
-  tile_status status = tile_device_open("interp", &s.device, error);
+  tile_status status = check_limits(run->options, &limits, error);
+  if (status == TILE_OK) status = tile_device_open("interp", &s.device, error);
   if (status == TILE_OK) status = compile_for(&s, job, config, error);
   if (status == TILE_OK) limits.uses_tf32 = module_uses_tf32(s.program->module);
   if (status == TILE_OK) status = run_once(&s, true, error);
@@ -244,7 +278,9 @@ static void say_device(const Options *o, const tile_device *d) {
 static tile_status set_up_simulator(const Options *o, Arena *arena, tile_error **error) {
   const struct { const char *name, *value; } given[] = {
     {"TILE_SIM_SEED", o->sim_seed < 0 ? NULL : arena_printf(arena, "%lld", (long long)o->sim_seed)},
-    {"TILE_SIM_SEEDS", o->sim_seeds < 0 ? NULL : arena_printf(arena, "%lld", (long long)o->sim_seeds)},
+    // With --check the schedules are launches of their own, so that their results can be compared (check_schedules).
+    {"TILE_SIM_SEEDS", o->sim_seeds < 0 ? NULL : o->check ? "1" : arena_printf(arena, "%lld", (long long)o->sim_seeds)},
+    {"TILE_SIM_SEED_STEP", o->check && o->sim_seeds > 1 ? "1" : NULL},
     {"TILE_SIM_TRACE", o->sim_trace},
   };
   for (uint32_t i = 0; i < countof(given); i++)
@@ -294,6 +330,7 @@ int run_main(const Options *o, Arena *arena) {
     status = run_once(&s, false, &error);
   }
   if (status == TILE_OK) status = print_and_save(&run, &error);
+  if (status == TILE_OK && o->check && o->sim_seeds > 1) status = check_schedules(&s, &error);
   int config = s.program ? s.program->config : -1;
   if (status == TILE_OK && o->bench) status = bench(&s, &error);
   close_session(&s);

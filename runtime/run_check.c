@@ -47,6 +47,12 @@ static Difference compare(const HostTensor *got, const HostTensor *ref, double r
   return d;
 }
 
+bool check_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first) {
+  Difference d = compare(got, ref, limits->has_rtol ? limits->rtol : default_rtol(ref->dtype, limits->uses_tf32), limits->atol);
+  *first = d.first_bad;
+  return d.bad != 0;
+}
+
 bool check_is_close(const HostTensor *got, const HostTensor *ref, bool uses_tf32) {
   return compare(got, ref, default_rtol(ref->dtype, uses_tf32), 0).bad == 0;
 }

@@ -232,7 +232,15 @@ static void start_cta(Cta *c, Cluster *cl, uint32_t rank, const uint32_t id[3]) 
   if (g->hooks.cta_begin) g->hooks.cta_begin(c);
 }
 
-// Cluster n of the grid: the CTAs of a cluster are neighbours in each dimension.
+// The cluster that starts as the nth. The hardware promises no order; programs may wait for others among those that fit at once,
+// so clusters change places only within a window of that size.
+static uint64_t nth_cluster(const Grid *g, uint64_t n, uint64_t total) {
+  uint64_t window = 64;
+  while (window > g->max_resident || n / window * window + window > total) window /= 2;
+  return g->policy == 1 ? n ^ (window - 1) : g->policy == 3 ? n ^ (g->seed * 0x9e3779b9u >> 8) % window : n;
+}
+
+// The next cluster of the grid: its CTAs are neighbours in each dimension.
 static void add_cluster(Grid *g) {
   Cluster *cl = g->pool;
   if (cl) g->pool = cl->next;
@@ -246,7 +254,7 @@ static void add_cluster(Grid *g) {
     cl->ctas = calloc(cl->num_ctas, sizeof *cl->ctas);
     for (uint32_t i = 0; i < cl->num_ctas; i++) cl->ctas[i] = calloc(1, sizeof **cl->ctas);
   }
-  uint64_t n = g->next_cta / cl->num_ctas;
+  uint64_t n = nth_cluster(g, g->next_cta / cl->num_ctas, g->num_ctas / cl->num_ctas);
   uint32_t across = lp->grid[0] / cl->dim[0], down = lp->grid[1] / cl->dim[1];
   cl->id[0] = (uint32_t)(n % across);
   cl->id[1] = (uint32_t)(n / across % down);
@@ -335,7 +343,7 @@ static bool all_idle(const Grid *g, uint64_t polls) {
 
 static void run_grid(Grid *g) {
   uint64_t cluster_size = (uint64_t)g->launch.cluster[0] * g->launch.cluster[1] * g->launch.cluster[2];
-  uint64_t want = g->launch.cooperative ? g->num_ctas / cluster_size : g->policy == 3 ? 2 : 1;
+  uint64_t want = g->launch.cooperative ? g->num_ctas / cluster_size : g->policy == 3 ? 2 : g->policy == 1 ? 3 : 1;
   while (!g->failed) {
     while (g->num_resident < want && g->next_cta < g->num_ctas) add_cluster(g);
     if (!g->resident) break;
@@ -438,5 +446,6 @@ CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp) {
     rc = run_once(sim, d, lp, sim->seed + k);
   }
   free(saved);
+  sim->seed += sim->seed_step;
   return rc;
 }

@@ -20,6 +20,7 @@ void sim_init(Sim *sim) {
   arena_init(&sim->arena);
   sim->seed = env_number("TILE_SIM_SEED", 0);
   sim->num_seeds = (uint32_t)env_number("TILE_SIM_SEEDS", 1);
+  sim->seed_step = env_number("TILE_SIM_SEED_STEP", 0);
   sim->checks = (uint32_t)env_number("TILE_SIM_CHECKS", CHECK_RACES | CHECK_UNDEF | CHECK_ASYNC);
   sim->max_steps = env_number("TILE_SIM_MAX_STEPS", 0);
   sim->trace_path = getenv("TILE_SIM_TRACE");

@@ -452,6 +452,7 @@ struct Sim {
   int num_devices;
   uint64_t seed;
   uint32_t num_seeds;
+  uint64_t seed_step;          // added to seed after each launch
   uint32_t checks;
   uint64_t max_steps;
   const char *trace_path;
