@@ -116,9 +116,9 @@ static tile_status compile_program(tile_jit_kernel *k, const Request *r, int con
                     .hooks = &jit->hooks, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
-  double start = now_ms();
+  double begin = now_ms();
   tile_status status = compile(&job, program, error);
-  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - start);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
   return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
 }
 
@@ -168,6 +168,14 @@ static bool map_args(const tile_jit_kernel *k, tile_variant *v) {
   return true;
 }
 
+static tile_status start(tile_jit_kernel *k, const Request *r, Arena *a, tile_variant *v, tile_error **error) {
+  double begin = now_ms();
+  tile_status status = kernel_start(v->kernel, error);
+  if (status != TILE_OK) v->kernel = NULL;
+  else if (k->jit->device->arch) jit_event(k->jit, TILE_EVENT_LOAD, k->name, jit_variant_text(a, k, r->args), now_ms() - begin);
+  return status;
+}
+
 static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_variant *v, tile_error **error) {
   const tile_jit *jit = k->jit;
   tile_status status;
@@ -177,8 +185,7 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
   if (jit->cache) jit_event(jit, image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
   v->kernel = image ? image_read(jit->device, image, size) : NULL;
   if (v->kernel) {
-    status = kernel_start(v->kernel, error);
-    if (status != TILE_OK) v->kernel = NULL;
+    status = start(k, r, a, v, error);
     free(image);
     return status;
   }
@@ -196,8 +203,7 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
       image_write(&bytes, v->kernel);
       cache_put(jit->cache, buf_str(&key), key.size, buf_str(&bytes), bytes.size);
     }
-    status = kernel_start(v->kernel, error);
-    if (status != TILE_OK) v->kernel = NULL;
+    status = start(k, r, a, v, error);
   }
   if (status == TILE_OK && !jit->device->arch) v->program = program;
   else tile_program_free(program);

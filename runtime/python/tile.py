@@ -55,7 +55,7 @@ class _Event(Structure):
 
 _EVENT_FN = ctypes.CFUNCTYPE(None, c_void_p, POINTER(_Event))
 _GRID_FN = ctypes.CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_uint32))
-EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip")
+EVENTS = ("compile_begin", "compile_end", "cache_hit", "cache_miss", "unprepared", "tune_step", "tune_skip", "launch", "load")
 
 
 class Error(RuntimeError):

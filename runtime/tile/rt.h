@@ -87,14 +87,14 @@ TILE_API void tile_error_free(tile_error *error);    /* NULL is fine */
 
 typedef enum tile_event_kind {
   TILE_EVENT_COMPILE_BEGIN = 0, TILE_EVENT_COMPILE_END = 1, TILE_EVENT_CACHE_HIT = 2, TILE_EVENT_CACHE_MISS = 3,
-  TILE_EVENT_UNPREPARED = 4, TILE_EVENT_TUNE_STEP = 5, TILE_EVENT_TUNE_SKIP = 6, TILE_EVENT_LAUNCH = 7
+  TILE_EVENT_UNPREPARED = 4, TILE_EVENT_TUNE_STEP = 5, TILE_EVENT_TUNE_SKIP = 6, TILE_EVENT_LAUNCH = 7, TILE_EVENT_LOAD = 8
 } tile_event_kind;
 typedef struct tile_event {
   tile_event_kind kind;
   const char *kernel;          /* "" while a file with several kernels is compiled */
   const char *variant;         /* the argument types with hints and the constexprs: "*fp32:16, i32, BLOCK=1024".
                                   TUNE_STEP: the configuration; TUNE_SKIP: why one is out of the race; LAUNCH: "" */
-  double milliseconds;         /* COMPILE_END; TUNE_STEP: of one launch */
+  double milliseconds;         /* COMPILE_END; LOAD: what the driver took; TUNE_STEP: of one launch */
   const uint32_t *grid;        /* LAUNCH: the three sizes, else NULL */
   void *stream;                /* LAUNCH */
 } tile_event;

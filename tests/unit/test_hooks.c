@@ -16,7 +16,7 @@ static const char source[] =
 typedef struct {
   int64_t blocks, bytes, calls, fail_at;   // what is out; fail_at: the call that gets nothing
   int polls, stop_at;
-  int events[8];
+  int events[16];
   char last[128];
   uint32_t grid;
 } Host;

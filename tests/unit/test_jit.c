@@ -47,7 +47,7 @@ static const char source[] =
     tile_error_free(error);                                                                                \
   } while (0)
 
-typedef struct { int events[8]; char last[256]; } Seen;
+typedef struct { int events[16]; char last[256]; } Seen;
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
 static void on_event(void *user, const tile_event *e) {
   Seen *s = user;
