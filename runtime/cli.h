@@ -17,6 +17,7 @@ unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMI
 tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c
+int tune_main(const Options *o, Arena *arena);                       // tune_main.c
 int commands_main(const Options *o);                                  // run_commands.c
 int cache_main(const Options *o, Arena *arena, int argc, const char *const *argv);   // cache_main.c
 

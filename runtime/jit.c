@@ -21,17 +21,6 @@ static tile_arg default_of(const CtParam *p) {
   }
 }
 
-// Does the name stand in the list of names that @triton.autotune's key is?
-static bool is_in(const CtValue *list, const char *name) {
-  const CtValue *v = list ? ct_unwrap((CtValue *)(uintptr_t)list) : NULL;
-  if (!v || (v->kind != CT_LIST && v->kind != CT_TUPLE)) return false;
-  for (uint32_t i = 0; i < v->list.count; i++) {
-    const CtValue *item = ct_unwrap(v->list.data[i]);
-    if (item->kind == CT_STR && !strcmp(item->str.data, name)) return true;
-  }
-  return false;
-}
-
 static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn, tile_error **error) {
   (void)error;
   k->jit = jit;
@@ -50,7 +39,7 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
     k->params[i] = (JitParam){.name = p->name, .has_default = p->default_value != NULL, .default_arg = default_of(p),
                               .traits = {.is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
                                          .never_aligned = p->do_not_specialize_on_alignment,
-                                         .is_value_keyed = fn->num_heuristics != 0 || (fn->autotune && jit->tune != TILE_TUNE_OFF && is_in(fn->autotune->key, p->name))}};
+                                         .is_value_keyed = fn->num_heuristics != 0 || (jit->tune != TILE_TUNE_OFF && jit_is_key(fn, p->name))}};
     if (i < JIT_MAX_PARAMS) k->traits[i] = k->params[i].traits;
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
@@ -340,7 +329,17 @@ static void place(Table *t, const Entry *e) {
   t->count++;
 }
 
-// With k's lock. False when memory runs out.
+// The slot of an entry with this key; NULL: there is none.
+static _Atomic(const Entry *) *slot_of(Table *t, const Key *key) {
+  for (uint32_t i = t ? (uint32_t)key->hash & t->mask : 0; t; i = (i + 1) & t->mask) {
+    const Entry *e = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
+    if (!e) return NULL;
+    if (same_entry(e, key)) return &t->slots[i];
+  }
+  return NULL;
+}
+
+// With k's lock. An entry that was there is replaced. False when memory runs out.
 static bool insert(tile_jit_kernel *k, const Key *key, tile_variant *v) {
   Table *t = atomic_load_explicit(&k->table, memory_order_relaxed);
   if (!t || (t->count + 1) * 2 > t->mask) {
@@ -360,7 +359,9 @@ static bool insert(tile_jit_kernel *k, const Key *key, tile_variant *v) {
   memcpy(words, key->words, key->num_words * sizeof *words);
   for (uint32_t i = 0; i < key->num_texts; i++) texts[i] = arena_printf(&k->arena, "%s", key->texts[i]);
   *e = (Entry){key->hash, key->num_words, key->num_texts, words, texts, v};
-  place(t, e);
+  _Atomic(const Entry *) *old = slot_of(t, key);
+  if (old) atomic_store_explicit(old, e, memory_order_release);
+  else place(t, e);
   return true;
 }
 
@@ -392,12 +393,49 @@ static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
   return true;
 }
 
-static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_prepare, tile_variant **out, tile_error **error) {
+static tile_status refuse_captured(const tile_jit_kernel *k, const Request *r, tile_error **error) {
+  Arena a;
+  arena_init(&a);
+  error_set(error, TILE_ERROR_USAGE, "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture", k->name, jit_variant_text(&a, k, r->args));
+  arena_free(&a);
+  return TILE_ERROR_USAGE;
+}
+
+// With the lock: may a launch make what is missing? A prepare always may.
+static tile_status may_make(const tile_jit_kernel *k, const Request *r, tile_error **error) {
+  if (k->jit->policy == TILE_JIT_FORBID) return refuse_unprepared(k, r->args, error);
+  const DeviceOps *ops = k->jit->device->ops;
+  return ops->is_capturing && ops->is_capturing(k->jit->device, r->options->stream) ? refuse_captured(k, r, error) : TILE_OK;
+}
+
+typedef enum { MAKE_FOR_LAUNCH, MAKE_FOR_PREPARE, MAKE_BY_TUNING } Purpose;
+
+// Without the lock.
+static tile_status make_one(tile_jit_kernel *k, const Request *r, Purpose why, tile_tuning *report, tile_variant **v, tile_error **error) {
+  Arena a;
+  arena_init(&a);
+  tile_status status;
+  if (why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN) jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
+  bool has_config = gives_config(k, r->args);
+  if (why == MAKE_BY_TUNING) status = jit_tune(k, r, jit_result_key(&a, k, r), report, v, error);
+  else if (has_config) status = jit_compile(k, r, CONFIG_NONE, v, error);
+  else status = tile_jit_is_tuned(k) ? jit_tuned(k, r, v, error) : jit_first(k, r, v, error);
+  arena_free(&a);
+  return status;
+}
+
+static void remove_pending(tile_jit_kernel *k, const Pending *me) {
+  Pending **p = &k->pending;
+  while (*p != me) p = &(*p)->next;
+  *p = me->next;
+}
+
+static tile_status make_variant(tile_jit_kernel *k, const Request *r, Purpose why, tile_tuning *report, tile_variant **out, tile_error **error) {
   Pending me = {r->key, NULL};
   pthread_mutex_lock(&k->lock);
   while (is_pending(k, r->key)) pthread_cond_wait(&k->done, &k->lock);
-  tile_status status = TILE_OK;
-  if (!(*out = find(k, r->key)) && !is_prepare && k->jit->policy == TILE_JIT_FORBID) status = refuse_unprepared(k, r->args, error);
+  *out = why == MAKE_BY_TUNING ? NULL : find(k, r->key);
+  tile_status status = !*out && why == MAKE_FOR_LAUNCH ? may_make(k, r, error) : TILE_OK;
   if (*out || status != TILE_OK) {
     pthread_mutex_unlock(&k->lock);
     return status;
@@ -405,22 +443,10 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, bool is_pr
   me.next = k->pending;
   k->pending = &me;
   pthread_mutex_unlock(&k->lock);
-  if (!is_prepare && k->jit->policy == TILE_JIT_WARN) {
-    Arena a;
-    arena_init(&a);
-    jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
-    arena_free(&a);
-  }
   tile_variant *v = NULL;
-  bool has_config = gives_config(k, r->args);
-  if (tile_jit_is_tuned(k) && !has_config) status = jit_tuned(k, r, &v, error);
-  else status = jit_compile(k, r, has_config ? CONFIG_NONE : CONFIG_FIRST, &v, error);
+  status = make_one(k, r, why, report, &v, error);
   pthread_mutex_lock(&k->lock);
-  for (Pending **p = &k->pending; *p; p = &(*p)->next)
-    if (*p == &me) {
-      *p = me.next;
-      break;
-    }
+  remove_pending(k, &me);
   if (v) {
     if (!insert(k, r->key, v)) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
     v->next = k->variants;
@@ -456,14 +482,14 @@ tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *
   return make_key(&key, k, o, given, num_given, args, NULL) == TILE_OK ? find(k, &key) : NULL;
 }
 
-static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, bool is_prepare, tile_arg *args,
+static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, Purpose why, tile_arg *args,
                                 tile_variant **variant, tile_error **error) {
   Key key;
   tile_status status = make_key(&key, k, o, given, num_given, args, error);
   if (status != TILE_OK) return status;
   if ((*variant = find(k, &key))) return TILE_OK;
   const Request request = {&key, o, args};
-  return make_variant(k, &request, is_prepare, variant, error);
+  return make_variant(k, &request, why, NULL, variant, error);
 }
 
 static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
@@ -473,14 +499,49 @@ static inline tile_jit_launch_options launch_options(const tile_jit_launch_optio
   return o;
 }
 
+// What the configuration's pre_hook zeroes.
+static tile_status zero_arrays(const tile_variant *v, const tile_jit_launch_options *o, const tile_arg *args, tile_error **error) {
+  tile_device *d = v->owner->jit->device;
+  tile_status status = TILE_OK;
+  for (uint32_t i = 0; status == TILE_OK && i < v->owner->num_params && v->zeroes >> i; i++) {
+    if (!(v->zeroes >> i & 1)) continue;
+    size_t bytes = o->arg_bytes && i < o->num_arg_bytes ? o->arg_bytes[i] : 0;
+    if (!bytes) return error_set(error, TILE_ERROR_USAGE, "%s: a pre_hook zeroes '%s': give its size in arg_bytes", v->owner->name, v->owner->params[i].name);
+    status = d->ops->clear(d, args[i].value.pointer, bytes, o->stream, error);
+  }
+  return status;
+}
+
 tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_error **error) {
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   tile_variant *v;
-  tile_status status = find_or_make(k, &o, given, num_args, false, args, &v, error);
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_LAUNCH, args, &v, error);
   if (status != TILE_OK) return status;
   if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+  if (v->zeroes && (status = zero_arrays(v, &o, args, error)) != TILE_OK) return status;
   return variant_launch(v, o.grid, o.stream, args, error);
+}
+
+tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_tuning **report, tile_error **error) {
+  if (report) *report = NULL;
+  if (!k->fn->autotune || k->jit->tune == TILE_TUNE_OFF)
+    return error_set(error, TILE_ERROR_USAGE, k->fn->autotune ? "%s: the jit was opened with tuning off" : "%s has no @triton.autotune to choose from", k->name);
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  Key key;
+  tile_status status = make_key(&key, k, &o, given, num_args, args, error);
+  if (status != TILE_OK) return status;
+  tile_tuning *t = calloc(1, sizeof *t);
+  if (!t) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  arena_init(&t->arena);
+  const Request request = {&key, &o, args};
+  tile_variant *v = NULL;
+  status = make_variant(k, &request, MAKE_BY_TUNING, t, &v, error);
+  t->variant = v;
+  if (report) *report = t;
+  else tile_tuning_free(t);
+  return status;
 }
 
 tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, const tile_variant **variant,
@@ -488,7 +549,7 @@ tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   tile_variant *v;
-  tile_status status = find_or_make(k, &o, given, num_args, true, args, &v, error);
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, args, &v, error);
   if (status == TILE_OK && variant) *variant = v;
   return status;
 }

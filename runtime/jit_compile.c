@@ -143,6 +143,10 @@ static Buf cache_key(const tile_jit_kernel *k, const Request *r, int config, Are
   buf_printf(&b, "%skernel %s\nconfig %d\nwords", k->jit->identity, k->name, config);
   for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
   for (uint32_t i = 0; i < r->key->num_texts; i++) buf_printf(&b, "\ntext %s", r->key->texts[i]);
+  // A hook may have changed the blocks that the key has.
+  for (uint32_t i = 0; i < k->num_params; i++)
+    for (uint32_t axis = 0; r->args[i].kind == TILE_ARG_TENSOR && axis < r->args[i].value.tensor->rank; axis++)
+      buf_printf(&b, "\nblock %u %lld", i, (long long)r->args[i].value.tensor->block[axis]);
   return b;
 }
 

@@ -39,6 +39,7 @@ struct tile_variant {
   tile_jit_kernel *owner;
   tile_kernel *kernel;
   tile_program *program;       // the interpreter runs its IR; else NULL
+  uint64_t zeroes;             // parameters whose arrays a pre_hook zeroes before each launch
   uint8_t arg_params[JIT_MAX_PARAMS];   // the parameter that each argument of the compiled kernel comes from
   pthread_mutex_t lock;        // the interpreter runs one launch at a time
 };
@@ -79,6 +80,13 @@ struct tile_jit_kernel {
   size_t num_variants;
 };
 
+struct tile_tuning {
+  Arena arena;
+  tile_tune_candidate *candidates;
+  uint32_t count;
+  const tile_variant *variant;
+};
+
 typedef struct TuneResult TuneResult;
 struct TuneResult { TuneResult *next; const char *kernel, *device, *key, *config; double milliseconds; };
 
@@ -99,6 +107,7 @@ struct tile_jit {
   size_t size;
   Context ctx;                 // the source as a whole: what its kernels are. Fixed after opening
   Frontend *frontend;
+  CtModule *objects;           // what functions of the source see of arguments; NULL until one is called
   tile_jit_kernel *kernels;
   uint32_t num_kernels;
   Cache *cache;                // or NULL
@@ -127,7 +136,26 @@ void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, co
 
 // jit_tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);
+// Times all of them. key is the result's; report may be NULL.
+tile_status jit_tune(tile_jit_kernel *k, const Request *request, const char *key, tile_tuning *report, tile_variant **variant, tile_error **error);
+// The first configuration that compiles and fits.
+tile_status jit_first(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);
+
+// jit_results.c
+const char *jit_result_key(Arena *a, const tile_jit_kernel *k, const Request *request);
+int jit_find_result(tile_jit_kernel *k, const char *key);   // the configuration; -1: nothing is known
+tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double milliseconds, tile_error **error);
 tile_status jit_load_results(tile_jit *jit, tile_error **error);
+
+// jit_source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
+typedef struct { const tile_arg *args; uint64_t zeroes; } Hooked;
+tile_status jit_prune(tile_jit_kernel *k, const Request *request, bool *is_pruned, tile_error **error);
+// The configuration's pre_hook and, where it is_timed, autotune's own.
+tile_status jit_pre_hooks(tile_jit_kernel *k, const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error);
+tile_status jit_post_hook(tile_jit_kernel *k, const Request *request, uint32_t config, tile_error **error);
+bool jit_has_hooks(const tile_jit_kernel *k);                     // of configurations
+bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it
+bool jit_is_key(const CtFunction *fn, const char *param);         // key names it
 
 // build_id.c: names the build of the code that runs, for cache keys.
 void build_id(char *out, size_t size);

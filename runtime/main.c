@@ -1,4 +1,4 @@
-// tilec: compile a file and write what was asked for. `tilec run` is in run.c and run_commands.c, `tilec cache` in cache_main.c.
+// tilec: compile a file and write what was asked for. `tilec run` is in run.c and run_commands.c, `tilec tune` in tune_main.c, `tilec cache` in cache_main.c.
 #include <stdio.h>
 #include <string.h>
 
@@ -29,15 +29,16 @@ int main(int argc, char **argv) {
   arena_init(&arena);
   Options options;
   options_init(&options, &arena);
-  bool is_run = argc > 1 && !strcmp(argv[1], "run");
-  int skip = argc > 0 ? 1 + is_run : 0;
+  bool is_run = argc > 1 && !strcmp(argv[1], "run"), is_tune = argc > 1 && !strcmp(argv[1], "tune");
+  int skip = argc > 0 ? 1 + (is_run || is_tune) : 0;
+  Command command = is_tune ? COMMAND_TUNE : is_run ? COMMAND_RUN : COMMAND_COMPILE;
   tile_error *error = NULL;
   int exit_status;
   if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, &arena, argc - 2, (const char *const *)argv + 2);
-  else if (!options_parse(&options, is_run ? COMMAND_RUN : COMMAND_COMPILE, argc - skip, (const char *const *)argv + skip, &error))
+  else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
-    exit_status = options.commands ? commands_main(&options) : is_run ? run_main(&options, &arena) : compile_main(&options);
+    exit_status = options.commands ? commands_main(&options) : is_tune ? tune_main(&options, &arena) : is_run ? run_main(&options, &arena) : compile_main(&options);
   arena_free(&arena);
   return exit_status;
 }

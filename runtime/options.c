@@ -12,7 +12,7 @@
 #include "runtime/file.h"
 
 typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST } Kind;
-typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_INFO, NUM_GROUPS } Group;
+typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_INFO, NUM_GROUPS } Group;
 typedef struct {
   Kind kind;
   Group group;
@@ -130,6 +130,8 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
 static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
   if (command == COMMAND_COMPILE && r->group == GROUP_RUN)
     return usage(error, arena_printf(o->arena, "%s is an option of `tilec run`", spelling(o->arena, r)));
+  if (command != COMMAND_TUNE && r->group == GROUP_TUNE)
+    return usage(error, arena_printf(o->arena, "%s is an option of `tilec tune`", spelling(o->arena, r)));
   return true;
 }
 
@@ -252,7 +254,7 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 
 // ---- the table as text ----
 
-static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "General"};
+static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "General"};
 
 static void put_spellings(Buf *b, const Row *r) {
   if (single_dash(r)) {
@@ -269,6 +271,7 @@ static void print_help(Buf *out) {
   enum { INDENT = 30, WIDTH = 100 };
   buf_puts(out, "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
                 "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
+                "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
                 "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
@@ -314,7 +317,7 @@ static void put_roff(Buf *b, const char *s) {
 
 static void print_man(Buf *out) {
   buf_puts(out, ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
-                "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
+                "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, ".SH %s\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -333,7 +336,7 @@ static void print_man(Buf *out) {
 
 static void print_json(Buf *out) {
   static const char *const kinds[] = {"bool", "int", "string", "list"};
-  static const char *const groups[] = {"compile", "output", "run", "info"};
+  static const char *const groups[] = {"compile", "output", "run", "tune", "info"};
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < countof(rows); i++) {
     const Row *r = &rows[i];

@@ -18,7 +18,7 @@ typedef struct {
   StrList inputs;              // arguments that are not options
 } Options;
 
-typedef enum { COMMAND_COMPILE, COMMAND_RUN } Command;
+typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE } Command;
 
 void options_init(Options *o, Arena *arena);
 // argv without program and subcommand names. Strings are kept, not copied. False with an error of status TILE_ERROR_USAGE.

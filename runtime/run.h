@@ -38,6 +38,9 @@ typedef struct {
 bool run_parse_args(Run *run, tile_error **error);
 bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);   // for CompileJob
 bool run_finish(void *user, tile_program *program);
+// The two of them without a program: what the arguments are; the grid for specs. False after diagnostics in ctx.
+bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
+bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
 tile_status run_read_files(Run *run, tile_error **error);   // before compiling: their dtypes and shapes are needed
 void run_fill_buffers(Run *run);
 
@@ -47,8 +50,9 @@ typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
 // Is any element out of bounds? The first such one.
 bool check_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
-// Is got within the default bounds of ref?
-bool check_is_close(const HostTensor *got, const HostTensor *ref, bool uses_tf32);
+double check_largest(const HostTensor *ref);         // the largest finite magnitude
+// Is got within the default bounds of ref, whose largest magnitude is known?
+bool check_is_close(const HostTensor *got, const HostTensor *ref, double largest, bool uses_tf32);
 bool module_uses_tf32(Module *m);
 
 #endif

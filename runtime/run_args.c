@@ -241,9 +241,8 @@ static bool by_heuristic(const CtFunction *k, const char *name) {
   return false;
 }
 
-bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
-  Run *run = user;
-  Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
+static bool check_arg_names(Scope *s, const CtFunction *k) {
+  const Run *run = s->run;
   bool ok = true;
   for (uint32_t i = 0; i < run->num_args; i++)
     if (frontend_param_index(k, run->args[i].name) == k->num_params) {
@@ -251,9 +250,21 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
       const char *near = nearest_name(run->args[i].name, names, n);
-      ok = usage(&s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+      ok = usage(s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
-  if (!ok || !resolve_args(&s)) return false;
+  return ok;
+}
+
+bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
+  Scope s = make_scope(run, ctx, fe, k, specs);
+  return check_arg_names(&s, k) && resolve_args(&s);
+}
+
+bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs, CtDict *heuristic_args) {
+  Run *run = user;
+  Scope s = make_scope(run, &p->ctx, p->frontend, k, specs);
+  bool ok = check_arg_names(&s, k) && resolve_args(&s);
+  if (!ok) return false;
   for (uint32_t i = 0; i < run->num_args; i++) {
     const RunArg *a = &run->args[i];
     SpecValue value = spec_value(a);
@@ -307,6 +318,11 @@ static bool eval_grid(Scope *s) {
     s->run->grid[i] = (uint32_t)v;
   }
   return true;
+}
+
+bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const ParamSpec *specs) {
+  Scope s = make_scope(run, ctx, fe, k, specs);
+  return eval_grid(&s);
 }
 
 bool run_finish(void *user, tile_program *p) {

@@ -88,6 +88,8 @@ struct DeviceOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
+  tile_status (*clear)(tile_device *d, uint64_t to, size_t size, void *stream, tile_error **error);   // queued on the stream
+  bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);

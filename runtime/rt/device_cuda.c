@@ -98,6 +98,21 @@ static tile_status cuda_synchronize(tile_device *base, tile_error **error) {
   IN_CONTEXT(d, d->cu.ctx_synchronize(), "running the kernel");
 }
 
+static tile_status cuda_clear(tile_device *base, uint64_t to, size_t size, void *stream, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.memset_d8_async(to, 0, size, stream), "clearing memory");
+}
+// The default stream counts as captured while another stream is, in a way that its use would end.
+static bool cuda_is_capturing(tile_device *base, void *stream) {
+  CudaDevice *d = of(base);
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  bool pushed;
+  if (enter(d, &pushed, NULL) != TILE_OK) return false;
+  CUresult r = d->cu.stream_is_capturing(stream, &capture);
+  leave(d, pushed);
+  return r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || (r == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
 static void cuda_device_close(tile_device *base) {
   CudaDevice *d = of(base);
   bool pushed;
@@ -403,8 +418,8 @@ static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const
 
 // ---- opening ----
 
-static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, false};
-static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, true};
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
 static const char *best_arch(int sm) {

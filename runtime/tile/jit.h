@@ -112,6 +112,24 @@ TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_lau
 TILE_API tile_status tile_jit_prepare(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
                                       const tile_variant **variant, tile_error **error);
 
+/* Times the configurations of @triton.autotune for such a launch now, whatever is known, and keeps the result: the variant, and in
+ * tune_file. The jit's tune mode must not be OFF. The report (may be NULL) is the caller's to free; on failure it says what was
+ * tried, too. */
+typedef struct tile_tuning tile_tuning;
+typedef struct tile_tune_candidate {
+  const char *config;          /* "BM=128, BN=256, num_warps=8, num_stages=3" */
+  const char *skipped;         /* why it was not timed to the end; NULL: it was */
+  double milliseconds, low, high;   /* median, and the fifth of the runs that is below and above */
+  uint32_t runs;
+  bool chosen;
+} tile_tune_candidate;
+TILE_API tile_status tile_jit_tune(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
+                                   tile_tuning **report, tile_error **error);
+TILE_API size_t tile_tuning_num_candidates(const tile_tuning *report);
+TILE_API tile_tune_candidate tile_tuning_candidate(const tile_tuning *report, size_t index);   /* zeroed past the end */
+TILE_API const tile_variant *tile_tuning_variant(const tile_tuning *report);                   /* the chosen one; NULL: none */
+TILE_API void tile_tuning_free(tile_tuning *report);
+
 /* Variants live as long as the tile_jit. */
 TILE_API size_t tile_jit_num_variants(tile_jit_kernel *kernel);
 TILE_API tile_kernel *tile_variant_kernel(const tile_variant *variant);

@@ -1,0 +1,137 @@
+// What tuning found, kept: a JSON file that can stand beside the source and be used without timing.
+#include <setjmp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/error.h"
+#include "runtime/file.h"
+#include "runtime/jit_impl.h"
+#include "runtime/json_writer.h"
+
+// What the choice depends on: values of the key's parameters, types of the arrays, launch options, device.
+const char *jit_result_key(Arena *a, const tile_jit_kernel *k, const Request *r) {
+  Buf b = buf_make(a);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const tile_arg *arg = &r->args[i];
+    const JitTraits t = k->params[i].traits;
+    const char *comma = b.size ? ", " : "";
+    if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
+    else if (arg->kind == TILE_ARG_TENSOR) buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
+    else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
+    else if (arg->kind == TILE_ARG_FLOAT && t.is_value_keyed) buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
+    else if ((t.is_value_keyed || t.is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
+      buf_printf(&b, "%s%s=%lld", comma, k->params[i].name, (long long)arg->value.i);
+  }
+  const tile_jit_launch_options *o = r->options;
+  if (o->num_warps || o->num_stages || o->num_ctas || o->maxnreg) buf_printf(&b, ", options %d %d %d %d", o->num_warps, o->num_stages, o->num_ctas, o->maxnreg);
+  return buf_str(&b);
+}
+
+static TuneResult *find(const tile_jit *jit, const char *kernel, const char *device, const char *key) {
+  for (TuneResult *r = jit->results; r; r = r->next)
+    if (!strcmp(r->kernel, kernel) && !strcmp(r->key, key) && !strcmp(r->device, device)) return r;
+  return NULL;
+}
+
+int jit_find_result(tile_jit_kernel *k, const char *key) {
+  pthread_mutex_lock(&k->jit->lock);
+  const TuneResult *known = find(k->jit, k->name, k->jit->device->name, key);
+  int config = -1;
+  for (uint32_t i = 0; known && i < k->fn->autotune->num_configs; i++)
+    if (!strcmp(k->config_texts[i], known->config)) config = (int)i;
+  pthread_mutex_unlock(&k->jit->lock);
+  return config;
+}
+
+static void add(tile_jit *jit, const char *kernel, const char *device, const char *key, const char *config, double ms) {
+  TuneResult *r = find(jit, kernel, device, key);
+  if (!r) {
+    r = arena_new(&jit->arena, TuneResult);
+    *r = (TuneResult){NULL, arena_printf(&jit->arena, "%s", kernel), arena_printf(&jit->arena, "%s", device), arena_printf(&jit->arena, "%s", key), NULL, 0};
+    TuneResult **end = &jit->results;
+    while (*end) end = &(*end)->next;
+    *end = r;
+  }
+  r->config = arena_printf(&jit->arena, "%s", config);
+  r->milliseconds = ms;
+}
+
+static tile_status save(tile_jit *jit, tile_error **error) {
+  Arena a;
+  arena_init(&a);
+  Buf b = buf_make(&a);
+  JsonWriter w = json_writer(&b);
+  json_begin_object(&w, false);
+  json_key(&w, "tile_tuning");
+  json_int(&w, 1);
+  json_key(&w, "results");
+  json_begin_array(&w, false);
+  for (const TuneResult *r = jit->results; r; r = r->next) {
+    json_begin_object(&w, true);
+    const char *const fields[][2] = {{"kernel", r->kernel}, {"device", r->device}, {"key", r->key}, {"config", r->config}};
+    for (uint32_t i = 0; i < countof(fields); i++) {
+      json_key(&w, fields[i][0]);
+      json_string(&w, fields[i][1]);
+    }
+    json_key(&w, "milliseconds");
+    json_double(&w, r->milliseconds);
+    json_end_object(&w);
+  }
+  json_end_array(&w);
+  json_end_object(&w);
+  buf_putc(&b, '\n');
+  tile_status status = file_write(&a, jit->tune_file, buf_str(&b), b.size, error);
+  arena_free(&a);
+  return status;
+}
+
+tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double ms, tile_error **error) {
+  tile_jit *jit = k->jit;
+  pthread_mutex_lock(&jit->lock);
+  // Another process may have tuned for other arguments meanwhile.
+  if (jit->tune_file) jit_load_results(jit, NULL);
+  add(jit, k->name, jit->device->name, key, k->config_texts[config], ms);
+  tile_status status = jit->tune_file ? save(jit, error) : TILE_OK;
+  pthread_mutex_unlock(&jit->lock);
+  return status;
+}
+
+static const char *field(const CtValue *v, const char *name) {
+  const CtValue *f = v->kind == CT_DICT ? dict_get_str(v->dict, name) : NULL;
+  return f && f->kind == CT_STR ? f->str.data : NULL;
+}
+
+static bool read_results(tile_jit *jit, const char *text) {
+  CtValue *v = comptime_eval_text(frontend_comptime(jit->frontend), frontend_module(jit->frontend), jit->tune_file, text, NULL, 0);
+  CtValue *list = v && v->kind == CT_DICT ? dict_get_str(v->dict, "results") : NULL;
+  bool ok = list && list->kind == CT_LIST;
+  for (uint32_t i = 0; ok && i < list->list.count; i++) {
+    const CtValue *r = list->list.data[i];
+    const char *kernel = field(r, "kernel"), *device = field(r, "device"), *key = field(r, "key"), *config = field(r, "config");
+    const CtValue *ms = r->kind == CT_DICT ? dict_get_str(r->dict, "milliseconds") : NULL;
+    ok = kernel && device && key && config;
+    if (ok) add(jit, kernel, device, key, config, ms && ms->kind == CT_FLOAT ? ms->f : 0);
+  }
+  return ok;
+}
+
+// The file is ours: JSON without null, true and false, which is a Python expression too.
+tile_status jit_load_results(tile_jit *jit, tile_error **error) {
+  Arena a;
+  arena_init(&a);
+  const char *text = NULL;
+  size_t size = 0;
+  if (access(jit->tune_file, F_OK)) return TILE_OK;
+  tile_status status = file_read(&a, jit->tune_file, &text, &size, error);
+  jmp_buf on_ice;
+  int why = status == TILE_OK ? setjmp(on_ice) : 0;
+  if (why) {
+    status = error_set_left(error, why, &jit->ctx, "reading tuning results");
+  } else if (status == TILE_OK) {
+    jit->ctx.on_ice = &on_ice;
+    if (!read_results(jit, text)) status = error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", jit->tune_file);
+  }
+  jit->ctx.on_ice = NULL;
+  arena_free(&a);
+  return status;
+}

@@ -1,0 +1,240 @@
+// Tuning with functions of the source: perf_model and top_k, hooks of configurations and of autotune, reset_to_zero; the report;
+// the budget; captured streams are not here (tests/runtime/stub.test).
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/tile/jit.h"
+
+#define OK(call)                                                                   \
+  do {                                                                             \
+    tile_error *error = NULL;                                                      \
+    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
+  } while (0)
+
+static const char source[] =
+  "import triton\nimport triton.language as tl\n"
+  "def cost(x, out, n, B, num_warps, num_stages, num_ctas):\n"
+  "    return abs(B - 128) + n * 0\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}) for b in (32, 64, 128, 256, 512)], key=['n'],\n"
+  "                 prune_configs_by={'early_config_prune': lambda configs, args, **kw: [c for c in configs if c.kwargs['B'] != 128],\n"
+  "                                   'perf_model': cost, 'top_k': 2}, reset_to_zero=['out'])\n"
+  "@triton.jit\n"
+  "def modelled(x, out, n, B: tl.constexpr):\n"
+  "    o = tl.program_id(0) * B + tl.arange(0, B)\n"
+  "    tl.atomic_add(out, tl.sum(tl.load(x + o, mask=o < n, other=0.0)))\n"
+  "def zero(args):\n"
+  "    args['out'].zero_()\n"
+  "@triton.autotune(configs=[triton.Config({'B': 64}, pre_hook=zero), triton.Config({'B': 128}, pre_hook=zero)], key=['n'])\n"
+  "@triton.jit\n"
+  "def split(x, out, n, B: tl.constexpr):\n"
+  "    o = tl.program_id(0) * B + tl.arange(0, B)\n"
+  "    tl.atomic_add(out, tl.sum(tl.load(x + o, mask=o < n, other=0.0)))\n"
+  "def blocks(args):\n"
+  "    args['src'].block_shape = [args['B'], 4]\n"
+  "    args['dst'].block_shape = [args['B'], 4]\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}, pre_hook=blocks) for b in (8, 4)], key=[])\n"
+  "@triton.jit\n"
+  "def move(src, dst, B: tl.constexpr):\n"
+  "    dst.store([tl.program_id(0) * B, 0], src.load([tl.program_id(0) * B, 4]))\n"
+  "def seen(args, reset_only=False):\n"
+  "    if args['n'] != 16 or reset_only:\n"
+  "        raise ValueError('hook')\n"
+  "def after(args, exception=None):\n"
+  "    if args['B'] == 32 and exception is None:\n"
+  "        raise ValueError('the post_hook was here')\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}) for b in (16, 32)], key=[], pre_hook=seen, post_hook=after)\n"
+  "@triton.jit\n"
+  "def hooked(out, n, B: tl.constexpr):\n"
+  "    tl.store(out + tl.arange(0, B), 1.0, mask=tl.arange(0, B) < n)\n"
+  "@triton.jit\n"
+  "def plain(out):\n"
+  "    tl.store(out, 1.0)\n";
+
+enum { N = 256 };
+typedef struct { tile_device *d; tile_jit *jit; uint64_t x, out; int64_t n; } Bench;
+
+static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
+  int64_t b = tile_variant_constexpr_int(v, "B", 1);
+  grid[0] = (uint32_t)((*(const int64_t *)user + b - 1) / b);
+}
+
+static void open_bench(Bench *b, const char *device, tile_tune_mode mode, double seconds) {
+  OK(tile_device_open(device, &b->d, &error));
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.no_cache = true;
+  o.tune = mode;
+  o.tune_seconds = seconds;
+  OK(tile_jit_open_memory(b->d, "hooks.py", source, strlen(source), &o, &b->jit, &error));
+  float in[N];
+  for (int i = 0; i < N; i++) in[i] = (float)i;
+  OK(tile_memory_alloc(b->d, sizeof in, &b->x, &error));
+  OK(tile_memory_alloc(b->d, sizeof in, &b->out, &error));
+  OK(tile_memory_upload(b->d, b->x, in, sizeof in, &error));
+  OK(tile_memory_upload(b->d, b->out, in, sizeof in, &error));
+  b->n = 200;
+}
+static void close_bench(Bench *b) {
+  tile_jit_close(b->jit);
+  tile_memory_free(b->d, b->x, NULL);
+  tile_memory_free(b->d, b->out, NULL);
+  tile_device_close(b->d);
+}
+static tile_jit_kernel *kernel(const Bench *b, const char *name) {
+  tile_jit_kernel *k = NULL;
+  OK(tile_jit_get_kernel(b->jit, name, &k, &error));
+  return k;
+}
+static float first_out(const Bench *b) {
+  float v = -1;
+  OK(tile_device_synchronize(b->d, &error));
+  OK(tile_memory_download(b->d, &v, b->out, sizeof v, &error));
+  return v;
+}
+static void set_first(const Bench *b, float v) { OK(tile_memory_upload(b->d, b->out, &v, sizeof v, &error)); }
+
+static const size_t sizes[] = {N * sizeof(float), sizeof(float), 0};
+static tile_jit_launch_options options_of(Bench *b) {
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  o.grid_fn = grid_of;
+  o.grid_user = &b->n;
+  o.arg_bytes = sizes;
+  o.num_arg_bytes = 3;
+  return o;
+}
+static float sum_of(int64_t n) { return (float)(n * (n - 1) / 2); }
+
+// 128 is pruned first; of the rest the model keeps 64 and 32. What reset_to_zero names starts from zero and is left there.
+static void model_and_report(void **state) {
+  (void)state;
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_ON, 0);
+  tile_jit_launch_options o = options_of(&b);
+  tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
+  tile_tuning *report;
+  set_first(&b, 1000);
+  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, &report, &error));
+  assert_int_equal(tile_tuning_num_candidates(report), 5);
+  int chosen = 0;
+  for (size_t i = 0; i < 5; i++) {
+    tile_tune_candidate c = tile_tuning_candidate(report, i);
+    if (i < 2) assert_true(!c.skipped && c.runs == 1 && c.milliseconds > 0);
+    else assert_string_equal(c.skipped, "pruned");
+    chosen += c.chosen;
+  }
+  assert_int_equal(chosen, 1);
+  assert_string_equal(tile_tuning_candidate(report, 0).config, "B=32, num_warps=4, num_stages=3, num_ctas=1");
+  assert_null(tile_tuning_candidate(report, 9).config);
+  assert_non_null(tile_tuning_variant(report));
+  tile_tuning_free(report);
+  assert_true(first_out(&b) == 0);
+  OK(tile_jit_launch(kernel(&b, "modelled"), &o, args, 3, &error));
+  assert_true(first_out(&b) == sum_of(b.n));
+  assert_int_equal(tile_jit_num_variants(kernel(&b, "modelled")), 1);
+  // Once more on request: the new choice takes the place of the old one.
+  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, NULL, &error));
+  assert_int_equal(tile_jit_num_variants(kernel(&b, "modelled")), 2);
+  close_bench(&b);
+}
+
+// A configuration's pre_hook that zeroes does so before each launch, tuned or not.
+static void zeroing_hook(const char *device, tile_tune_mode mode) {
+  Bench b;
+  open_bench(&b, device, mode, 0);
+  tile_jit_launch_options o = options_of(&b);
+  tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
+  for (int again = 0; again < 3; again++) {
+    OK(tile_jit_launch(kernel(&b, "split"), &o, args, 3, &error));
+    assert_true(first_out(&b) == sum_of(b.n));
+  }
+  o.arg_bytes = NULL;
+  tile_error *e = NULL;
+  assert_int_equal(tile_jit_launch(kernel(&b, "split"), &o, args, 3, &e), TILE_ERROR_USAGE);
+  assert_non_null(strstr(tile_error_message(e), "a pre_hook zeroes 'out': give its size"));
+  tile_error_free(e);
+  close_bench(&b);
+}
+static void zeroing(void **state) {
+  (void)state;
+  zeroing_hook("sim", TILE_TUNE_ON);
+  zeroing_hook("sim", TILE_TUNE_OFF);
+  zeroing_hook("interp", TILE_TUNE_OFF);
+}
+
+// As the persistent matmul with descriptors does it: the hook gives the descriptors their blocks.
+static void block_hook(void **state) {
+  (void)state;
+  for (int mode = TILE_TUNE_OFF; mode <= TILE_TUNE_ON; mode++) {
+    Bench b;
+    open_bench(&b, "sim", (tile_tune_mode)mode, 0);
+    b.n = 16;
+    tile_tensor s = {.base = b.x, .rank = 2, .shape = {16, 8}, .strides = {8, 1}, .type = TILE_FP32, .block = {1, 1}};
+    tile_tensor t = {.base = b.out, .rank = 2, .shape = {16, 4}, .strides = {4, 1}, .type = TILE_FP32, .block = {1, 1}};
+    tile_arg args[] = {tile_arg_tensor(&s), tile_arg_tensor(&t)};
+    tile_jit_launch_options o = options_of(&b);
+    const size_t both[] = {16 * 8 * 4, 16 * 4 * 4};
+    o.arg_bytes = both;
+    o.num_arg_bytes = 2;
+    OK(tile_jit_launch(kernel(&b, "move"), &o, args, 2, &error));
+    float out[64];
+    OK(tile_device_synchronize(b.d, &error));
+    OK(tile_memory_download(b.d, out, b.out, sizeof out, &error));
+    for (int i = 0; i < 64; i++) assert_true(out[i] == (float)(i / 4 * 8 + 4 + i % 4));
+    assert_true(s.block[0] == 1);
+    close_bench(&b);
+  }
+}
+
+static void hooks_of_autotune(void **state) {
+  (void)state;
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_ON, 0);
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  tile_tuning *report = NULL;
+  tile_arg args[] = {tile_arg_array(b.out, TILE_FP32), tile_arg_int(16)};
+  OK(tile_jit_tune(kernel(&b, "hooked"), &o, args, 2, &report, &error));
+  assert_true(tile_tuning_candidate(report, 0).chosen);
+  assert_non_null(strstr(tile_tuning_candidate(report, 1).skipped, "the post_hook was here"));
+  tile_tuning_free(report);
+  args[1] = tile_arg_int(32);
+  tile_error *e = NULL;
+  assert_int_equal(tile_jit_tune(kernel(&b, "hooked"), &o, args, 2, &report, &e), TILE_ERROR_PROGRAM);
+  assert_non_null(strstr(tile_error_message(e), "none of the 2 configurations runs"));
+  assert_non_null(strstr(tile_tuning_candidate(report, 0).skipped, "ValueError"));
+  tile_tuning_free(report);
+  tile_error_free(e);
+  e = NULL;
+  assert_int_equal(tile_jit_tune(kernel(&b, "plain"), &o, args, 1, &report, &e), TILE_ERROR_USAGE);
+  assert_non_null(strstr(tile_error_message(e), "no @triton.autotune"));
+  assert_null(report);
+  tile_error_free(e);
+  close_bench(&b);
+}
+
+// With next to no time one candidate is still compiled and chosen; the others say why they are not.
+static void budget(void **state) {
+  (void)state;
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_ON, 1e-6);
+  tile_jit_launch_options o = options_of(&b);
+  tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
+  tile_tuning *report;
+  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, &report, &error));
+  int chosen = 0, late = 0;
+  for (size_t i = 0; i < 2; i++) {
+    tile_tune_candidate c = tile_tuning_candidate(report, i);
+    chosen += c.chosen;
+    late += c.skipped && !strcmp(c.skipped, "the time for tuning is over");
+  }
+  assert_int_equal(chosen, 1);
+  assert_int_equal(late, 1);
+  tile_tuning_free(report);
+  close_bench(&b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
