@@ -126,7 +126,7 @@ static bool load_run(void *user, const TensorMapRun *run) {
   for (uint32_t i = 0; i < b->num_dst; i++) {
     // The walk starts from destination 0; the others have the same layout elsewhere.
     uint8_t *dst = b->dst[i].cta->shared + (run->shared - SHARED_BASE);
-    if (run->in_bounds) memcpy(dst, (const uint8_t *)(uintptr_t)run->global, run->bytes);
+    if (run->in_bounds) tensormap_load(&b->map, dst, (const uint8_t *)(uintptr_t)run->global, run->bytes);
     else tensormap_fill(&b->map, dst, run->bytes);
     shadow_bulk_landed(((BulkWalk *)user)->op, (SharedPlace){b->dst[i].cta, run->shared - SHARED_BASE},
                        run->in_bounds ? run->global : 0, run->bytes);

@@ -154,15 +154,25 @@ bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, 
   return true;
 }
 
+void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32_t bytes) {
+  memcpy(dst, src, bytes);
+  if (m->dtype != TMAP_TFLOAT32 && m->dtype != TMAP_TFLOAT32_FTZ) return;
+  for (uint32_t i = 0; i + 4 <= bytes; i += 4) {
+    uint32_t v;
+    memcpy(&v, dst + i, 4);
+    v &= ~0x1fffu;
+    memcpy(dst + i, &v, 4);
+  }
+}
+
 void tensormap_fill(const TensorMap *m, uint8_t *bytes, uint32_t count) {
   if (m->fill == TMAP_FILL_ZERO) {
     memset(bytes, 0, count);
     return;
   }
-  uint32_t es = dtypes[m->dtype].bytes;
-  // The pattern that an H200 fills f16 with is 0x7ff7; the wider types are taken to follow it.
-  uint64_t nan = num_canonical_nan(dtypes[m->dtype].format) & ~UINT64_C(8);
-  for (uint32_t i = 0; i + es <= count; i += es) memcpy(bytes + i, &nan, es);
+  // What an H200 fills every type with.
+  static const uint16_t nan = 0x7ff7;
+  for (uint32_t i = 0; i + sizeof nan <= count; i += sizeof nan) memcpy(bytes + i, &nan, sizeof nan);
 }
 
 bool tensormap_reduce_allowed(TensorMapDtype t, TensorMapReduceOp op) {

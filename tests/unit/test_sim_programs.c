@@ -140,9 +140,9 @@ static const Case tensors[] = {
   {"tensor load swizzled 32", MAP("2", "0", "1", "1", SQUARE(8, 16)) COORDS(4, -2, 0, 0, 0) TENSOR_IN("2d", C2, 512), 64, 0, NULL, 512 + 8 * 4 + 4, 2 * 16 + 4},
   {"tensor load swizzled 64", MAP("2", "0", "2", "1", SQUARE(16, 16)) COORDS(0, 0, 0, 0, 0) TENSOR_IN("2d", C2, 1024), 64, 0, NULL, 512 + 32 + 4, 32 + 0},
   {"tensor load swizzled 128", MAP("2", "0", "3", "1", MAP_DIM(0, 32, 32, 1) MAP_DIM(1, 8, 8, 1) MAP_STRIDE(0, 128)) COORDS(0, 0, 0, 0, 0) TENSOR_IN("2d", C2, 1024), 64, 0, NULL, 512 + 32 + 4, 32 + 0},
-  {"fill f16", FILL_CASE("6", 16, 128), 64, 0, NULL, 512 + 8 * 2, 0x7ff77ff7}, {"fill f32", FILL_CASE("7", 16, 256), 64, 0, NULL, 512 + 16 * 2, 0x7ffffff7},
+  {"fill f16", FILL_CASE("6", 16, 128), 64, 0, NULL, 512 + 8 * 2, 0x7ff77ff7}, {"fill f32", FILL_CASE("7", 16, 256), 64, 0, NULL, 512 + 16 * 2, 0x7ff77ff7},
   {"fill f32.ftz", FILL_CASE("8", 16, 256), 64, 0, NULL, 512 + 1, 65}, {"fill f64", FILL_CASE("9", 16, 512), 64, 0, NULL, 512 + 1, 65},
-  {"fill bf16", FILL_CASE("10", 16, 128), 64, 0, NULL, 512 + 1, 65}, {"fill tf32", FILL_CASE("11", 16, 256), 64, 0, NULL, 512 + 1, 65}, {"fill tf32.ftz", FILL_CASE("12", 16, 256), 64, 0, NULL, 512 + 1, 65},
+  {"fill bf16", FILL_CASE("10", 16, 128), 64, 0, NULL, 512 + 1, 65}, {"fill tf32", FILL_CASE("11", 16, 256), 64, 0, NULL, 512 + 1, 0}, {"fill tf32.ftz", FILL_CASE("12", 16, 256), 64, 0, NULL, 512 + 1, 0},
   {"load s32", MAP("3", "0", "0", "1", SQUARE(4, 2)) COORDS(0, 3, 0, 0, 0) TENSOR_IN("2d", C2, 32), 64, 0, NULL, 512 + 1, 49},
   {"load u64", MAP("4", "0", "0", "1", SQUARE(4, 2)) COORDS(0, 3, 0, 0, 0) TENSOR_IN("2d", C2, 64), 64, 0, NULL, 512 + 1, 49}, {"load s64", MAP("5", "0", "0", "1", SQUARE(4, 2)) COORDS(14, 3, 0, 0, 0) TENSOR_IN("2d", C2, 64), 64, 0, NULL, 512 + 4, 0},
   {"tensor load with hint and prefetch", MAP("2", "0", "0", "1", SQUARE(8, 4)) COORDS(0, 3, 0, 0, 0) "@%p1 bra X; prefetch.tensormap [%d8]; cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%d8, {%r10, %r11}]; X:" TENSOR_IN("2d", C2, 128), 64, 0, NULL, 512 + 1, 49},
@@ -209,6 +209,24 @@ static void test_tensors(void **state) { (void)state, run_cases(tensors, countof
 static void test_matrices(void **state) { (void)state, run_cases(matrices, countof(matrices)); }
 static void test_clusters(void **state) { (void)state, run_cases(clusters, countof(clusters)); }
 
+// Bit patterns of floats through tensor maps of the types that change them: specials, ties of tf32's rounding, then anything.
+#define PATTERN_BODY "mul.lo.u32 %r34, %r31, 0x9e3779b1; setp.lt.u32 %p6, %r31, 16; mov.u64 %d12, tab; add.u64 %d12, %d12, %d11; @%p6 ld.const.u32 %r34, [%d12];"
+#define PATTERN "mov.u32 %r30, 0; EP: mad.lo.u32 %r31, %r30, 64, %t; shl.b32 %r32, %r31, 2; add.u32 %r33, %s, %r32; cvt.u64.u32 %d11, %r32; add.u64 %d10, %d11, %d1;\n" PATTERN_BODY \
+  "st.global.u32 [%d10], %r34; st.shared.u32 [%r33], %r34; add.u32 %r30, %r30, 1; setp.lt.u32 %p5, %r30, 4; @%p5 bra EP; fence.proxy.async; bar.sync 0;\n"
+#define PATTERN_IN(type) MAP(type, "0", "0", "1", MAP_DIM(0, 32, 32, 1) MAP_DIM(1, 8, 8, 1) MAP_STRIDE(0, 128)) PATTERN COORDS(0, 0, 0, 0, 0) ONE_BAR "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 1024; cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d8, {%r10, %r11}], [%b]; L2:\n" WAIT(0) DUMP
+#define PATTERN_OUT(type) MAP(type, "0", "0", "1", MAP_DIM(0, 32, 32, 1) MAP_DIM(1, 16, 8, 1) MAP_STRIDE(0, 128)) PATTERN COORDS(0, 8, 0, 0, 0) BULK_OUT("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {%r10, %r11}], [%s];")
+static void test_float_types(void **state) {
+  (void)state;
+  static const char *const table = ".const .align 4 .u32 tab[16] = {0x3f800000, 0x7f800001, 0x7fc00000, 0xff800000, 1, 0x80000001, 0x007fffff, 0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001, 0x7f7fffff, 0xbf801000, 0xbf803001, 0x00801000, 0xff7ff000};\n";
+  static const Case types[] = {
+    {"pattern as f32", PATTERN_IN("7"), 64, 0, NULL, 512, 0x3f800000}, {"pattern as f32.ftz", PATTERN_IN("8"), 64, 0, NULL, 512, 0x3f800000},
+    {"pattern as tf32", PATTERN_IN("11"), 64, 0, NULL, 512, 0x3f800000}, {"pattern as tf32.ftz", PATTERN_IN("12"), 64, 0, NULL, 512, 0x3f800000},
+    {"pattern stored as f32.ftz", PATTERN_OUT("8"), 64, 0, NULL, 256, 0x3f800000}, {"pattern stored as tf32", PATTERN_OUT("11"), 64, 0, NULL, 256, 0x3f800000},
+    {"pattern stored as tf32.ftz", PATTERN_OUT("12"), 64, 0, NULL, 256, 0x3f800000},
+  };
+  for (size_t i = 0; i < countof(types); i++) run_case(&types[i], table, "");
+}
+
 // What stands outside the kernel, or behind its parameters.
 static void test_functions(void **state) {
   (void)state;
@@ -230,6 +248,6 @@ static void test_functions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory), cmocka_unit_test(test_atomics), cmocka_unit_test(test_barriers), cmocka_unit_test(test_copies), cmocka_unit_test(test_reductions),
-                                     cmocka_unit_test(test_tensors), cmocka_unit_test(test_matrices), cmocka_unit_test(test_clusters), cmocka_unit_test(test_functions)};
+                                     cmocka_unit_test(test_tensors), cmocka_unit_test(test_matrices), cmocka_unit_test(test_clusters), cmocka_unit_test(test_functions), cmocka_unit_test(test_float_types)};
   return cmocka_run_group_tests(tests, case_setup, NULL);
 }
