@@ -19,6 +19,21 @@ static bool scalar_list(Lower *L, Call *c, uint32_t i, const CtType *type, uint3
   return true;
 }
 
+static Value *make_desc(Lower *L, const Term *t) {
+  const CtType *block = t->desc.block;
+  uint32_t rank = block->rank;
+  Value *operands[1 + 2 * MAX_RANK] = {t->desc.base};
+  for (uint32_t i = 0; i < rank; i++) {
+    operands[1 + i] = term_v(t->desc.shape->tuple.items[i]);
+    operands[1 + rank + i] = term_v(t->desc.strides->tuple.items[i]);
+  }
+  operands[2 * rank] = build_int(&L->b, operands[2 * rank]->type, 1);   // the last stride, whatever was joined
+  const Type *type = type_desc(L->ctx, ir_elem_type(L, block->elem), (int)rank, block->shape, NULL);
+  Op *op = build_op_typed(&L->b, OP_MAKE_DESC, &type, 1, operands, 1 + 2 * rank);
+  if (t->desc.padding) op_set_int(L->ctx, op, ATTR_PADDING, t->desc.padding);
+  return op_result(op, 0);
+}
+
 Term *tl_make_desc(Lower *L, Call *c) {
   Term *base = arg_value(L, c, 0);
   int64_t block[MAX_RANK], last;
@@ -45,22 +60,18 @@ Term *tl_make_desc(Lower *L, Call *c) {
   }
   Term *shape[MAX_RANK], *strides[MAX_RANK];
   if (!scalar_list(L, c, 1, ct_scalar(L, DT_INT32), rank, shape) || !scalar_list(L, c, 2, ct_scalar(L, DT_INT64), rank, strides)) return NULL;
-  Value *operands[1 + 2 * MAX_RANK] = {term_v(base)};
-  for (uint32_t i = 0; i < rank; i++) {
-    operands[1 + i] = term_v(shape[i]);
-    operands[1 + rank + i] = term_v(strides[i]);
-  }
-  const Type *type = type_desc(L->ctx, ir_elem_type(L, elem), (int)rank, block, NULL);
-  Op *op = build_op_typed(&L->b, OP_MAKE_DESC, &type, 1, operands, 1 + 2 * rank);
-  if (padding) op_set_int(L->ctx, op, ATTR_PADDING, padding);
   Term *t = arena_new(&L->ctx->arena, Term);
   t->kind = TERM_DESC;
-  t->desc.v = op_result(op, 0);
+  t->desc.base = term_v(base);
   t->desc.block = ct_shaped(L, elem, block, rank);
   t->desc.shape = term_tuple(L, shape, rank, NULL);
   t->desc.strides = term_tuple(L, strides, rank, NULL);
+  t->desc.padding = padding;
+  t->desc.v = make_desc(L, t);
   return t;
 }
+
+static Value *desc_value(Lower *L, const Term *d) { return d->desc.v ? d->desc.v : make_desc(L, d); }
 
 static Term *desc_arg(Lower *L, Call *c) {
   if (c->args[0]->kind == TERM_DESC) return c->args[0];
@@ -80,7 +91,7 @@ Term *tl_desc_load(Lower *L, Call *c) {
   Term *d = desc_arg(L, c);
   Value *v[1 + MAX_RANK];
   if (!d || !coords(L, c, 1, d, v + 1)) return NULL;
-  v[0] = d->desc.v;
+  v[0] = desc_value(L, d);
   const Type *type = ir_type(L, d->desc.block);
   Op *op = build_op_typed(&L->b, OP_DESC_LOAD, &type, 1, v, 1 + d->desc.block->rank);
   return term_value(L, op_result(op, 0), d->desc.block);
@@ -108,7 +119,7 @@ static Op *emit_write(Lower *L, Call *c, Opcode oc) {
   if (!d || !coords(L, c, 1, d, v + 2)) return NULL;
   Term *x = block_value(L, c, 2, d);
   if (!x) return NULL;
-  v[0] = d->desc.v;
+  v[0] = desc_value(L, d);
   v[1] = term_v(x);
   return build_op(&L->b, oc, v, 2 + d->desc.block->rank);
 }
@@ -155,7 +166,7 @@ Term *tl_desc_gather(Lower *L, Call *c) {
   if (!check_block_shape(L, shape, 2, c->span)) return NULL;
   const CtType *t = ct_shaped(L, d->desc.block->elem, shape, 2);
   const Type *type = ir_type(L, t);
-  Value *v[3] = {d->desc.v, term_v(rows), term_v(y)};
+  Value *v[3] = {desc_value(L, d), term_v(rows), term_v(y)};
   return term_value(L, op_result(build_op_typed(&L->b, OP_DESC_GATHER, &type, 1, v, 3), 0), t);
 }
 
@@ -170,7 +181,7 @@ Term *tl_desc_scatter(Lower *L, Call *c) {
   if (!x) return NULL;
   if (!ct_type_equal(term_t(x), want))
     return lower_error(L, c->spans[1], "cannot scatter %s, the rows are %s", term_describe(L, x), ct_shape_text(L, want));
-  Value *v[4] = {d->desc.v, term_v(x), term_v(rows), term_v(y)};
+  Value *v[4] = {desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
   build_op(&L->b, OP_DESC_SCATTER, v, 4);
   return term_none(L);
 }

@@ -29,7 +29,8 @@ struct Term {
     CtValue *ct;
     struct { Value *v; const CtType *type; } value;
     struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;   // is_open: its __init__ is running; is_fstring: texts and run-time values
-    struct { Value *v; const CtType *block; Term *shape, *strides; } desc;        // block: BLOCK type; shape, strides: NULL for an argument
+    // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and each access makes it anew.
+    struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
     struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;   // i64, i64, i32
     struct { Term *self, *fn; } bound;
   };

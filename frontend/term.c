@@ -169,7 +169,7 @@ bool term_same_type(Lower *L, const Term *a, const Term *b) {
       if (!term_same_type(L, a->tuple.items[i], b->tuple.items[i])) return false;
     return true;
   case TERM_DESC:
-    return ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
+    return !a->desc.base == !b->desc.base && a->desc.padding == b->desc.padding && ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
            term_same_type(L, a->desc.strides, b->desc.strides);
   case TERM_BLOCK_PTR: return ct_type_equal(a->bp.pointer, b->bp.pointer) && ct_type_equal(a->bp.block, b->bp.block);
   case TERM_BOUND: return term_same_type(L, a->bound.self, b->bound.self) && term_same_type(L, a->bound.fn, b->bound.fn);
@@ -187,7 +187,7 @@ void term_flatten(Lower *L, const Term *t, ValueList *out) {
     for (uint32_t i = 0; i < t->tuple.count; i++) term_flatten(L, t->tuple.items[i], out);
     break;
   case TERM_DESC:
-    vec_push(arena, out, t->desc.v);
+    vec_push(arena, out, t->desc.base ? t->desc.base : t->desc.v);
     term_flatten(L, t->desc.shape, out);
     term_flatten(L, t->desc.strides, out);
     break;
@@ -218,7 +218,8 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     for (uint32_t i = 0; i < like->tuple.count; i++) t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
     return t;
   case TERM_DESC:
-    t->desc.v = values[(*pos)++];
+    *(like->desc.base ? &t->desc.base : &t->desc.v) = values[(*pos)++];
+    if (like->desc.base) t->desc.v = NULL;
     t->desc.shape = term_rebuild(L, like->desc.shape, values, pos);
     t->desc.strides = term_rebuild(L, like->desc.strides, values, pos);
     return t;

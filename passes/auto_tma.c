@@ -4,10 +4,16 @@
 //
 // For element (i, j) the address is   param + Σ uniform + i · s0 + j · s1   with one unit stride, the other stride S a
 // constant or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis, the rest
-// along the fast one. Bases and strides must be known multiples of 16 bytes (a rule of tensor maps). A mask must be a
-// bound on one axis; it becomes the map's extent, and out of bounds reads as zero, which is what the mask gave.
+// along the fast one. Bases, strides and the way along the fast axis must be known multiples of 16 bytes (rules of tensor maps). A mask
+// must bound axes, from above by what becomes the map's extent, from below (if at all) by 0; what it keeps out reads as zero or NaN from
+// either. Block pointers come here as such addresses and masks.
 // Rows wrapped by `% M` are dense where the tile does not cross M: that is tested once per loop, and the loop exists twice.
+#include <math.h>
+
+#include "ir/fold.h"
+#include "ir/num.h"
 #include "passes/affine.h"
+#include "passes/axis_info.h"
 #include "passes/tma.h"
 
 typedef struct {
@@ -17,6 +23,7 @@ typedef struct {
   AffineTerm stride;            // of the other axis, in elements
   Affine coord[2];              // by tile axis
   Affine extent[2];             // by tile axis; zero: unbounded
+  Padding padding;
   Value *wrap_start[2], *wrap_modulus[2];
 } Dense;
 
@@ -25,6 +32,7 @@ typedef struct {
   Module *module;
   Func *func;
   Op *loop;
+  AxisAnalysis *axes;           // made when first asked
   bool changed;
 } AutoTma;
 
@@ -93,7 +101,7 @@ static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
   return t->num_scalars == 0 || param_index(s, t->scalars[0]) >= 0;
 }
 
-// Each conjunct of the mask must bound one axis: coordinate < extent.
+// Each conjunct of the mask must bound one axis: coordinate < extent, or 0 ≤ coordinate.
 static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
   while (mask->def && mask->def->opcode == OP_BROADCAST) mask = op_operand(mask->def, 0);
   if (!mask->def) return false;
@@ -104,7 +112,8 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     axis_added = op_int(op, ATTR_AXIS, 0);
     op = op_operand(op, 0)->def;
   }
-  if (!op || op->opcode != OP_CMPI || op_int(op, ATTR_PRED, CMP_EQ) != CMP_SLT) return false;
+  int64_t pred = op && op->opcode == OP_CMPI ? op_int(op, ATTR_PRED, CMP_EQ) : CMP_EQ;
+  if (pred != CMP_SLT && pred != CMP_SGE) return false;
   Affine diff, rhs;
   if (!affine_of(op_operand(op, 0), &diff) || !affine_of(op_operand(op, 1), &rhs) || !affine_add(&diff, &rhs, -1)) return false;
   int axis = AFFINE_NO_AXIS;
@@ -115,26 +124,50 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
     if (axis != AFFINE_NO_AXIS || t->coef != 1 || t->num_scalars || t->wrap_modulus) return false;
     axis = t->axis;
   }
-  if (axis == AFFINE_NO_AXIS || !affine_is_zero(&d->extent[axis])) return false;
-  // coordinate = u + index and index + w < 0, so the extent is u − w.
+  if (axis == AFFINE_NO_AXIS || (pred == CMP_SLT && !affine_is_zero(&d->extent[axis]))) return false;
+  // coordinate = u + index and index + w < 0, so the extent is u − w. A lower bound, index + w ≥ 0, must be 0 ≤ coordinate.
   Affine extent = d->coord[axis];
   if (!affine_add(&extent, &diff, -1)) return false;
   AffineTerm index = {.coef = 1, .axis = axis};
   Affine one = {.num_terms = 1, .terms = {index}};
-  if (!affine_add(&extent, &one, 1) || extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0])) return false;
+  if (!affine_add(&extent, &one, 1)) return false;
+  if (pred == CMP_SGE) return affine_is_zero(&extent);
+  if (extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0])) return false;
   d->extent[axis] = extent;
   return true;
 }
 
-static bool recognise(const AutoTma *s, Op *load, Dense *d) {
+// What a masked-off element reads as.
+static bool padding_of(const Value *other, const Type *t, Padding *padding) {
+  uint64_t bits;
+  *padding = PAD_ZERO;
+  if (!other) return true;
+  if (!value_constant_bits(other, &bits)) return false;
+  if (bits == 0) return true;
+  *padding = PAD_NAN;
+  return type_is_float(t) && isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
+}
+
+static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
+  if (!s->axes) s->axes = axis_analyse(s->ctx, s->module);
+  for (uint32_t i = 0; i < coord->num_terms; i++) {
+    const AffineTerm *t = &coord->terms[i];
+    int64_t d = t->coef % n;
+    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (axis_info(s->axes, t->scalars[k])->divisibility[0] % n) % n;
+    if (d) return false;
+  }
+  return true;
+}
+
+static bool recognise(AutoTma *s, Op *load, Dense *d) {
   const Type *t = op_result(load, 0)->type;
   Value *base = op_operand(load, 0), *offset = op_operand(load, 1), *mask = op_operand(load, 2), *other = op_operand(load, 3);
-  uint64_t bits;
+  Padding padding;
   if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0)) return false;
-  if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
+  if (type_elem(t)->kind != TYPE_SCALAR || !padding_of(other, t, &padding)) return false;
   int64_t bytes = type_elem_bytes(t);
-  if (type_elem(t)->kind != TYPE_SCALAR || t->shape[0] > 256 || t->shape[1] > 256 * 128 / bytes) return false;
-  *d = (Dense){.load = load, .fast = -1};
+  if (t->shape[0] > 256 || t->shape[1] > 256 * 128 / bytes) return false;
+  *d = (Dense){.load = load, .fast = -1, .padding = padding};
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % 16) return false;
@@ -176,11 +209,11 @@ static bool recognise(const AutoTma *s, Op *load, Dense *d) {
     affine_scalar(&d->coord[a], d->wrap_start[a]);
     affine_scalar(&d->extent[a], d->wrap_modulus[a]);
   }
-  return !mask || bound_by_mask(s, d, mask);
+  return moves_by_multiples(s, &d->coord[d->fast], unit) && (!mask || bound_by_mask(s, d, mask));
 }
 
 static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
-  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = d->base_param};
+  FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = d->base_param, .padding = d->padding};
   int slow = 1 - d->fast, order[2] = {slow, d->fast};
   for (int i = 0; i < 2; i++) {
     const Affine *e = &d->extent[order[i]];

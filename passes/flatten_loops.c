@@ -38,6 +38,16 @@ static void hoist_invariants(Op *outer, const Op *inner) {
   }
 }
 
+// A descriptor of one tile would be written over by the next one's while copies through it are in flight.
+static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
+  for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
+    if (op->opcode != OP_MAKE_DESC) continue;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      if (!value_defined_outside(op_operand(op, i), outer)) return true;
+  }
+  return false;
+}
+
 static Op *only_inner_loop(Op *outer) {
   Op *inner = NULL;
   for (Op *op = outer->blocks[0]->first; op; op = op->next) {
@@ -50,12 +60,11 @@ static Op *only_inner_loop(Op *outer) {
   for (uint32_t i = 0; i < 3; i++)
     if (!value_defined_outside(op_operand(inner, i), outer)) return NULL;
   for (Op *op = outer->blocks[0]->first; op != inner; op = op->next) {
-    // A descriptor of one tile would be written over by the next one's while copies through it are in flight.
     if (op->opcode == OP_MAKE_DESC) return NULL;
     bool fine = (op_info[op->opcode].traits & TRAIT_PURE) || (op->opcode == OP_IF && block_is_pure(op->blocks[0]) && block_is_pure(op->blocks[1]));
     if (!fine) return NULL;
   }
-  return inner;
+  return makes_descriptor_of_tile(outer, inner) ? NULL : inner;
 }
 
 static Value *trip_count(Builder *b, const Op *loop) {

@@ -5,8 +5,7 @@
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N
 //    M, N, sm, sn)                  %x = load base + rows·sm + cols·sn, mask, padding
-// Without TMA a descriptor parameter is its base, extents and strides (desc_fields); with TMA it is a tensor map, whose rows
-// cannot be gathered: that is an error. In, out: TILE.
+// A descriptor parameter is then its base, extents and strides (desc_fields) for all its accesses. In, out: TILE.
 #include "ir/num.h"
 #include "passes/pass.h"
 #include "passes/tma.h"
@@ -103,24 +102,33 @@ static void check_box(Context *ctx, const Op *op, const Type *desc) {
   diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", TMA_ALIGNMENT / bytes);
 }
 
+// Rows by index come through TMA from sm_100 on only.
+static bool tma_has(const Op *op) {
+  if (op->opcode == OP_DESC_REDUCE) return tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(op_operand(op, 0)->type));
+  return op->opcode != OP_DESC_GATHER && op->opcode != OP_DESC_SCATTER;
+}
+
+// A tensor map does not tell its address: a parameter with an access that TMA does not have comes as base, extents and strides.
+static void choose_params(Func *f) {
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    if (f->params[i].kind != PARAM_DESC) continue;
+    for (const Use *u = f->body->args[i]->uses; u; u = u->next)
+      if (is_access(u->user) && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
+  }
+}
+
 static void lower(Op *op, void *user) {
   Lower *l = user;
   if (!is_access(op)) return;
   Value *d = op_operand(op, 0);
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
-  bool no_reduction = op->opcode == OP_DESC_REDUCE && !tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(d->type));
-  if (tma_usable(l->module, d) && !by_rows && !no_reduction) {
+  if (tma_usable(l->module, d) && tma_has(op)) {
     check_box(l->ctx, op, d->type);
     return;
   }
-  if (no_reduction && !d->def && l->module->target->has_tma) {
-    diag_error(l->ctx, op->span, "TMA has no such reduction for elements of this type");
-    diag_note(l->ctx, (Span){0, 0}, "make the descriptor in the kernel with make_tensor_descriptor, from a pointer: then it is done by atomics");
-    return;
-  }
-  if (d->def ? d->def->opcode != OP_MAKE_DESC : l->module->target->has_tma) {
-    diag_error(l->ctx, op->span, "row gather or scatter of a descriptor parameter needs a descriptor made in the kernel");
-    diag_note(l->ctx, (Span){0, 0}, "make the descriptor in the kernel with make_tensor_descriptor, from a pointer");
+  if (d->def ? d->def->opcode != OP_MAKE_DESC : d->block->parent != NULL) {
+    diag_error(l->ctx, op->span, "the descriptor of this access is one of several arguments, chosen at run time");
+    diag_note(l->ctx, (Span){0, 0}, "make the access in each branch, through the argument that is chosen there");
     return;
   }
   Builder b = builder_before(l->ctx, op);
@@ -150,6 +158,7 @@ static void lower(Op *op, void *user) {
 
 bool pass_lower_descriptors(PassCtx *p) {
   Lower l = {p->ctx, p->module, false};
+  for (Func *f = p->module->funcs; f; f = f->next) choose_params(f);
   module_walk(p->module, lower, &l);
   return l.changed;
 }

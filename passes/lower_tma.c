@@ -32,7 +32,8 @@ int tma_axis_too_long(const Type *desc) {
 }
 
 bool tma_usable(const Module *m, const Value *desc) {
-  if (!m->target->has_tma || desc->block) return m->target->has_tma;
+  if (!m->target->has_tma) return false;
+  if (desc->block) return !desc->block->parent && desc->block->func->params[desc->index].kind != PARAM_DESC_FIELDS;
   if (desc->def->opcode == OP_MAKE_TENSOR_MAP) return true;
   if (desc->def->opcode != OP_MAKE_DESC || !m->target->arch_specific) return false;
   const Type *t = desc->type;
