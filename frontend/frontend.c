@@ -114,15 +114,15 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
 }
 
 // A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
-static Term *add_desc(Lower *L, const CtParam *p, const ParamSpec *s, const char *spelling, const CtType *block) {
+static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling, const CtType *block) {
   if (!check_block_shape(L, block->shape, block->rank, p->node->span)) return NULL;
-  FuncParam fp = {.name = p->name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
+  FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
   for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
   Term *t = arena_new(&L->ctx->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
   t->desc.v = func_add_param(L->b.func, type_desc(L->ctx, ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
-  t->desc.v->name = p->name;
+  t->desc.v->name = name;
   return t;
 }
 
@@ -131,41 +131,79 @@ static CtValue *option_value(Lower *L, const CtParam *p) {
   return ct_int(L->ctx, strcmp(p->name, "num_warps") == 0 ? o->num_warps : strcmp(p->name, "num_stages") == 0 ? o->num_stages : o->num_ctas);
 }
 
+static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span);
+
+static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span) {
+  CtClass *cls = NULL;
+  if (s->class_name) {
+    CtValue *v = comptime_eval_text(L->ct, L->fe->module, "the class of a tuple", s->class_name, NULL, 0);
+    if (!v) return NULL;
+    cls = v->kind == CT_CLASS ? v->cls : NULL;
+    if (!cls || cls->form != CLASS_NAMEDTUPLE) {
+      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is no namedtuple of this file", name, s->class_name);
+      return NULL;
+    }
+    if (cls->num_fields != s->num_items) {
+      diag_error(L->ctx, span, "parameter `%s`: `%s` has %u fields, %u are given", name, s->class_name, cls->num_fields, s->num_items);
+      return NULL;
+    }
+  }
+  Term **items = arena_array(&L->ctx->arena, Term *, s->num_items + 1);
+  bool ok = true;
+  for (uint32_t i = 0; i < s->num_items; i++) {
+    items[i] = add_param(L, kernel, specs, &s->items[i], p, intern(L->ctx, frontend_item_name(&L->ctx->arena, name, i)), span);
+    ok &= items[i] != NULL;
+  }
+  return ok ? term_tuple(L, items, s->num_items, cls) : NULL;
+}
+
+// A parameter, or an item of one that is a tuple. NULL after a diagnostic.
+static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span) {
+  Func *f = L->b.func;
+  if (s->kind == SPEC_TUPLE) return add_tuple(L, kernel, specs, s, p, name, span);
+  if (s->kind == SPEC_CONSTEXPR) {
+    vec_push(&L->ctx->arena, &L->constexpr_names, name);
+    vec_push(&L->ctx->arena, &L->constexpr_values, intern(L->ctx, ct_repr(L->ctx, s->value)));
+    return term_const(L, s->value);
+  }
+  for (uint32_t i = 0; i < f->num_params; i++)
+    if (strcmp(f->params[i].name, name) == 0) {
+      diag_error(L->ctx, span, "two arguments of the kernel would be called `%s`: an item of a tuple is called after the tuple and its number", name);
+      return NULL;
+    }
+  const CtType *type;
+  bool is_desc;
+  const char *spelling = strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
+  if (!spelling) return NULL;
+  if (!frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
+    diag_error(L->ctx, span, "`%s` is no type", spelling);
+    return NULL;
+  }
+  return is_desc ? add_desc(L, p, name, s, spelling, type) : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
+}
+
 static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Scope *scope) {
   bool ok = true;
-  Func *f = L->b.func;
-  f->constexpr_names = arena_array(&L->ctx->arena, const char *, kernel->num_params + 1);
-  f->constexpr_values = arena_array(&L->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = specs[i];
     if (s.kind == SPEC_OPEN && is_option_param(p)) s = (ParamSpec){.kind = SPEC_CONSTEXPR, .value = option_value(L, p)};
     Span span = p->node ? p->node->span : kernel->def->span;
-    Term *t = NULL;
-    const CtType *type = NULL;
-    bool is_desc = false;
-    if (s.kind == SPEC_CONSTEXPR) {
-      t = term_const(L, s.value);
-      f->constexpr_names[f->num_constexprs] = p->name;
-      f->constexpr_values[f->num_constexprs++] = intern(L->ctx, ct_repr(L->ctx, s.value));
-      if (s.type && !frontend_parse_type(L->ctx, s.type, &type, &is_desc)) type = NULL;
-    } else {
-      const char *spelling = strncmp(s.type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s.type) : s.type;
-      if (!spelling || !frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
-        if (spelling) diag_error(L->ctx, span, "`%s` is no type", spelling);
-        ok = false;
-        continue;
-      }
-      t = is_desc ? add_desc(L, p, &s, spelling, type) : term_value(L, add_plain(L, p->name, spelling, type, s.divisible), type);
-      ok &= t != NULL;
-    }
+    Term *t = add_param(L, kernel, specs, &s, p, p->name, span);
+    ok &= t != NULL;
     scope_set(L, scope, p->name, t, span, p->is_constexpr ? VAR_CONSTEXPR : 0);
-    if (s.kind == SPEC_CONSTEXPR && !p->is_constexpr && type) {
+    const CtType *type;
+    bool is_desc;
+    if (s.kind == SPEC_CONSTEXPR && !p->is_constexpr && s.type && frontend_parse_type(L->ctx, s.type, &type, &is_desc)) {
       Var *v = scope_find(scope, p->name);
       v->flags = VAR_FOLDED;
       v->folded_type = type;
     }
   }
+  Func *f = L->b.func;
+  f->constexpr_names = L->constexpr_names.data;
+  f->constexpr_values = L->constexpr_values.data;
+  f->num_constexprs = L->constexpr_names.count;
   return ok;
 }
 

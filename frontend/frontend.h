@@ -39,19 +39,24 @@ typedef enum {
   SPEC_OPEN,         // neither type nor value known yet
   SPEC_TYPE,         // an argument of the compiled kernel
   SPEC_CONSTEXPR,    // compiled in; not an argument of the compiled kernel
+  SPEC_TUPLE,        // its items, each a spec; those that are types are arguments of the compiled kernel
 } SpecKind;
 
 // How one parameter is specialised. One per parameter of the kernel, in order.
-typedef struct {
+typedef struct ParamSpec ParamSpec;
+struct ParamSpec {
   SpecKind kind;
   const char *type;        // TYPE: Triton's spelling without hints: "*fp16", "*kfp32", "i32", "u1", "tensordesc<fp16[128,64]>".
                            // CONSTEXPR made by value-1 specialisation (:1): the argument's type
   int64_t divisible;       // TYPE: value or address is a multiple of it; 1 = nothing known
   Padding padding;         // TYPE tensordesc: what out-of-bounds reads give
   CtValue *value;          // CONSTEXPR
+  ParamSpec *items;        // TUPLE
+  uint32_t num_items;
+  const char *class_name;  // TUPLE: of the file's namedtuple that it is; NULL: a plain tuple
   bool is_default;         // set by the parameter's default value or annotation, so any later source may replace it
   const char *origin;      // who set it, for messages: "the annotation", "--signature", "-D", …
-} ParamSpec;
+};
 
 // The options of a launch that the compiler sees, under Triton's names.
 typedef struct {
@@ -73,6 +78,12 @@ bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin);
 // `type` with its hint ("*fp32:16", "i32:1") for one parameter.
 bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin);
+// A tuple's item: as frontend_set_type, into *out. False after a diagnostic.
+bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin, ParamSpec *out);
+bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items, uint32_t num_items, const char *class_name,
+                        const char *origin);
+// What item i of an argument of this name is called as an argument of the compiled kernel: NAME_0.
+const char *frontend_item_name(Arena *a, const char *name, uint32_t i);
 // A Config's meta-parameters into specs (those that -D or --signature set stay) and its launch options into launch.
 bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch, const CtConfig *config);
 // Runs @triton.heuristics over args (parameter name -> value; constexprs of specs are added) and sets what they give.

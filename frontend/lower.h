@@ -89,6 +89,7 @@ struct Lower {
   bool gave_up;                // a limit was hit: finish without looking at more
   uint32_t region_depth;       // run-time ifs and loops round the cursor
   const LaunchOptions *options;
+  NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
 };
 
 // ---- term.c ----

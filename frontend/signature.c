@@ -19,16 +19,31 @@ static const char *trim(Context *ctx, const char *s, size_t n) {
 
 static const char *spec_text(Context *ctx, const ParamSpec *s) {
   if (s->kind == SPEC_CONSTEXPR) return ct_repr(ctx, s->value);
+  if (s->kind == SPEC_TUPLE) {
+    Buf b = buf_make(&ctx->arena);
+    buf_printf(&b, "%s(", s->class_name ? s->class_name : "");
+    for (uint32_t i = 0; i < s->num_items; i++) buf_printf(&b, "%s%s", i ? ", " : "", spec_text(ctx, &s->items[i]));
+    buf_puts(&b, ")");
+    return buf_str(&b);
+  }
   return s->divisible > 1 ? arena_printf(&ctx->arena, "%s:%lld", s->type, (long long)s->divisible) : s->type;
+}
+
+static bool same_spec(const ParamSpec *a, const ParamSpec *b) {
+  if (a->kind != b->kind) return false;
+  if (a->kind == SPEC_CONSTEXPR) return ct_equal(ct_unwrap(a->value), ct_unwrap(b->value));
+  if (a->kind != SPEC_TUPLE) return strcmp(a->type, b->type) == 0 && a->divisible == b->divisible;
+  if (a->num_items != b->num_items || !a->class_name != !b->class_name || (a->class_name && strcmp(a->class_name, b->class_name) != 0)) return false;
+  for (uint32_t i = 0; i < a->num_items; i++)
+    if (!same_spec(&a->items[i], &b->items[i])) return false;
+  return true;
 }
 
 // Replaces what is there if it is open or a default; otherwise both must agree.
 static bool set_spec(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t i, ParamSpec s) {
   ParamSpec *old = &specs[i];
   if (old->kind != SPEC_OPEN && !old->is_default) {
-    bool same = old->kind == s.kind && (s.kind == SPEC_CONSTEXPR ? ct_equal(ct_unwrap(old->value), ct_unwrap(s.value))
-                                                                 : strcmp(old->type, s.type) == 0 && old->divisible == s.divisible);
-    if (!same)
+    if (!same_spec(old, &s))
       return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is %s by %s but %s by %s", kernel->params[i].name, kernel->name,
                         spec_text(fe->ctx, old), old->origin, spec_text(fe->ctx, &s), s.origin);
     return true;
@@ -85,6 +100,18 @@ bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
   s.padding = specs[index].padding;
   return set_spec(fe, kernel, specs, index, s);
 }
+
+bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin, ParamSpec *out) {
+  return type_spec(fe, kernel, index, type, origin, out);
+}
+
+bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items, uint32_t num_items, const char *class_name,
+                        const char *origin) {
+  return set_spec(fe, kernel, specs, index,
+                  (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .items = items, .num_items = num_items, .class_name = class_name, .origin = origin});
+}
+
+const char *frontend_item_name(Arena *a, const char *name, uint32_t i) { return arena_printf(a, "%s_%u", name, i); }
 
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin) {
   uint32_t i = frontend_param_index(kernel, name);
@@ -151,6 +178,51 @@ static const char *item_end(const char *s) {
   return s;
 }
 
+static NameVec split_items(Frontend *fe, const char *text, size_t size) {
+  NameVec items = {0};
+  const char *last = text + size;
+  for (const char *s = text; s < last;) {
+    const char *end = item_end(s);
+    if (end > last) end = last;
+    vec_push(&fe->ctx->arena, &items, trim(fe->ctx, s, (size_t)(end - s)));
+    s = end < last ? end + 1 : end;
+  }
+  return items;
+}
+
+static bool is_value_text(const char *item) {
+  return strchr("0123456789-+.'\"", item[0]) != NULL || strcmp(item, "None") == 0 || strcmp(item, "True") == 0 || strcmp(item, "False") == 0;
+}
+
+// "(*fp32, i32:16, 4)", or with the name of a namedtuple or `constexpr` before it: where the parenthesis opens, or NULL.
+static const char *tuple_open(const char *item) {
+  const char *p = item;
+  while (*p == '_' || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (p > item && *p >= '0' && *p <= '9')) p++;
+  return *p == '(' && item[strlen(item) - 1] == ')' ? p : NULL;
+}
+
+static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, ParamSpec *out) {
+  const char *open = tuple_open(item);
+  if (!open) {
+    if (!is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
+    CtValue *v = eval_value(fe, "--signature", item);
+    *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
+    return v != NULL;
+  }
+  if ((size_t)(open - item) == strlen("constexpr") && strncmp(item, "constexpr", (size_t)(open - item)) == 0) {
+    CtValue *v = eval_value(fe, "--signature", arena_strndup(&fe->ctx->arena, open + 1, strlen(open) - 2));
+    *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
+    return v != NULL;
+  }
+  NameVec names = split_items(fe, open + 1, strlen(open + 1) - 1);
+  *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = names.count, .origin = "--signature"};
+  if (open > item) out->class_name = intern_n(fe->ctx, item, (size_t)(open - item));
+  out->items = arena_array(&fe->ctx->arena, ParamSpec, names.count + 1);
+  bool ok = true;
+  for (uint32_t k = 0; k < names.count; k++) ok = tuple_item(fe, kernel, i, names.data[k], &out->items[k]) && ok;
+  return ok;
+}
+
 static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t i, const char *item) {
   const CtParam *p = &kernel->params[i];
   const char *type;
@@ -158,8 +230,9 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
   const CtType *t;
   bool is_desc;
   if (!p->is_constexpr) {
-    bool value = strchr("0123456789-+.'\"", item[0]) != NULL || strcmp(item, "None") == 0 || strcmp(item, "True") == 0 || strcmp(item, "False") == 0;
-    if (!value) return frontend_set_type(fe, kernel, specs, i, item, "--signature");
+    ParamSpec s;
+    if (tuple_open(item)) return tuple_item(fe, kernel, i, item, &s) && set_spec(fe, kernel, specs, i, s);
+    if (!is_value_text(item)) return frontend_set_type(fe, kernel, specs, i, item, "--signature");
   } else if (split_hint(fe->ctx, item, &type, &hint) && type[0] == '*' && frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is a constexpr: --signature gives the type %s where a value belongs", p->name, kernel->name, item);
   }
@@ -168,12 +241,7 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
-  NameVec items = {0};
-  for (const char *s = text; *s;) {
-    const char *end = item_end(s);
-    vec_push(&fe->ctx->arena, &items, trim(fe->ctx, s, (size_t)(end - s)));
-    s = *end ? end + 1 : end;
-  }
+  NameVec items = split_items(fe, text, strlen(text));
   uint32_t runtime = 0;
   for (uint32_t i = 0; i < kernel->num_params; i++) runtime += !kernel->params[i].is_constexpr;
   if (items.count > kernel->num_params) {

@@ -302,6 +302,8 @@ static void print_help(Buf *out) {
            "                                          randint:SEED:LO:HI (LO ≤ x < HI)\n"
            "  @in.npy[:bf16|fp8e4nv|fp8e5|…]          a buffer from a file\n"
            "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
+           "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
+           "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
            "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
            "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
            "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");

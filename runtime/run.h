@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
   const char *name;
   const ArgSpec *spec;
+  bool is_item;                // of the tuple before it
   RunBuffer *buffer;           // BUFFER, FILE, ALIAS, DESC
   int64_t offset;              // into it, in elements
   int64_t block[TILE_MAX_RANK];   // DESC

@@ -32,10 +32,38 @@ static RunBuffer *find_buffer(const Run *run, const char *name) {
   return NULL;
 }
 
+static uint32_t count_args(const ArgSpec *spec) {
+  uint32_t n = 1;
+  for (uint32_t i = 0; i < spec->num_items; i++) n += count_args(spec->items[i]);
+  return n;
+}
+
+// An argument, and behind a tuple its items: those of t are t_0, t_1, …
+static bool add_arg(Run *run, const char *name, const ArgSpec *spec, bool is_item, tile_error **error) {
+  for (uint32_t k = 0; k < run->num_args; k++)
+    if (!strcmp(run->args[k].name, name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", name), false;
+  RunArg *a = &run->args[run->num_args++];
+  *a = (RunArg){.name = name, .spec = spec, .is_item = is_item};
+  for (uint32_t i = 0; i < spec->num_items; i++)
+    if (!add_arg(run, frontend_item_name(run->arena, name, i), spec->items[i], true, error)) return false;
+  const ArgSpec *base = spec->kind == ARG_DESC ? spec->base : spec;
+  if (base->kind != ARG_BUFFER && base->kind != ARG_FILE) return true;
+  if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s: a --buf has the same name", name), false;
+  a->buffer = add_buffer(run, name, base);
+  return true;
+}
+
 bool run_parse_args(Run *run, tile_error **error) {
   const Options *o = run->options;
-  run->args = arena_array(run->arena, RunArg, o->args.count + 1);
-  run->buffers = arena_array(run->arena, RunBuffer, o->args.count + o->bufs.count + 1);
+  const char **names = arena_array(run->arena, const char *, o->args.count + 1);
+  const ArgSpec **specs = arena_array(run->arena, const ArgSpec *, o->args.count + 1);
+  uint32_t num_args = 0;
+  for (uint32_t i = 0; i < o->args.count; i++) {
+    if (!split_name(run, "--arg", o->args.data[i], &names[i], &specs[i], error)) return false;
+    num_args += count_args(specs[i]);
+  }
+  run->args = arena_array(run->arena, RunArg, num_args + 1);
+  run->buffers = arena_array(run->arena, RunBuffer, num_args + o->bufs.count + 1);
   for (uint32_t i = 0; i < o->bufs.count; i++) {
     const char *name;
     const ArgSpec *spec;
@@ -44,17 +72,8 @@ bool run_parse_args(Run *run, tile_error **error) {
     if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--buf %s is given twice", name), false;
     add_buffer(run, name, spec);
   }
-  for (uint32_t i = 0; i < o->args.count; i++) {
-    RunArg *a = &run->args[i];
-    if (!split_name(run, "--arg", o->args.data[i], &a->name, &a->spec, error)) return false;
-    for (uint32_t k = 0; k < i; k++)
-      if (!strcmp(run->args[k].name, a->name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", a->name), false;
-    run->num_args++;
-    const ArgSpec *base = a->spec->kind == ARG_DESC ? a->spec->base : a->spec;
-    if (base->kind != ARG_BUFFER && base->kind != ARG_FILE) continue;
-    if (find_buffer(run, a->name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s: a --buf has the same name", a->name), false;
-    a->buffer = add_buffer(run, a->name, base);
-  }
+  for (uint32_t i = 0; i < o->args.count; i++)
+    if (!add_arg(run, names[i], specs[i], false, error)) return false;
   return true;
 }
 
@@ -107,12 +126,27 @@ static bool usage(Scope *s, const char *fmt, ...) {
   return diag_error(s->ctx, (Span){0, 0}, "%s", text);
 }
 
+static const RunArg *after(const RunArg *a) {
+  const RunArg *next = a + 1;
+  for (uint32_t i = 0; i < a->spec->num_items; i++) next = after(next);
+  return next;
+}
+
 // An argument as the specialiser takes it; the buffer of one that has any must be known.
-static SpecValue spec_value(const RunArg *a) {
+static SpecValue spec_value(Arena *arena, const RunArg *a) {
   static const ValueKind kinds[] = {[ARG_NONE] = VALUE_NONE, [ARG_BOOL] = VALUE_BOOL, [ARG_INT] = VALUE_INT, [ARG_FLOAT] = VALUE_FLOAT, [ARG_BUFFER] = VALUE_POINTER,
-                                    [ARG_FILE] = VALUE_POINTER, [ARG_ALIAS] = VALUE_POINTER, [ARG_DESC] = VALUE_DESC};
+                                    [ARG_FILE] = VALUE_POINTER, [ARG_ALIAS] = VALUE_POINTER, [ARG_DESC] = VALUE_DESC, [ARG_TUPLE] = VALUE_TUPLE, [ARG_CONSTEXPR] = VALUE_CONSTEXPR};
   const ArgSpec *spec = a->spec;
   SpecValue v = {.kind = kinds[spec->kind], .text = spec->text, .has_dtype = spec->has_dtype, .dtype = spec->dtype, .i = spec->i, .f = spec->f, .pad_nan = spec->pad_nan};
+  if (v.kind == VALUE_CONSTEXPR) v.expression = spec->name;
+  if (v.kind == VALUE_TUPLE) {
+    SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);
+    const RunArg *item = a + 1;
+    for (uint32_t i = 0; i < spec->num_items; i++, item = after(item)) items[i] = spec_value(arena, item);
+    v.items = items;
+    v.num_items = spec->num_items;
+    v.class_name = spec->name;
+  }
   if (!a->buffer) return v;
   v.dtype = a->buffer->initial.dtype;
   v.address = (uint64_t)a->offset * host_elem_bytes(v.dtype);
@@ -128,8 +162,8 @@ static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *
   for (uint32_t i = 0; i < num_params; i++)
     if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
   for (uint32_t i = 0; i < run->num_args; i++) {
-    SpecValue value = spec_value(&run->args[i]);
-    CtValue *v = specialize_scalar_value(ctx, &value);
+    SpecValue value = spec_value(&ctx->arena, &run->args[i]);
+    CtValue *v = value.kind == VALUE_TUPLE ? specialize_heuristic_value(fe, ctx, &value) : specialize_scalar_value(ctx, &value);
     if (v) bind(&s, run->args[i].name, v);
   }
   return s;
@@ -245,7 +279,7 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
   const Run *run = s->run;
   bool ok = true;
   for (uint32_t i = 0; i < run->num_args; i++)
-    if (frontend_param_index(k, run->args[i].name) == k->num_params) {
+    if (!run->args[i].is_item && frontend_param_index(k, run->args[i].name) == k->num_params) {
       const char *names[64];
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
@@ -267,9 +301,10 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   if (!ok) return false;
   for (uint32_t i = 0; i < run->num_args; i++) {
     const RunArg *a = &run->args[i];
-    SpecValue value = spec_value(a);
+    if (a->is_item) continue;
+    SpecValue value = spec_value(&s.ctx->arena, a);
     ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signature != NULL, &run->is_usage_error) && ok;
-    dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(s.ctx, &value));
+    dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
   }
   Buf missing = buf_make(&s.ctx->arena);
   for (uint32_t i = 0; i < k->num_params; i++) {

@@ -174,6 +174,21 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
   return *path ? out : BAD("'%s': a file name is missing after @", out->text);
 }
 
+// (SPEC, SPEC, …), of the namedtuple `name` where one is given.
+static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, ArgSpec *out, tile_error **error) {
+  size_t end = closing(open);
+  if (!end || open[end + 1]) return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
+  StrList parts = split_commas(a, open + 1, end - 1);
+  while (parts.count && !parts.data[parts.count - 1][0]) parts.count--;
+  out->kind = ARG_TUPLE;
+  out->name = *name ? name : NULL;
+  out->num_items = parts.count;
+  out->items = arena_array(a, ArgSpec *, parts.count + 1);
+  for (uint32_t i = 0; i < parts.count; i++)
+    if (!(out->items[i] = run_spec_parse(a, parts.data[i], error))) return NULL;
+  return out;
+}
+
 ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
   ArgSpec *s = arena_new(a, ArgSpec);
   s->text = text;
@@ -188,6 +203,12 @@ ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
   size_t n = name_length(text);
   const char *name = arena_strndup(a, text, n), *rest = text + n;
   if (n && !strcmp(name, "desc") && *rest == '(') return parse_desc(a, rest, s, error);
+  if (!strcmp(name, "constexpr") && *rest == '(' && closing(rest) == strlen(rest) - 1) {
+    s->kind = ARG_CONSTEXPR;
+    s->name = arena_strndup(a, rest + 1, strlen(rest) - 2);
+    return s;
+  }
+  if (*rest == '(') return parse_tuple(a, name, rest, s, error);
   if (n && (*rest == ':' || *rest == '[')) {
     if (!dtype_find(name, &s->dtype) || dtype_info[s->dtype].cls == DTCLASS_VOID)
       return BAD("'%s': there is no dtype '%s'; there are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64", text, name);
@@ -208,5 +229,5 @@ ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
     if (*rest && !rest[1]) return BAD("'%s': an offset is missing after +", text);
     return s;
   }
-  return BAD("'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET or desc(…)", text);
+  return BAD("'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)", text);
 }

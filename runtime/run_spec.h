@@ -5,7 +5,7 @@
 #include "runtime/host_tensor.h"
 #include "runtime/options.h"
 
-typedef enum { ARG_NONE, ARG_BOOL, ARG_INT, ARG_FLOAT, ARG_BUFFER, ARG_FILE, ARG_ALIAS, ARG_DESC } ArgSpecKind;
+typedef enum { ARG_NONE, ARG_BOOL, ARG_INT, ARG_FLOAT, ARG_BUFFER, ARG_FILE, ARG_ALIAS, ARG_DESC, ARG_TUPLE, ARG_CONSTEXPR } ArgSpecKind;
 
 typedef struct ArgSpec ArgSpec;
 struct ArgSpec {
@@ -17,11 +17,13 @@ struct ArgSpec {
   double f;
   StrList dims;                // BUFFER: expressions
   Fill fill;
-  const char *name;            // FILE: path; ALIAS: whose buffer
+  const char *name;            // FILE: path; ALIAS: whose buffer; TUPLE: the namedtuple it is, or NULL; CONSTEXPR: an expression
   const char *offset;          // ALIAS: expression or NULL
   ArgSpec *base;               // DESC: ALIAS or BUFFER or FILE
   StrList block, shape, strides;   // DESC: expressions; shape and strides empty when not given
   bool pad_nan;
+  ArgSpec **items;             // TUPLE
+  uint32_t num_items;
 };
 
 // NULL after an error of status TILE_ERROR_USAGE.

@@ -5,9 +5,10 @@
 
 #include "frontend/frontend.h"
 
-typedef enum { VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_POINTER, VALUE_DESC } ValueKind;
+typedef enum { VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_POINTER, VALUE_DESC, VALUE_TUPLE, VALUE_CONSTEXPR } ValueKind;
 
-typedef struct {
+typedef struct SpecValue SpecValue;
+struct SpecValue {
   ValueKind kind;
   const char *text;            // as the user wrote it: for messages, and the value of a constexpr
   bool has_dtype;              // INT, FLOAT: typed. POINTER and DESC always are
@@ -18,7 +19,11 @@ typedef struct {
   uint32_t rank;               // DESC
   int64_t block[CT_MAX_RANK];
   bool pad_nan;
-} SpecValue;
+  const SpecValue *items;      // TUPLE
+  uint32_t num_items;
+  const char *class_name;      // TUPLE: the namedtuple it is, or NULL
+  const char *expression;      // CONSTEXPR: evaluated by the kernel's module
+};
 
 // The hint for an integer or an address: 1, 16, or 0 for none.
 static inline int specialize_hint(bool is_pointer, bool is_annotated, bool never, bool never_aligned, uint64_t value) {
@@ -33,8 +38,8 @@ const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param);
 // argument is of another type than the kernel says. keep_types: types are given already (--signature).
 bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v, const char *origin,
                       bool keep_types, bool *is_usage_error);
-// What a heuristic sees: scalars as values, buffers as their pointer type.
-CtValue *specialize_heuristic_value(Context *ctx, const SpecValue *v);
-CtValue *specialize_scalar_value(Context *ctx, const SpecValue *v);   // NULL for POINTER and DESC
+// What a heuristic sees: scalars as values, buffers as their pointer type, tuples of these.
+CtValue *specialize_heuristic_value(Frontend *fe, Context *ctx, const SpecValue *v);
+CtValue *specialize_scalar_value(Context *ctx, const SpecValue *v);   // NULL for POINTER, DESC and TUPLE
 
 #endif
