@@ -103,7 +103,7 @@ struct Block {
 
 // What a launcher must know of a parameter.
 // PARAM_DESC_FIELDS: a descriptor where there are no tensor maps: base, extents and strides, in that order.
-typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH, PARAM_DESC_FIELDS } FuncParamKind;
+typedef enum { PARAM_PLAIN, PARAM_DESC, PARAM_AUTO_TENSORMAP, PARAM_SCRATCH, PARAM_DESC_FIELDS, NUM_PARAM_KINDS } FuncParamKind;
 typedef struct {
   const char *name;
   FuncParamKind kind;

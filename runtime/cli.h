@@ -16,6 +16,9 @@ tile_status cli_input(Arena *a, const Options *o, const char **path, const char 
 unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
 tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error);
 
+// The make rule of -MD and -MF, if they are given.
+tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
+
 int run_main(const Options *o, Arena *arena);                        // run.c
 int tune_main(const Options *o, Arena *arena);                       // tune_main.c
 int commands_main(const Options *o);                                  // run_commands.c

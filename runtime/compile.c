@@ -10,6 +10,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
+#include "runtime/pack.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
                                               {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"}};
@@ -62,7 +63,7 @@ static bool has_param(const CtFunction *k, const char *define) {
 static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunction *k, ParamSpec *specs) {
   const Options *o = job->options;
   bool ok = true;
-  if (o->signature) ok = frontend_apply_signature(p->frontend, k, specs, o->signature);
+  if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
   for (uint32_t i = 0; i < o->defines.count; i++)
     if (p->kernel || has_param(k, o->defines.data[i])) ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
   return ok;
@@ -105,7 +106,7 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
   Frontend *fe = p->frontend;
   Context *ctx = &p->ctx;
   uint32_t count = frontend_num_kernels(fe);
-  if (job->options->signature) {
+  if (job->options->signatures.count) {
     diag_error(ctx, (Span){0, 0}, "--signature needs to know which of the %u kernels it is for", count);
     diag_note(ctx, (Span){0, 0}, "name it with -n");
     return false;
@@ -408,7 +409,10 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   tile_status status = job->emit & TILE_EMIT_CUBIN ? assemble(job, p, error) : TILE_OK;
   if (status == TILE_OK && job->emit & TILE_EMIT_HEADER) {
     Buf header = buf_make(&p->ctx.arena);
-    if ((status = header_write(p, &header, error)) == TILE_OK) set_output(p, TILE_EMIT_HEADER, buf_str(&header), header.size);
+    Pack pack = {.arena = &p->ctx.arena};
+    const PackOptions options = {.cubin = false};
+    if ((status = pack_add(&pack, p, &options, error)) == TILE_OK) header_write(&pack, &header);
+    if (status == TILE_OK) set_output(p, TILE_EMIT_HEADER, buf_str(&header), header.size);
   }
   p->ctx.on_ice = NULL;
   return status;
@@ -465,7 +469,7 @@ static bool take_options(Options *to, const tile_compile_options *o, tile_error 
   for (size_t i = 0; ok && i < o->num_defines; i++) ok = options_set(to, "define", o->defines[i], error);
   for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(to, "include", o->include_paths[i], error);
   if (o->kernel) to->kernel = o->kernel;
-  if (o->signature) to->signature = o->signature;
+  if (o->signature) vec_push(to->arena, &to->signatures, o->signature);
   if (o->arch) to->arch = o->arch;
   return ok;
 }

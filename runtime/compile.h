@@ -52,15 +52,15 @@ bool path_is_ir(const char *path);   // suffix .tir
 
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
+struct JsonWriter;
+void metadata_put_kernel(struct JsonWriter *w, const tile_program *program, const Func *f);   // one of them
 
 // Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
 const char *param_spelling(Arena *a, const Func *f, uint32_t i);
 
-// header.c: the kernels of the program, which has PTX, as a C header.
-tile_status header_write(tile_program *program, Buf *out, tile_error **error);
-
 // ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
 const char *ptxas_find(Arena *a);
+const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"; only where it is found
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
                            tile_error **error);
 

@@ -70,9 +70,9 @@ tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const 
   k->ir = program->module;
   k->func = f;
   k->target = program->target;
-  // What the program has assembled already, the driver need not; the simulator reads PTX alone.
-  if (d && !strcmp(d->kind, "gpu")) k->ptx = tile_program_output(program, TILE_EMIT_CUBIN, NULL);
-  if (!k->ptx) k->ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
+  k->ptx_version = program->ptx_version;
+  k->ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
+  k->cubin = tile_program_output(program, TILE_EMIT_CUBIN, &k->cubin_size);
   return k;
 }
 
@@ -80,12 +80,7 @@ tile_status tile_kernel_load(tile_device *d, const tile_program *program, const 
   *kernel = NULL;
   tile_error *e = NULL;
   tile_kernel *k = kernel_describe(d, program, name, &e);
-  if (!k) {
-    tile_status status = tile_error_status(e);
-    if (error && !*error) *error = e;
-    else tile_error_free(e);
-    return status;
-  }
+  if (!k) return error_pass_on(error, e);
   tile_status status = kernel_start(k, error);
   if (status == TILE_OK) *kernel = k;
   return status;

@@ -1,17 +1,16 @@
-// --emit=header: a compiled kernel inside a C header, with a launch function of its parameters' types. The header has no state:
-// what is loaded belongs to the caller, so it may be included anywhere and used from any thread.
+// A C header with a package inside and, for each kernel, functions of its parameters' types. The header has no state: what is
+// loaded belongs to the caller, so it may be included anywhere and used from any thread.
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compile.h"
-#include "runtime/device.h"
-#include "runtime/error.h"
+#include "runtime/pack.h"
 
 enum { BYTES_PER_LINE = 32 };
 
 // A parameter's name as a C identifier that meets neither a keyword nor the function's own names.
 static const char *c_name(Arena *a, const char *name) {
-  static const char *const taken[] = {"kernel", "grid", "stream", "error", "args", "options", "int", "long", "short", "char", "float", "double", "signed", "unsigned",
+  static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short", "char", "float", "double", "signed", "unsigned",
                                       "const", "static", "void", "auto", "register", "volatile", "default", "case", "switch", "struct", "union", "enum", "do",
                                       "goto", "sizeof", "extern", "inline", "restrict", "typedef", "new", "delete", "this", "class", "template", "operator"};
   for (uint32_t i = 0; i < countof(taken); i++)
@@ -19,72 +18,91 @@ static const char *c_name(Arena *a, const char *name) {
   return name;
 }
 
-static bool is_tensor(const KernelParam *p) { return p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS; }
+typedef enum { ARG_POINTER, ARG_TENSOR, ARG_FLOAT, ARG_INT } ArgClass;
 
-static const char *c_type(Arena *a, const KernelParam *p) {
-  if (is_tensor(p)) return "const tile_tensor *";
-  if (p->is_pointer) return "uint64_t ";
-  if (p->is_float) return p->scalar == SC_F64 ? "double " : "float ";
-  uint32_t bits = scalar_bits(p->scalar);
-  return bits == 1 ? "bool " : arena_printf(a, "%sint%u_t ", p->is_unsigned ? "u" : "", bits);
+static ArgClass class_of(const char *type) {
+  if (type[0] == '*' || !*type) return ARG_POINTER;   // without a type: None in every variant, so a null pointer
+  if (!strncmp(type, "tensordesc<", 11)) return ARG_TENSOR;
+  return type[0] == 'i' || type[0] == 'u' ? ARG_INT : ARG_FLOAT;
 }
 
-static void put_params(Buf *b, const tile_kernel *k) {
-  for (uint32_t i = 0; i < k->num_args; i++) {
-    const KernelParam *p = &k->params[i];
-    buf_printf(b, " * %s: %s", c_name(b->arena, p->name), p->spelling);
-    if (p->is_pointer) buf_puts(b, ", the address of an array on the device");
-    if (p->divisible > 1) buf_printf(b, ", a multiple of %lld%s", (long long)p->divisible, p->is_pointer ? " bytes" : "");
+static const char *c_type(Arena *a, const char *type) {
+  switch (class_of(type)) {
+  case ARG_POINTER: return "uint64_t ";
+  case ARG_TENSOR: return "const tile_tensor *";
+  case ARG_FLOAT: return !strcmp(type, "fp64") ? "double " : "float ";
+  default: return !strcmp(type + 1, "1") ? "bool " : arena_printf(a, "%sint%s_t ", type[0] == 'u' ? "u" : "", type + 1);
+  }
+}
+
+static void put_launch(Buf *b, const PackKernel *k) {
+  static const char *const makers[] = {[ARG_POINTER] = "pointer(", [ARG_TENSOR] = "tensor(", [ARG_FLOAT] = "float(", [ARG_INT] = "int((int64_t)"};
+  buf_printf(b, "static inline tile_status %s_launch(const tile_family *family, const uint32_t grid[3], void *stream", k->name);
+  for (uint32_t i = 0; i < k->num_params; i++) buf_printf(b, ",\n    %s%s", c_type(b->arena, k->params[i].type), c_name(b->arena, k->params[i].name));
+  buf_printf(b, ",\n    tile_error **error) {\n  tile_arg args[%u];\n  tile_launch_options options = TILE_LAUNCH_OPTIONS_INIT;\n", k->num_params ? k->num_params : 1);
+  for (uint32_t i = 0; i < k->num_params; i++)
+    buf_printf(b, "  args[%u] = tile_arg_%s%s);\n", i, makers[class_of(k->params[i].type)], c_name(b->arena, k->params[i].name));
+  buf_printf(b, "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n  options.stream = stream;\n  return tile_family_launch(family, &options, args, %u, error);\n}\n", k->num_params);
+}
+
+static void put_params(Buf *b, const PackKernel *k) {
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const PackParam *p = &k->params[i];
+    buf_printf(b, " *   %s: %s", c_name(b->arena, p->name), *p->type ? p->type : "None");
+    if (class_of(p->type) == ARG_POINTER) buf_puts(b, ", the address of an array on the device");
+    if (p->divisible > 1) buf_printf(b, ", a multiple of %lld%s", (long long)p->divisible, class_of(p->type) == ARG_POINTER ? " bytes" : "");
     buf_putc(b, '\n');
   }
 }
 
-static void put_launch(Buf *b, const tile_kernel *k) {
-  buf_printf(b, "static inline tile_status %s_launch(tile_kernel *kernel, const uint32_t grid[3], void *stream", k->name);
-  for (uint32_t i = 0; i < k->num_args; i++) buf_printf(b, ",\n    %s%s", c_type(b->arena, &k->params[i]), c_name(b->arena, k->params[i].name));
-  buf_printf(b, ",\n    tile_error **error) {\n  tile_arg args[%u];\n  tile_launch_options options = TILE_LAUNCH_OPTIONS_INIT;\n", k->num_args ? k->num_args : 1);
-  for (uint32_t i = 0; i < k->num_args; i++) {
-    const KernelParam *p = &k->params[i];
-    const char *make = is_tensor(p) ? "tensor" : p->is_pointer ? "pointer" : p->is_float ? "float" : "int";
-    buf_printf(b, "  args[%u] = tile_arg_%s(%s%s);\n", i, make, !is_tensor(p) && !p->is_pointer && !p->is_float ? "(int64_t)" : "", c_name(b->arena, p->name));
+// A constexpr that is the same integer in all variants is worth having in the program, for grids.
+static void put_constants(Buf *b, const PackKernel *k) {
+  const char *text = k->variants.data[0].constexprs;
+  for (uint32_t i = 1; i < k->variants.count; i++)
+    if (strcmp(text, k->variants.data[i].constexprs)) return;
+  for (const char *s = text; *s;) {
+    size_t n = strcspn(s, ","), name = strcspn(s, " ");
+    char *end;
+    const char *value = s + name + 3;
+    long long v = strtoll(value, &end, 10);
+    if (end == s + n && v >= INT32_MIN && v <= INT32_MAX) buf_printf(b, "enum { %s_%.*s = %lld };\n", k->name, (int)name, s, v);
+    s += n;
+    while (*s == ',' || *s == ' ') s++;
   }
-  buf_printf(b, "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n  options.stream = stream;\n  return tile_kernel_launch(kernel, &options, args, %u, error);\n}\n", k->num_args);
 }
 
-static void put_kernel(Buf *b, const tile_kernel *k) {
-  Buf image = buf_make(b->arena);
-  image_write(&image, k);
-  const unsigned char *bytes = (const unsigned char *)buf_str(&image);
-  buf_printf(b, "\nstatic const unsigned char %s_image[%zu] = {", k->name, image.size);
-  for (size_t i = 0; i < image.size; i++) buf_printf(b, "%s%u,", i % BYTES_PER_LINE ? "" : "\n", bytes[i]);
-  buf_printf(b, "\n};\n\n/* Loads the kernel, once per device; tile_kernel_free when it is not needed any more. */\n"
-                "static inline tile_status %s_load(tile_device *device, tile_kernel **kernel, tile_error **error) {\n"
-                "  return tile_kernel_load_image(device, %s_image, sizeof %s_image, kernel, error);\n}\n", k->name, k->name, k->name);
-  buf_printf(b, "\n/* Queues a launch of %s for %s. %u threads per program, %u bytes of shared memory.\n", k->name, k->target->name, k->num_threads, k->shared_bytes);
+static void put_kernel(Buf *b, const PackKernel *k, const char *image) {
+  buf_printf(b, "\n/* ---- %s ---- */\n\n", k->name);
+  put_constants(b, k);
+  buf_printf(b, "/* Loads the kernel, once per device; tile_family_free when it is not needed any more. */\n"
+                "static inline tile_status %s_load(tile_device *device, tile_family **family, tile_error **error) {\n"
+                "  return tile_family_load_memory(device, %s, sizeof %s, \"%s\", family, error);\n}\n", k->name, image, image, k->name);
+  buf_printf(b, "\n/* Queues a launch of %s.\n", k->name);
   put_params(b, k);
-  for (uint32_t i = 0; i < k->num_constexprs; i++) buf_printf(b, " * compiled in: %s = %s\n", k->constexpr_names[i], k->constexpr_values[i]);
+  buf_puts(b, " * Variants, in the order in which they are tried:\n");
+  for (uint32_t i = 0; i < k->variants.count; i++) {
+    const PackVariant *v = &k->variants.data[i];
+    buf_printf(b, " *   (%s) for", v->condition);
+    for (uint32_t t = 0; t < v->targets.count; t++) buf_printf(b, "%s %s", t ? "," : "", v->targets.data[t].target->name);
+    buf_printf(b, "; %s\n", v->targets.data[0].description);
+    if (*v->constexprs) buf_printf(b, " *     compiled in: %s\n", v->constexprs);
+  }
   buf_puts(b, " */\n");
   put_launch(b, k);
 }
 
-tile_status header_write(tile_program *p, Buf *b, tile_error **error) {
-  buf_printf(b, "/* Made by tilec %s; do not edit. Link with libtile. */\n#ifndef TILE_KERNEL_", tile_version());
-  for (const Func *f = p->module->funcs; f; f = f->next)
-    for (const char *s = f->name; *s; s++) buf_putc(b, (char)toupper((unsigned char)*s));
-  buf_puts(b, "_H\n");
-  const char *guard = strrchr(arena_strndup(b->arena, b->data, b->size - 1), ' ') + 1;
-  buf_printf(b, "#define %s\n\n#include <tile/tile.h>\n", guard);
-  for (const Func *f = p->module->funcs; f; f = f->next) {
-    tile_error *e = NULL;
-    tile_kernel *k = kernel_describe(NULL, p, f->name, &e);
-    if (!k) {
-      tile_status status = error_set(error, tile_error_status(e), "%s", tile_error_message(e));
-      tile_error_free(e);
-      return status;
-    }
-    put_kernel(b, k);
-    tile_kernel_free(k);
-  }
+void header_write(Pack *pack, Buf *b) {
+  Buf image = buf_make(b->arena), stem = buf_make(b->arena), guard = buf_make(b->arena);
+  pack_write(pack, &image);
+  for (uint32_t i = 0; i < pack->kernels.count; i++) buf_printf(&stem, "%s_", pack->kernels.data[i].name);
+  for (const char *s = buf_str(&stem); *s; s++) buf_putc(&guard, (char)toupper((unsigned char)*s));
+  const char *name = arena_printf(b->arena, "%simage", buf_str(&stem));
+  buf_printf(b, "/* Made by tilec %s; do not edit. Link with libtile-rt or libtile. */\n#ifndef TILE_KERNEL_%sH\n#define TILE_KERNEL_%sH\n\n#include <tile/rt.h>\n\n", tile_version(),
+             buf_str(&guard), buf_str(&guard));
+  const unsigned char *bytes = (const unsigned char *)buf_str(&image);
+  buf_printf(b, "static const unsigned char %s[%zu] = {", name, image.size);
+  for (size_t i = 0; i < image.size; i++) buf_printf(b, "%s%u,", i % BYTES_PER_LINE ? "" : "\n", bytes[i]);
+  buf_puts(b, "\n};\n");
+  for (uint32_t i = 0; i < pack->kernels.count; i++) put_kernel(b, &pack->kernels.data[i], name);
   buf_puts(b, "\n#endif\n");
-  return TILE_OK;
 }

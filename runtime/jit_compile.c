@@ -185,9 +185,9 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
   tile_status status;
   Buf key = cache_key(k, r, config, a);
   size_t size = 0;
-  void *image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
+  char *image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
   if (jit->cache) jit_event(jit, image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
-  v->kernel = image ? image_read(jit->device, image, size) : NULL;
+  v->kernel = image && size && image[size - 1] == 0 ? kernel_from_ptx(jit->device, image, size - 1, NULL, NULL) : NULL;
   if (v->kernel) {
     status = start(k, r, a, v, error);
     free(image);
@@ -203,9 +203,7 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
     else tile_error_free(e);
   } else {
     if (jit->cache) {
-      Buf bytes = buf_make(a);
-      image_write(&bytes, v->kernel);
-      cache_put(jit->cache, buf_str(&key), key.size, buf_str(&bytes), bytes.size);
+      cache_put(jit->cache, buf_str(&key), key.size, v->kernel->ptx, strlen(v->kernel->ptx) + 1);
     }
     status = start(k, r, a, v, error);
   }

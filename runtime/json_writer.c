@@ -113,3 +113,8 @@ void json_null(JsonWriter *w) {
   before_item(w);
   buf_puts(w->out, "null");
 }
+
+void json_raw(JsonWriter *w, const char *json) {
+  before_item(w);
+  buf_puts(w->out, json);
+}

@@ -5,7 +5,7 @@
 #include "ir/buf.h"
 
 enum { JSON_MAX_DEPTH = 32 };
-typedef struct {
+typedef struct JsonWriter {
   Buf *out;
   uint32_t depth;
   bool has_items[JSON_MAX_DEPTH];
@@ -23,6 +23,7 @@ void json_string(JsonWriter *w, const char *s);      // bytes that are not UTF-8
 void json_int(JsonWriter *w, int64_t v);
 void json_double(JsonWriter *w, double v);           // shortest that reads back; infinities and NaN become null
 void json_bool(JsonWriter *w, bool v);
+void json_raw(JsonWriter *w, const char *json);       // a value that is JSON already
 void json_null(JsonWriter *w);
 
 #endif

@@ -1,9 +1,11 @@
-// tilec: compile a file and write what was asked for. `tilec run` is in run.c and run_commands.c, `tilec tune` in tune_main.c, `tilec cache` in cache_main.c.
+// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune` in
+// tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/cli.h"
 #include "runtime/compile.h"
+#include "runtime/pack.h"
 
 static int compile_main(const Options *o) {
   tile_error *error = NULL;
@@ -29,16 +31,19 @@ int main(int argc, char **argv) {
   arena_init(&arena);
   Options options;
   options_init(&options, &arena);
-  bool is_run = argc > 1 && !strcmp(argv[1], "run"), is_tune = argc > 1 && !strcmp(argv[1], "tune");
-  int skip = argc > 0 ? 1 + (is_run || is_tune) : 0;
-  Command command = is_tune ? COMMAND_TUNE : is_run ? COMMAND_RUN : COMMAND_COMPILE;
+  static const struct { const char *name; Command command; } commands[] = {{"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
+  Command command = COMMAND_COMPILE;
+  for (uint32_t i = 0; argc > 1 && i < countof(commands); i++)
+    if (!strcmp(argv[1], commands[i].name)) command = commands[i].command;
+  int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
   tile_error *error = NULL;
   int exit_status;
   if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, &arena, argc - 2, (const char *const *)argv + 2);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
-    exit_status = options.commands ? commands_main(&options) : is_tune ? tune_main(&options, &arena) : is_run ? run_main(&options, &arena) : compile_main(&options);
+    exit_status = options.commands ? commands_main(&options) : command == COMMAND_TUNE ? tune_main(&options, &arena) : command == COMMAND_RUN ? run_main(&options, &arena)
+                  : command == COMMAND_PACK ? pack_main(&options, &arena) : compile_main(&options);
   arena_free(&arena);
   return exit_status;
 }

@@ -2,6 +2,7 @@
 // comments, so a field once published keeps its meaning; a change that breaks readers raises METADATA_FORMAT.
 #include "runtime/compile.h"
 #include "runtime/json_writer.h"
+#include "runtime/rt/metadata.h"
 
 enum { METADATA_FORMAT = 1 };
 
@@ -39,8 +40,6 @@ const char *param_spelling(Arena *a, const Func *f, uint32_t i) {
 }
 
 static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
-  static const char *const kinds[] = {[PARAM_PLAIN] = "plain", [PARAM_DESC] = "descriptor", [PARAM_AUTO_TENSORMAP] = "tensor_map", [PARAM_SCRATCH] = "scratch",
-                                    [PARAM_DESC_FIELDS] = "descriptor_fields"};
   const FuncParam *p = &f->params[i];
   json_begin_object(w, true);
   json_key(w, "name");
@@ -48,7 +47,7 @@ static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
   json_key(w, "type");
   json_string(w, param_spelling(w->out->arena, f, i));
   json_key(w, "kind");
-  json_string(w, kinds[p->kind]);
+  json_string(w, param_kind_names[p->kind]);
   json_key(w, "divisible");
   json_int(w, p->divisible > 1 ? p->divisible : 1);
   json_end_object(w);
@@ -68,6 +67,8 @@ static void put_tensor_map(JsonWriter *w, const Func *f, uint32_t i) {
   json_int(w, p->swizzle_bytes);
   json_key(w, "fill");
   json_string(w, p->padding == PAD_NAN ? "nan" : "zero");
+  json_key(w, "signed");
+  json_bool(w, p->is_signed);
   if (p->kind == PARAM_AUTO_TENSORMAP) {
     json_key(w, "base_param");
     json_int(w, p->base_param);
@@ -81,7 +82,7 @@ static void put_tensor_map(JsonWriter *w, const Func *f, uint32_t i) {
   json_end_object(w);
 }
 
-static void put_kernel(JsonWriter *w, const tile_program *program, const Func *f) {
+void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f) {
   const Module *m = program->module;
   json_begin_object(w, false);
   json_key(w, "format");
@@ -131,7 +132,7 @@ void metadata_write(Buf *out, const tile_program *program) {
   json_string(&w, arena_printf(out->arena, "tilec %s", tile_version()));
   json_key(&w, "kernels");
   json_begin_array(&w, false);
-  for (const Func *f = program->module->funcs; f; f = f->next) put_kernel(&w, program, f);
+  for (const Func *f = program->module->funcs; f; f = f->next) metadata_put_kernel(&w, program, f);
   json_end_array(&w);
   json_end_object(&w);
   buf_putc(out, '\n');

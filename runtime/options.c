@@ -12,7 +12,7 @@
 #include "runtime/file.h"
 
 typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST } Kind;
-typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_INFO, NUM_GROUPS } Group;
+typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS } Group;
 typedef struct {
   Kind kind;
   Group group;
@@ -128,10 +128,11 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
 }
 
 static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
-  if (command == COMMAND_COMPILE && r->group == GROUP_RUN)
-    return usage(error, arena_printf(o->arena, "%s is an option of `tilec run`", spelling(o->arena, r)));
-  if (command != COMMAND_TUNE && r->group == GROUP_TUNE)
-    return usage(error, arena_printf(o->arena, "%s is an option of `tilec tune`", spelling(o->arena, r)));
+  static const struct { Group group; Command command, also; const char *name; } owners[] = {
+    {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"}, {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"}, {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
+  for (uint32_t i = 0; i < countof(owners); i++)
+    if (r->group == owners[i].group && command != owners[i].command && command != owners[i].also)
+      return usage(error, arena_printf(o->arena, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name));
   return true;
 }
 
@@ -254,7 +255,7 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
 
 // ---- the table as text ----
 
-static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "General"};
+static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
 
 static void put_spellings(Buf *b, const Row *r) {
   if (single_dash(r)) {
@@ -272,6 +273,7 @@ static void print_help(Buf *out) {
   buf_puts(out, "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
                 "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
                 "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
+                "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
                 "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
@@ -338,7 +340,7 @@ static void print_man(Buf *out) {
 
 static void print_json(Buf *out) {
   static const char *const kinds[] = {"bool", "int", "string", "list"};
-  static const char *const groups[] = {"compile", "output", "run", "tune", "info"};
+  static const char *const groups[] = {"compile", "output", "run", "tune", "pack", "info"};
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < countof(rows); i++) {
     const Row *r = &rows[i];

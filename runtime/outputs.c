@@ -64,16 +64,15 @@ static void put_make_name(Buf *b, const char *s) {
   }
 }
 
-static tile_status write_depfile(const Options *o, const tile_program *p, const char *target, tile_error **error) {
+tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error) {
   if (!o->depfile && !o->depfile_name) return TILE_OK;
   if (!strcmp(target, "-") && !o->depfile_name) return error_set(error, TILE_ERROR_USAGE, "-MD without -o needs -MF");
   Buf b = buf_make(o->arena);
   put_make_name(&b, target);
   buf_putc(&b, ':');
-  const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
-  for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) {
+  for (uint32_t i = 0; i < files->count; i++) {
     buf_puts(&b, " \\\n  ");
-    put_make_name(&b, comptime_file(ct, i)->path);
+    put_make_name(&b, files->data[i]);
   }
   buf_putc(&b, '\n');
   const char *path = o->depfile_name ? o->depfile_name : arena_printf(o->arena, "%.*s.d", (int)(suffix_of(target) - target), target);
@@ -90,5 +89,8 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
     // A make rule is about the file that -o names.
     if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
   }
-  return write_depfile(o, p, main_output, error);
+  StrList files = {0};
+  const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
+  for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
+  return depfile_write(o, &files, main_output, error);
 }

@@ -43,6 +43,21 @@ static int spawn_and_wait(char *const argv[], int out_fd) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+const char *ptxas_version(Arena *a) {
+  const char *ptxas = ptxas_find(a), *said = "", *found;
+  const char *tmp = getenv("TMPDIR");
+  char *log = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  int fd = ptxas ? mkstemp(log) : -1;
+  if (fd < 0) return "ptxas";
+  char *argv[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "--version"), NULL};
+  size_t size;
+  if (spawn_and_wait(argv, fd) == 0) file_read(a, log, &said, &size, NULL);
+  close(fd);
+  unlink(log);
+  found = strstr(said, ", V");
+  return found ? arena_printf(a, "ptxas %.*s", (int)strcspn(found + 3, " \n"), found + 3) : "ptxas";
+}
+
 tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
                            tile_error **error) {
   const char *ptxas = ptxas_find(a);

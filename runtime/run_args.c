@@ -303,7 +303,7 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
     const RunArg *a = &run->args[i];
     if (a->is_item) continue;
     SpecValue value = spec_value(&s.ctx->arena, a);
-    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signature != NULL, &run->is_usage_error) && ok;
+    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signatures.count != 0, &run->is_usage_error) && ok;
     dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
   }
   Buf missing = buf_make(&s.ctx->arena);

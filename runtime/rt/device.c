@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/rt/error.h"
+#include "runtime/rt/metadata.h"
 
 static tile_status open_by_name(const char *spec, tile_device **device, tile_error **error) {
   if (!strcmp(spec, "interp")) {
@@ -70,19 +71,55 @@ tile_kernel *kernel_new(tile_device *d) {
 tile_status kernel_start(tile_kernel *k, tile_error **error) {
   tile_status status = k->device->ops->load(k, error);
   k->ptx = NULL;
+  k->cubin = NULL;
   if (status == TILE_OK) launch_plan(k);
   else tile_kernel_free(k);
   return status;
 }
 
-tile_status tile_kernel_load_image(tile_device *d, const void *image, size_t size, tile_kernel **kernel, tile_error **error) {
-  *kernel = NULL;
-  if (!d->arch) return error_set(error, TILE_ERROR_USAGE, "the interpreter runs IR: a compiled kernel needs a gpu or sim device");
-  tile_kernel *k = image_read(d, image, size);
-  if (!k) return error_set(error, TILE_ERROR_USAGE, "these bytes are no kernel of this version of libtile (%s): make the header again", tile_version());
+bool device_runs(const tile_device *d, const Target *t) { return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm; }
+
+tile_status device_check_compiled(const tile_device *d, tile_error **error) {
+  if (d->arch) return TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "the interpreter runs IR: a compiled kernel needs a gpu or sim device");
+}
+
+static tile_status start_described(tile_kernel *k, tile_kernel **kernel, tile_error *why, tile_error **error) {
+  if (!k) return error_pass_on(error, why);
   tile_status status = kernel_start(k, error);
   if (status == TILE_OK) *kernel = k;
   return status;
+}
+
+tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, const char *name, tile_kernel **kernel, tile_error **error) {
+  *kernel = NULL;
+  tile_status status = device_check_compiled(d, error);
+  if (status != TILE_OK) return status;
+  char *text = malloc(size + 1);   // the driver wants a NUL at its end
+  if (!text) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  memcpy(text, ptx, size);
+  text[size] = 0;
+  tile_error *why = NULL;
+  status = start_described(kernel_from_ptx(d, text, size, name, &why), kernel, why, error);
+  free(text);
+  return status;
+}
+
+tile_status tile_kernel_load_cubin(tile_device *d, const void *cubin, size_t size, const char *metadata, size_t metadata_size, const char *name,
+                                   tile_kernel **kernel, tile_error **error) {
+  *kernel = NULL;
+  tile_status status = device_check_compiled(d, error);
+  if (status != TILE_OK) return status;
+  tile_error *why = NULL;
+  tile_kernel *k = kernel_from_json(d, metadata, metadata_size, name, &why);
+  if (k) k->cubin = cubin, k->cubin_size = size;
+  return start_described(k, kernel, why, error);
+}
+
+const char *tile_kernel_constexpr(const tile_kernel *k, const char *name) {
+  for (uint32_t i = 0; i < k->num_constexprs; i++)
+    if (!strcmp(k->constexpr_names[i], name)) return k->constexpr_values[i];
+  return NULL;
 }
 
 const char *tile_kernel_name(const tile_kernel *k) { return k->name; }

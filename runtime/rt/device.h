@@ -17,6 +17,7 @@ struct tile_device {
   const char *kind;            // "gpu", "sim", "interp"
   char name[128];
   const char *arch;            // what to compile for; NULL: any
+  int sm;                      // 90; 0: any
   tile_hooks hooks;
 };
 
@@ -72,7 +73,10 @@ struct tile_kernel {
   uint32_t num_constexprs;
   const char **constexpr_names, **constexpr_values;   // values as the source would write them
   const Target *target;
-  const char *ptx;                 // or a cubin; until it is loaded; NULL where only the interpreter can run it
+  uint32_t ptx_version;            // ×10; 0: not known
+  const char *ptx;                 // the code, until it is loaded: one of these or both; none where only the interpreter can run it
+  const void *cubin;               // taken before the PTX where the device runs it
+  size_t cubin_size;
   CUmodule module;                 // gpu, sim
   CUfunction function;
   pthread_mutex_t scratch_lock;
@@ -109,13 +113,15 @@ typedef struct {
 } LinkedParts;
 extern const LinkedParts linked_parts;
 
-// A kernel's description is made by runtime/describe.c of a program, or by image.c of bytes; then it is started.
+// A kernel's description is made by runtime/describe.c of a program, or by metadata.c of a text; then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
 tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
 void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream);   // the device has an event function
-void image_write(Buf *out, const tile_kernel *k);
-// NULL where the bytes are no image of this version. The bytes must stay until the kernel is started.
-tile_kernel *image_read(tile_device *device, const void *bytes, size_t size);
+bool device_runs(const tile_device *d, const Target *t);        // does it run code for t?
+tile_status device_check_compiled(const tile_device *d, tile_error **error);   // an error on the interpreter
+// metadata.c: from PTX that begins with its metadata. ptx[size] is NUL; the text must stay until the kernel is started.
+// name NULL: the only kernel. NULL after an error.
+tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, const char *name, tile_error **error);
 
 // launch.c: what every device does with arguments.
 // Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are integers then.
@@ -124,6 +130,8 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
+// May the argument go to a parameter so specialised? Of kinds and types nothing is asked.
+bool launch_fits(const KernelParam *p, const tile_arg *a);
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 

@@ -17,7 +17,7 @@ typedef struct {
   CUdevice device;
   CUcontext context;
   bool is_sim;
-  int sm, shared_optin, driver_version;
+  int shared_optin, driver_version;
   pthread_mutex_t sim_lock;    // the simulator is one thread's at a time; held inside of enter … leave
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
   CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows
@@ -132,31 +132,66 @@ static void cuda_device_close(tile_device *base) {
 // ---- loading ----
 
 static tile_status check_arch(const CudaDevice *d, const Target *t, tile_error **error) {
-  bool runs = t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
-  if (runs) return TILE_OK;
-  return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s", t->name, d->base.name, d->sm,
+  if (device_runs(&d->base, t)) return TILE_OK;
+  return error_set(error, TILE_ERROR_USAGE, "the program was compiled for %s and cannot run on %s, which is sm_%d%s%s", t->name, d->base.name, d->base.sm,
                    d->base.arch ? "; compile with --arch=" : "", d->base.arch ? d->base.arch : "");
 }
 
-static tile_status load_module(CudaDevice *d, tile_kernel *k, const char *ptx, tile_error **error) {
+// The CUDA release that a PTX version came with, ×10; PTX of a later release than the driver's is refused.
+static int cuda_of_ptx(uint32_t ptx_version) {
+  static const struct { uint8_t ptx, cuda; } releases[] = {{70, 110}, {71, 111}, {72, 112}, {73, 113}, {74, 114}, {75, 115}, {76, 116}, {77, 117}, {78, 118}, {80, 120},
+                                                          {81, 121}, {82, 122}, {83, 123}, {84, 124}, {85, 125}, {86, 127}, {87, 128}, {88, 129}, {90, 130}, {91, 131}};
+  for (uint32_t i = 0; i < countof(releases); i++)
+    if (releases[i].ptx >= ptx_version) return releases[i].cuda;
+  return 0;
+}
+
+static tile_status refuse_old_driver(const CudaDevice *d, const tile_kernel *k, CUresult r, tile_error **error) {
+  int needed = cuda_of_ptx(k->ptx_version);
+  char wants[64] = "a newer driver";
+  if (k->ptx_version && needed) snprintf(wants, sizeof wants, "a driver of CUDA %d.%d or later", needed / 10, needed % 10);
+  return error_set_cuda(error, TILE_ERROR_DRIVER, (int)r, "%s: the driver (CUDA %d.%d) is too old for this PTX, which needs %s; or give it a cubin", k->name,
+                        d->driver_version / 1000, d->driver_version % 1000 / 10, wants);
+}
+
+static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, const char *what, tile_error **error) {
   char *log = calloc(1, LOG_BYTES);
   if (!log) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
-  CUresult r = d->cu.module_load(&k->module, ptx, countof(options), options, values);
+  CUresult r = d->cu.module_load(&k->module, code, countof(options), options, values);
   tile_status status = TILE_OK;
   if (r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) {
-    status = error_set_cuda(error, TILE_ERROR_DRIVER, (int)r, "the driver (CUDA %d.%d) is too old for this PTX; install a newer driver, or emit a cubin with ptxas",
-                            d->driver_version / 1000, d->driver_version % 1000 / 10);
+    status = refuse_old_driver(d, k, r, error);
   } else if (r != CUDA_SUCCESS) {
-    status = cuda_check(&d->cu, r, "loading the PTX", NULL);
+    status = cuda_check(&d->cu, r, "loading code", NULL);
     const char *name = NULL;
     d->cu.error_name(r, &name);
     if (r != CUDA_ERROR_OUT_OF_MEMORY) status = TILE_ERROR_ASSEMBLER;
-    error_set_cuda(error, status, (int)r, "the driver refused the PTX of %s: %s%s%s", k->name, name ? name : "?", *log ? "\n" : "", log);
+    error_set_cuda(error, status, (int)r, "the driver refused the %s of %s, which is for %s, on %s (sm_%d): %s%s%s", what, k->name, k->target->name, d->base.name, d->base.sm,
+                   name ? name : "?", *log ? "\n" : "", log);
   }
   free(log);
   return status;
+}
+
+// Machine code runs on its own architecture, and later ones of the same major number where it is not specific.
+static bool runs_cubin(const CudaDevice *d, const Target *t) {
+  return !d->is_sim && (int)t->sm / 10 == d->base.sm / 10 && (t->arch_specific ? (int)t->sm == d->base.sm : (int)t->sm <= d->base.sm);
+}
+
+// The PTX stands in where there is no machine code for this device, or the driver does not take it.
+static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error) {
+  tile_error *why = NULL;
+  if (k->cubin && (runs_cubin(d, k->target) || !k->ptx)) {
+    if (load_code(d, k, k->cubin, "machine code", &why) == TILE_OK) return TILE_OK;
+    if (!k->ptx || tile_error_status(why) == TILE_ERROR_NO_MEMORY) return error_pass_on(error, why);
+    if (d->base.hooks.log) d->base.hooks.log(d->base.hooks.user, TILE_LEVEL_WARNING, tile_error_message(why));
+    tile_error_free(why);
+  }
+  int needed = cuda_of_ptx(k->ptx_version);
+  if (needed && d->driver_version / 1000 * 10 + d->driver_version % 1000 / 10 < needed) return refuse_old_driver(d, k, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, error);
+  return load_code(d, k, k->ptx, "PTX", error);
 }
 
 static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
@@ -188,13 +223,12 @@ static void make_config(tile_kernel *k) {
 
 static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   CudaDevice *d = of(k->device);
-  const char *ptx = k->ptx;
-  if (!ptx) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
+  if (!k->ptx && !k->cubin) return error_set(error, TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
   tile_status status = check_arch(d, k->target, error);
   if (status != TILE_OK) return status;
   bool pushed;
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
-  status = load_module(d, k, ptx, error);
+  status = load_module(d, k, error);
   if (status == TILE_OK) status = set_up_function(d, k, error);
   leave(d, pushed);
   make_config(k);
@@ -448,8 +482,8 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
   if (status == TILE_OK) status = cuda_check(cu, cu->device_name(d->base.name, sizeof d->base.name, d->device), "asking the device for its name", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->driver_version(&d->driver_version), "asking for the driver's version", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->primary_ctx_retain(&d->context, d->device), "retaining the primary context", error);
-  d->sm = major * 10 + minor;
-  d->base.arch = best_arch(d->sm);
+  d->base.sm = major * 10 + minor;
+  d->base.arch = best_arch(d->base.sm);
   return status;
 }
 

@@ -75,6 +75,13 @@ tile_status error_set_messages(tile_error **out, tile_status status, const char 
   return status;
 }
 
+tile_status error_pass_on(tile_error **out, tile_error *why) {
+  tile_status status = tile_error_status(why);
+  if (out && !*out) *out = why;
+  else tile_error_free(why);
+  return status;
+}
+
 tile_status tile_error_status(const tile_error *e) { return e ? e->status : TILE_OK; }
 const char *tile_error_message(const tile_error *e) { return !e ? "" : e->message ? e->message : "out of memory"; }
 int tile_error_cuda_result(const tile_error *e) { return e ? e->cuda_result : 0; }

@@ -28,6 +28,14 @@ static bool fits(const KernelParam *p, int64_t v) {
   return v >= (p->is_unsigned ? 0 : -(INT64_C(1) << (bits - 1))) && v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
 }
 
+bool launch_fits(const KernelParam *p, const tile_arg *a) {
+  switch (a->kind) {
+  case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0 && (a->value.pointer || !p->is_pointer);
+  case TILE_ARG_INT: case TILE_ARG_BOOL: return p->is_pointer || p->is_float || p->kind != PARAM_PLAIN || (fits(p, a->value.i) && a->value.i % p->divisible == 0);
+  default: return true;
+  }
+}
+
 #define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
 
 static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t, tile_error **error) {

@@ -4,7 +4,7 @@
  *
  *   tile_device *device; tile_kernel *kernel; tile_error *error = NULL;
  *   tile_device_open(NULL, &device, &error);
- *   tile_kernel_load_image(device, image, image_size, &kernel, &error);
+ *   tile_kernel_load_ptx(device, ptx, ptx_size, "add", &kernel, &error);
  *   tile_arg args[] = {tile_arg_pointer(x), tile_arg_pointer(y), tile_arg_pointer(out), tile_arg_int(n)};
  *   tile_launch_options launch = TILE_LAUNCH_OPTIONS_INIT;
  *   launch.grid[0] = (n + 1023) / 1024;
@@ -148,9 +148,16 @@ TILE_API tile_status tile_device_synchronize(tile_device *device, tile_error **e
 
 typedef struct tile_kernel tile_kernel;
 
-/* A kernel from the bytes in a header of --emit=header. The bytes are not needed afterwards. */
-TILE_API tile_status tile_kernel_load_image(tile_device *device, const void *image, size_t size, tile_kernel **kernel, tile_error **error);
+/* All three do everything that may allocate, load or synchronise. name NULL: the only kernel. What is passed in is not needed
+ * afterwards. */
+/* A kernel from PTX that begins with the metadata that tilec writes there. */
+TILE_API tile_status tile_kernel_load_ptx(tile_device *device, const char *ptx, size_t size, const char *name, tile_kernel **kernel, tile_error **error);
+/* A kernel from machine code (--emit=cubin) and its metadata (--emit=json). */
+TILE_API tile_status tile_kernel_load_cubin(tile_device *device, const void *cubin, size_t size, const char *metadata, size_t metadata_size,
+                                            const char *name, tile_kernel **kernel, tile_error **error);
 TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
+/* The value of a constexpr as the source would write it, NULL where there is none of that name. As long as the kernel. */
+TILE_API const char *tile_kernel_constexpr(const tile_kernel *kernel, const char *name);
 TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* as the caller passes them: a descriptor is one */
 TILE_API void *tile_kernel_function(const tile_kernel *kernel);      /* the CUfunction; NULL on the interpreter */
 TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
@@ -211,6 +218,44 @@ typedef struct tile_launch_options {
 /* Checks the arguments against the kernel's parameters and launches. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_kernel_launch(tile_kernel *kernel, const tile_launch_options *options, const tile_arg *args, size_t num_args,
                                         tile_error **error);
+
+/* ---- packages: one file, several architectures and specialisations ---------------------------------------------------- */
+
+/* What `tilec pack` writes, and what a header of --emit=header holds. Immutable once open; any thread may use it. */
+typedef struct tile_package tile_package;
+typedef struct tile_package_entry {
+  const char *kernel, *signature, *arch;
+  const char *kind;            /* "ptx" or "cubin" */
+  const char *made_by;         /* the compiler, or the assembler and its version */
+  const void *code;
+  size_t code_size;
+} tile_package_entry;
+
+TILE_API tile_status tile_package_open_file(const char *path, tile_package **package, tile_error **error);
+/* The bytes are not copied and must last as long as the package. */
+TILE_API tile_status tile_package_open_memory(const void *bytes, size_t size, tile_package **package, tile_error **error);
+TILE_API void tile_package_close(tile_package *package);             /* families loaded from it stay */
+/* What is inside: an entry per piece of code; zeroed past the end. Strings belong to the package. */
+TILE_API size_t tile_package_num_entries(const tile_package *package);
+TILE_API tile_package_entry tile_package_entry_at(const tile_package *package, size_t index);
+
+/* The variants of one kernel, loaded on a device: for each signature the code that suits the device best. */
+typedef struct tile_family tile_family;
+
+/* Does everything that may allocate, load or synchronise. name NULL: the package's only kernel. */
+TILE_API tile_status tile_family_load(tile_device *device, const tile_package *package, const char *name, tile_family **family, tile_error **error);
+TILE_API tile_status tile_family_load_memory(tile_device *device, const void *bytes, size_t size, const char *name, tile_family **family, tile_error **error);
+/* Arguments are those of the source without its constexprs, in order. The first variant whose types, divisibilities and
+ * compiled-in values the arguments fit is launched; if none does, the message says what is wrong. Takes no lock and allocates
+ * nothing, as tile_kernel_launch does not. Any number of threads at the same time. */
+TILE_API tile_status tile_family_launch(const tile_family *family, const tile_launch_options *options, const tile_arg *args, size_t num_args, tile_error **error);
+/* The variant that such a launch takes, for its constexprs. It belongs to the family. */
+TILE_API tile_status tile_family_select(const tile_family *family, const tile_arg *args, size_t num_args, tile_kernel **kernel, tile_error **error);
+TILE_API const char *tile_family_name(const tile_family *family);
+TILE_API size_t tile_family_num_args(const tile_family *family);
+TILE_API size_t tile_family_num_kernels(const tile_family *family);
+TILE_API tile_kernel *tile_family_kernel(const tile_family *family, size_t index);   /* in the order they are tried; NULL past the end */
+TILE_API void tile_family_free(tile_family *family);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 #include <stdio.h>
-#include <tile/tile.h>
+#include <tile/rt.h>
 
 #include "add.h"
 
@@ -13,7 +13,7 @@ static int failed(tile_status status, tile_error *error) {
 int main(void) {
   tile_error *e = NULL;
   tile_device *device;
-  tile_kernel *kernel;
+  tile_family *kernel;
   uint64_t buffers[3];
   static float data[N];
   const uint32_t grid[3] = {4, 1, 1};
@@ -29,9 +29,13 @@ int main(void) {
   if (add_launch(kernel, grid, NULL, buffers[0] + 4, buffers[1], buffers[2], N, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
   tile_error_free(e);
   e = NULL;
-  tile_kernel_free(kernel);
-  if (tile_kernel_load_image(device, add_image, sizeof add_image - 1, &kernel, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
+  if (add_launch(kernel, grid, NULL, buffers[0], buffers[1], 0, N, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
   tile_error_free(e);
+  e = NULL;
+  tile_family_free(kernel);
+  if (tile_family_load_memory(device, add_image, sizeof add_image - 1, "add", &kernel, &e) != TILE_OK) printf("refused: %s\n", tile_error_message(e));
+  tile_error_free(e);
+  for (int i = 0; i < 3; i++) tile_memory_free(device, buffers[i], NULL);
   tile_device_close(device);
   return 0;
 }

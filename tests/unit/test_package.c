@@ -1,0 +1,307 @@
+// Packages and metadata: what is written is what is read, a launch takes the right variant, damage is found.
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device.h"
+#include "runtime/error.h"
+#include "runtime/pack.h"
+#include "runtime/rt/metadata.h"
+#include "runtime/rt/package.h"
+
+static const char source[] =
+  "@kernel\n"
+  "def scale(x, n, stride, BLOCK: constexpr = 128):\n"
+  "    offs = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+  "    store(x + offs * stride, load(x + offs * stride, offs < n) * 2.0, offs < n)\n";
+
+static const char products[] =
+  "@kernel\n"
+  "def product(a, b, c, n, flag, BN: constexpr = 64):\n"
+  "    x = a.load([program_id(0) * 64, 0])\n"
+  "    r = arange(0, 64)\n"
+  "    y = load(b + r[:, None] * BN + r[None, :])\n"
+  "    store(c + r[:, None] * n + r[None, :], dot(x, y))\n";
+
+// text is a kernel or the name of a file.
+static tile_program *compile_signature(const char *text, const char *signature, const char *arch) {
+  tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
+  tile_program *p;
+  tile_error *e = NULL;
+  o.signature = signature;
+  o.arch = arch;
+  tile_status status = text[0] == '@' ? tile_compile_memory("k.tile", text, strlen(text), &o, &p, &e) : tile_compile_file(text, &o, &p, &e);
+  if (status != TILE_OK) fail_msg("%s", tile_error_message(e));
+  return p;
+}
+
+static Buf make_package(Arena *a, const char *const (*jobs)[2], size_t count) {
+  Pack pack = {.arena = a};
+  const PackOptions o = {.cubin = false};
+  for (size_t i = 0; i < count; i++) {
+    tile_program *p = compile_signature(source, jobs[i][0], jobs[i][1]);
+    tile_error *e = NULL;
+    if (pack_add(&pack, p, &o, &e) != TILE_OK) fail_msg("%s", tile_error_message(e));
+    tile_program_free(p);
+  }
+  Buf b = buf_make(a);
+  pack_write(&pack, &b);
+  return b;
+}
+
+// The description that is read from PTX is the one that the compiler makes.
+static void same_description(void **state) {
+  (void)state;
+  const struct { const char *text, *signature, *arch; } cases[] = {
+    {source, "*fp32:16, i32:16, 1", "sm_90a"}, {source, "*bf16, i64, i32", "sm_80"}, {source, "*fp32:16, u32, i32:16", "sm_120a"},
+    {products, "tensordesc<fp16[64, 64]>, *kfp16:16, *fp32, i32:16, i1", "sm_90a"}, {products, "tensordesc<fp16[64, 64]>, *fp16, *fp32, i32, i1", "sm_80"},
+    {"examples/matmul.tile", "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, i32:16, 1, i32:16, 1, i32:16, 1, 128, 128, 64, 8", "sm_90a"}};
+  bool has_kind[NUM_PARAM_KINDS] = {false};
+  for (size_t n = 0; n < countof(cases); n++) {
+    tile_program *p = compile_signature(cases[n].text, cases[n].signature, cases[n].arch);
+    tile_error *e = NULL;
+    tile_kernel *want = kernel_describe(NULL, p, NULL, &e);
+    size_t size;
+    const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
+    tile_kernel *got = kernel_from_ptx(NULL, ptx, size, NULL, &e);
+    if (!got) fail_msg("%s", tile_error_message(e));
+    assert_string_equal(got->name, want->name);
+    assert_ptr_equal(got->target, want->target);
+    assert_int_equal(got->num_params, want->num_params);
+    assert_int_equal(got->num_args, want->num_args);
+    assert_int_equal(got->num_threads, want->num_threads);
+    assert_int_equal(got->num_ctas, want->num_ctas);
+    assert_int_equal(got->shared_bytes, want->shared_bytes);
+    assert_int_equal(got->scratch_bytes, want->scratch_bytes);
+    assert_int_equal(got->ptx_version, want->ptx_version);
+    assert_int_equal(got->num_constexprs, want->num_constexprs);
+    for (uint32_t i = 0; i < want->num_params; i++) {
+      const KernelParam *g = &got->params[i], *w = &want->params[i];
+      has_kind[w->kind] = true;
+      assert_string_equal(g->name, w->name);
+      assert_string_equal(g->spelling, w->spelling);
+      assert_int_equal(g->kind, w->kind);
+      assert_int_equal(g->is_pointer, w->is_pointer);
+      assert_int_equal(g->is_float, w->is_float);
+      assert_int_equal(g->is_unsigned, w->is_unsigned);
+      assert_int_equal(g->bytes, w->bytes);
+      assert_int_equal(g->divisible, w->divisible);
+      assert_int_equal(g->rank, w->rank);
+      if (!w->is_pointer) assert_int_equal(g->scalar, w->scalar);
+      if (w->kind != PARAM_DESC && w->kind != PARAM_AUTO_TENSORMAP) continue;
+      assert_int_equal(g->swizzle_bytes, w->swizzle_bytes);
+      assert_int_equal(g->padding, w->padding);
+      assert_memory_equal(g->box, w->box, w->rank * sizeof *w->box);
+      if (w->kind == PARAM_DESC) continue;
+      assert_int_equal(g->base_param, w->base_param);
+      assert_memory_equal(g->extent_params, w->extent_params, w->rank * sizeof *w->extent_params);
+      assert_memory_equal(g->stride_params, w->stride_params, w->rank * sizeof *w->stride_params);
+      for (uint32_t r = 0; r < w->rank; r++) {
+        if (w->extent_params[r] < 0) assert_int_equal(g->extent_values[r], w->extent_values[r]);
+        if (w->stride_params[r] < 0) assert_int_equal(g->stride_values[r], w->stride_values[r]);
+      }
+    }
+    tile_kernel_free(got);
+    tile_kernel_free(want);
+    tile_program_free(p);
+  }
+  assert_true(has_kind[PARAM_DESC] && has_kind[PARAM_DESC_FIELDS] && has_kind[PARAM_AUTO_TENSORMAP]);
+}
+
+static void refuse(tile_status got, tile_status want, tile_error **error, const char *says) {
+  assert_int_equal(got, want);
+  assert_non_null(*error);
+  if (!strstr(tile_error_message(*error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(*error));
+  tile_error_free(*error);
+  *error = NULL;
+}
+
+static const char *const jobs[][2] = {
+  {"*fp32, i32, i32", "sm_80"},       {"*fp32:16, i32, 1", "sm_80"},  {"*fp32:16, i32:16, 1", "sm_80"},
+  {"*fp32, i32, i32", "sm_90a"},      {"*fp32:16, i32, 1", "sm_90a"}, {"*fp32:16, i32:16, 1", "sm_90a"},
+  {"*fp32, i64, i64", "sm_80"},       {"*fp32, i64, i64", "sm_90a"},
+};
+
+#define OK(call)                                                     \
+  do {                                                               \
+    if ((call) != TILE_OK) fail_msg("%s", tile_error_message(error)); \
+  } while (0)
+
+static void dispatch(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  Buf b = make_package(&a, jobs, countof(jobs));
+  tile_error *error = NULL;
+  tile_device *device;
+  tile_family *family;
+  OK(tile_device_open("sim", &device, &error));
+  OK(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error));
+  assert_string_equal(tile_family_name(family), "scale");
+  assert_int_equal(tile_family_num_args(family), 3);
+  assert_int_equal(tile_family_num_kernels(family), 4);
+  enum { N = 320 };
+  static float data[N];
+  uint64_t x;
+  OK(tile_memory_alloc(device, sizeof data, &x, &error));
+  const struct { uint64_t offset; int64_t n, stride; size_t variant; } cases[] = {
+    {0, 160, 1, 0}, {0, 150, 1, 1}, {4, 150, 1, 2}, {0, 160, 2, 2}, {0, INT64_C(1) << 33, 1, 3}};
+  for (size_t i = 0; i < countof(cases); i++) {
+    const tile_arg args[] = {tile_arg_pointer(x + cases[i].offset), tile_arg_int(cases[i].n), tile_arg_int(cases[i].stride)};
+    tile_kernel *taken;
+    OK(tile_family_select(family, args, 3, &taken, &error));
+    assert_ptr_equal(taken, tile_family_kernel(family, cases[i].variant));
+    assert_string_equal(tile_kernel_constexpr(taken, "BLOCK"), "128");
+    if (cases[i].n > N) continue;
+    for (int k = 0; k < N; k++) data[k] = 1;
+    OK(tile_memory_upload(device, x, data, sizeof data, &error));
+    tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+    o.grid[0] = 2;
+    OK(tile_family_launch(family, &o, args, 3, &error));
+    OK(tile_memory_download(device, data, x, sizeof data, &error));
+    for (int64_t k = 0; k < N; k++) {
+      int64_t at = k - (int64_t)cases[i].offset / 4;
+      bool doubled = at >= 0 && at % cases[i].stride == 0 && at / cases[i].stride < cases[i].n;
+      if (data[k] != (doubled ? 2.0f : 1.0f)) fail_msg("case %zu: element %d is %g", i, (int)k, (double)data[k]);
+    }
+  }
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  tile_arg args[] = {tile_arg_pointer(0), tile_arg_int(1), tile_arg_int(1)};
+  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 0 'x' (*fp32) is a null pointer");
+  refuse(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, &error, "scale takes 3 arguments, got 2");
+  args[0] = tile_arg_float(1);
+  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "expects a pointer, got a float");
+  args[0] = tile_arg_pointer(x);
+  o.grid[0] = 0;
+  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "grid is 0 on axis x");
+  tile_memory_free(device, x, NULL);
+  tile_family_free(family);
+  tile_device_close(device);
+  arena_free(&a);
+}
+
+static void choices(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  tile_error *error = NULL;
+  tile_device *device;
+  tile_family *family;
+  OK(tile_device_open("sim", &device, &error));
+  Buf old = make_package(&a, jobs, 3);
+  OK(tile_family_load_memory(device, old.data, old.size, "scale", &family, &error));   // sm_80 runs on sm_90
+  tile_family_free(family);
+  refuse(tile_family_load_memory(device, old.data, old.size, "skale", &family, &error), TILE_ERROR_USAGE, &error, "no kernel 'skale'");
+  static const char *const later[][2] = {{"*fp32, i32, i32", "sm_100a"}};
+  Buf new = make_package(&a, later, 1);
+  refuse(tile_family_load_memory(device, new.data, new.size, NULL, &family, &error), TILE_ERROR_USAGE, &error, "the package has code for sm_100a, and ");
+  assert_null(family);
+  static const char *const fixed[][2] = {{"*fp32, i32, 1", "sm_90a"}};
+  Buf one = make_package(&a, fixed, 1);
+  OK(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error));
+  const tile_arg args[] = {tile_arg_pointer(64), tile_arg_int(1), tile_arg_int(3)};
+  refuse(tile_family_launch(family, NULL, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 2 'stride' was compiled in as 1");
+  tile_family_free(family);
+  tile_device_close(device);
+  OK(tile_device_open("interp", &device, &error));
+  refuse(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error), TILE_ERROR_USAGE, &error, "the interpreter runs IR");
+  tile_device_close(device);
+  arena_free(&a);
+}
+
+static void cannot_be_packed(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  Pack pack = {.arena = &a};
+  const PackOptions o = {.cubin = false};
+  const struct { const char *signature, *says; } cases[] = {
+    {"*fp32, i32, i32, 128", NULL}, {"*fp32, i32, i32, 256", "take the same arguments"}, {"*fp32, i32, i32, 128", "given twice"},
+    {"*fp16, i32, i32, 128", "x is *fp32 in one signature and *fp16 in another"}};
+  for (size_t i = 0; i < countof(cases); i++) {
+    tile_program *p = compile_signature(source, cases[i].signature, "sm_90a");
+    tile_error *error = NULL;
+    tile_status status = pack_add(&pack, p, &o, &error);
+    if (cases[i].says) refuse(status, TILE_ERROR_USAGE, &error, cases[i].says);
+    else assert_int_equal(status, TILE_OK);
+    tile_program_free(p);
+  }
+  arena_free(&a);
+}
+
+// Every byte matters: none can be changed, and none cut off, unseen. What is made up is refused without a crash.
+static void damage(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  Buf b = make_package(&a, &jobs[3], 1);
+  tile_package *p;
+  assert_int_equal(tile_package_open_memory(b.data, b.size, &p, NULL), TILE_OK);
+  assert_int_equal(tile_package_num_entries(p), 1);
+  tile_package_entry e = tile_package_entry_at(p, 0);
+  assert_string_equal(e.arch, "sm_90a");
+  assert_string_equal(e.kind, "ptx");
+  assert_int_equal(strlen(e.code), e.code_size);
+  assert_null(tile_package_entry_at(p, 1).kernel);
+  tile_package_close(p);
+  for (size_t cut = 0; cut < b.size; cut += cut < 80 ? 1 : 97) assert_int_equal(tile_package_open_memory(b.data, cut, &p, NULL), TILE_ERROR_FILE);
+  const size_t reserved = offsetof(PackageHeader, reserved);
+  for (size_t i = 0; i < b.size; i += i < 80 ? 1 : 13) {
+    if (i >= reserved && i < sizeof(PackageHeader)) continue;
+    b.data[i] ^= 0x10;
+    assert_int_equal(tile_package_open_memory(b.data, b.size, &p, NULL), TILE_ERROR_FILE);
+    b.data[i] ^= 0x10;
+  }
+  // With a checksum that fits, the index itself is what is checked.
+  tile_device *device;
+  tile_family *family;
+  assert_int_equal(tile_device_open("sim", &device, NULL), TILE_OK);
+  PackageHeader h;
+  memcpy(&h, b.data, sizeof h);
+  uint32_t seed = 1;
+  for (int round = 0; round < 3000; round++) {
+    char *copy = malloc(b.size);
+    memcpy(copy, b.data, b.size);
+    for (int n = 0; n < 3; n++) {
+      seed = seed * 1664525u + 1013904223u;
+      copy[h.index_offset + (seed >> 8) % h.index_size] = (char)("0123456789-\"{}[],:ax"[(seed >> 3) % 20]);
+    }
+    PackageHeader changed = h;
+    changed.checksum = package_checksum(copy + sizeof h, b.size - sizeof h);
+    memcpy(copy, &changed, sizeof changed);
+    if (tile_family_load_memory(device, copy, b.size, NULL, &family, NULL) == TILE_OK) tile_family_free(family);
+    free(copy);
+  }
+  tile_device_close(device);
+  arena_free(&a);
+}
+
+static void json(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  size_t where;
+  const char good[] = " {\"a\": [1, -2.5e1, true, null, \"x\\u00e4\\n\\ud83d\\ude00\"], \"b\": {}} ";
+  const JsonValue *v = json_read(&a, good, sizeof good - 1, &where);
+  assert_non_null(v);
+  const JsonValue *const *items;
+  assert_int_equal(json_get_items(v, "a", &items), 5);
+  assert_int_equal(items[0]->i, 1);
+  assert_true(items[1]->f == -25 && !items[1]->is_int);
+  assert_string_equal(items[4]->s, "x\xc3\xa4\n\xf0\x9f\x98\x80");
+  static const char *const bad[] = {"", "{", "[1,]", "{\"a\" 1}", "[1] 2", "\"\\u0000\"", "\"\\ud800\"", "\"a", "nul", "-", "[\"\n\"]", "\"\\", "{1: 2}"};
+  for (size_t i = 0; i < countof(bad); i++)
+    if (json_read(&a, bad[i], strlen(bad[i]), &where)) fail_msg("taken: %s", bad[i]);
+  char deep[400];
+  memset(deep, '[', sizeof deep);
+  assert_null(json_read(&a, deep, sizeof deep, &where));
+  arena_free(&a);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(same_description), cmocka_unit_test(dispatch), cmocka_unit_test(choices),
+                                     cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(json)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
