@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # In a folder made by sim_bundle.sh, on a GPU machine: the kernels that check the simulator, on the card instead. Compares what
-# is recorded, and records the cases of test_sim_async, _tensormap and _programs: OUT/cases_h200.txt replaces tests/sim/cases_h200.txt.
+# is recorded, and records test_sim_forms and the cases of test_sim_async, _tensormap and _programs: OUT/mma_h200.txt and
+# OUT/cases_h200.txt replace the files of those names in tests/sim.
 #   run_sim.sh [OUT]
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -8,11 +9,13 @@ out=${1:-${OUT:-out}}
 mkdir -p "$out"
 export TILE_TEST_GPU=1 LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 status=0
-for test in cuda llvm exec instr; do
+for test in cuda llvm exec instr forms; do
   echo "== test_sim_$test"
+  [ $test = forms ] && export TILE_TEST_RECORD=$out/mma_h200.txt
   timeout 100 ./test_sim_$test >"$out/$test.log" 2>&1 || { status=1 && grep -v '^\[ *\(RUN\|OK\)' "$out/$test.log" | head -20; }
   tail -n 2 "$out/$test.log"
 done
+sed -i '1i # form: hash of its accumulators on an H200 (test_sim_forms.c)' "$out/mma_h200.txt"
 : >"$out/cases_h200.txt"
 for test in async tensormap programs; do
   echo "== test_sim_$test"

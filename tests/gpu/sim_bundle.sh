@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 out=$1 build=${2:-build}
 mkdir -p "$out/lib" "$out/tests/sim"
-for test in cuda llvm exec instr async tensormap programs; do
+for test in cuda llvm exec instr forms async tensormap programs; do
   cp "$build/tests/test_sim_$test" "$out/"
 done
 ldd "$out/test_sim_cuda" | awk '/libcmocka/ { print $3 }' | xargs -I{} cp -L {} "$out/lib/"
