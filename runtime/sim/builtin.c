@@ -26,10 +26,12 @@ static void give_result(Warp *w, const Instr *in, int lane, uint64_t v, uint32_t
   const Operand *res = &in->ops[0].sub[0];
   if (res->kind == OPND_REG) {
     dst_row(w, res)[lane] = v & width_mask(size * 8);
+    set_undef(w, res, (uint32_t)lane, 0);
     return;
   }
   uint8_t *p = (uint8_t *)(uintptr_t)frame_bytes(w, in, lane, res, size);
   if (p) memcpy(p, &v, size);
+  if (p && w->undef) memset(w->local_undef[lane] + (p - w->local[lane]), 0, size);
 }
 
 // Reads kernel memory by generic address, at most n bytes; false when out of bounds.

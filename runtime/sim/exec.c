@@ -98,6 +98,10 @@ uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t 
     uint32_t cap = (uint32_t)(limit + limit / 2 + 256);
     w->local[lane] = realloc(w->local[lane], cap);
     memset(w->local[lane] + w->cap_local[lane], 0xff, cap - w->cap_local[lane]);
+    if (w->undef) {
+      w->local_undef[lane] = realloc(w->local_undef[lane], cap);
+      memset(w->local_undef[lane] + w->cap_local[lane], 0xff, cap - w->cap_local[lane]);
+    }
     w->cap_local[lane] = cap;
   }
   return w->local[lane] + addr;
@@ -185,19 +189,23 @@ static void start_warp(Warp *w, uint32_t id, Cta *c) {
   uint32_t *preds = w->preds, *undef_lanes = w->undef_lanes, *pred_undef = w->pred_undef;
   uint32_t cap_slots = w->cap_slots, cap_preds = w->cap_preds;
   CallFrame *stack[WARP_SIZE];
-  uint8_t *local[WARP_SIZE];
+  uint8_t *local[WARP_SIZE], *local_undef[WARP_SIZE];
   uint32_t cap_stack[WARP_SIZE], cap_local[WARP_SIZE];
   memcpy(stack, w->stack, sizeof stack);
   memcpy(local, w->local, sizeof local);
+  memcpy(local_undef, w->local_undef, sizeof local_undef);
   memcpy(cap_stack, w->cap_stack, sizeof cap_stack);
   memcpy(cap_local, w->cap_local, sizeof cap_local);
   *w = (Warp){.cta = c, .grid = g, .id = id, .regs = regs, .preds = preds, .undef = undef, .undef_lanes = undef_lanes,
               .pred_undef = pred_undef, .cap_slots = cap_slots, .cap_preds = cap_preds};
   memcpy(w->stack, stack, sizeof stack);
   memcpy(w->local, local, sizeof local);
+  memcpy(w->local_undef, local_undef, sizeof local_undef);
   memcpy(w->cap_stack, cap_stack, sizeof cap_stack);
   memcpy(w->cap_local, cap_local, sizeof cap_local);
-  if (undef) {  // a reused warp: its registers are undefined again
+  if (undef) {  // a reused warp: its registers and local memory are undefined again
+    for (int l = 0; l < WARP_SIZE; l++)
+      if (local_undef[l]) memset(local_undef[l], 0xff, cap_local[l]);
     memset(undef, 0xff, (size_t)cap_slots * WARP_SIZE * 8);
     memset(undef_lanes, 0xff, cap_slots * 4);
     memset(pred_undef, 0xff, cap_preds * 4);
@@ -277,7 +285,7 @@ static void free_cluster(Cluster *cl) {
     for (uint32_t k = 0; k < c->num_warps; k++) {
       Warp *w = &c->warps[k];
       free(w->regs), free(w->preds), free(w->undef), free(w->undef_lanes), free(w->pred_undef);
-      for (int l = 0; l < WARP_SIZE; l++) free(w->stack[l]), free(w->local[l]);
+      for (int l = 0; l < WARP_SIZE; l++) free(w->stack[l]), free(w->local[l]), free(w->local_undef[l]);
     }
     free(c->warps);
     free(c->shared);

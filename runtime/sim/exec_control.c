@@ -77,9 +77,9 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *act
     bool ok = warp_local(w, &callee, lane, local + formal->addr, (uint32_t)size) != NULL;
     w->lane_local[lane] = caller_local;
     if (!ok || !warp_local(w, in, lane, caller_local + actual->sym->addr, (uint32_t)size)) return false;
-    uint8_t *theirs = w->local[lane] + local + formal->addr, *ours = w->local[lane] + caller_local + actual->sym->addr;
-    if (back) memmove(ours, theirs, size);
-    else memmove(theirs, ours, size);
+    uint64_t theirs = local + formal->addr, ours = caller_local + actual->sym->addr, to = back ? ours : theirs, from = back ? theirs : ours;
+    memmove(w->local[lane] + to, w->local[lane] + from, size);
+    if (w->undef) memmove(w->local_undef[lane] + to, w->local_undef[lane] + from, size);
     return true;
   }
   uint64_t *theirs = w->regs + ((size_t)base + formal->slot) * WARP_SIZE + lane;
@@ -96,6 +96,17 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *act
     return false;
   }
   return true;
+}
+
+// A new activation knows nothing of what an earlier one left in the same place.
+static void forget_frame(Warp *w, const Function *f, uint32_t base, uint32_t pbase, int lane, uint32_t local) {
+  if (!w->undef) return;
+  for (uint32_t i = base; i < base + f->num_slots; i++) {
+    w->undef[(size_t)i * WARP_SIZE + lane] = ~UINT64_C(0);
+    w->undef_lanes[i] |= 1u << lane;
+  }
+  for (uint32_t i = pbase; i < pbase + f->num_preds; i++) w->pred_undef[i] |= 1u << lane;
+  if (w->cap_local[lane] > local) memset(w->local_undef[lane] + local, 0xff, w->cap_local[lane] - local);
 }
 
 static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
@@ -130,6 +141,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
     warp_ensure_frame(w, base, f->num_slots, pbase, f->num_preds);
     FOR_LANES(l, group) {
       uint32_t local = (w->lane_local[l] + in->func->frame_bytes + 127) & ~127u;
+      forget_frame(w, f, base, pbase, (int)l, local);
       for (uint32_t i = 0; i < f->num_params; i++)
         if (!copy_argument(w, in, (int)l, &in->ops[2].sub[i], f->params[i], f, base, local, false))
           return sim_report(g, w, in, (int)l, REPORT_INVALID, "argument %u of %s does not fit", i + 1, f->name);

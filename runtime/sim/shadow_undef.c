@@ -1,6 +1,6 @@
-// Definedness of every bit of registers, shared memory and the device memory that cuMemAlloc gave. Undefined bits travel with
+// Definedness of every bit of registers, local and shared memory and the device memory that cuMemAlloc gave. Undefined bits travel with
 // the values (by the op table's OPF_* rules); they are reported when they decide a guard, an address, an operand of a
-// synchronisation or asynchronous instruction, or when they are stored to global memory. Local memory counts as defined.
+// synchronisation or asynchronous instruction, or when they are stored to global memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,6 +223,13 @@ static uint8_t *global_bits(Grid *g, uint64_t addr) {
   return a && a->shadow ? a->shadow + (addr - a->base) : NULL;
 }
 
+// The undefined bits of the lane's shared or local memory, or NULL.
+static uint8_t *undef_of(const Warp *w, const MemAccess *a, uint32_t lane) {
+  if (a->space[lane] == SPACE_LOCAL) return w->local_undef[lane] ? w->local_undef[lane] + a->addr[lane] : NULL;
+  if (a->space[lane] != SPACE_SHARED || !cta_undef(a->cta[lane])) return NULL;
+  return cta_undef(a->cta[lane]) + (a->host[lane] - a->cta[lane]->shared);
+}
+
 static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *undef) {
   const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   uint32_t bytes = in->n;
@@ -262,7 +269,7 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
   FOR_LANES(l, a->mask) {
     uint32_t bad = 0;
     for (uint32_t i = has_dst ? 2 : 1; i < in->num_ops; i++) bad |= operand_undef(w, &in->ops[i], 1u << l);
-    uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    uint8_t *mem = undef_of(w, a, l);
     if (bad && !mem) return report(w, in, bad, "a value stored to global memory");
     bool old = false;
     uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
@@ -281,7 +288,7 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
 // tensormap.replace and .cp_fenceproxy take the 128 bytes as a whole.
 static ExecResult map_access(Warp *w, const Instr *in, const MemAccess *a) {
   FOR_LANES(l, a->mask) {
-    const uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    const uint8_t *mem = undef_of(w, a, l);
     for (uint32_t i = 0; mem && i < a->size; i++)
       if (mem[i]) return report(w, in, 1u << l, "a byte of the tensor map");
     if (a->space[l] != SPACE_GLOBAL) continue;
@@ -308,7 +315,7 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
   bool loads = in->op == OP_ld || in->op == OP_ldu;
   if (!loads && in->op != OP_st) return EXEC_NEXT;
   FOR_LANES(l, a->mask) {
-    uint8_t *mem = a->space[l] == SPACE_SHARED && cta_undef(a->cta[l]) ? cta_undef(a->cta[l]) + (a->host[l] - a->cta[l]->shared) : NULL;
+    uint8_t *mem = undef_of(w, a, l);
     uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
     if (loads) {
       uint8_t undef[32];

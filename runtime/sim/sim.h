@@ -306,6 +306,7 @@ struct Warp {
   // lanes have any (the quick test); pred_undef[predicate] is a lane mask. Shaped and moved as regs and preds.
   uint64_t *undef;
   uint32_t *undef_lanes, *pred_undef;
+  uint8_t *local_undef[WARP_SIZE];     // shaped as local: the undefined bits of each byte
   void *async;                         // async.c's per-warp state (wgmma groups)
   void *shadow;                        // shadow.c's per-warp state (clocks)
   uint64_t scratch[2][WARP_SIZE];      // destination of `_`

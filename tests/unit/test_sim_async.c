@@ -58,6 +58,9 @@ static const Case cases[] = {
   {"register never set is stored", "mov.b32 %r5, %r31; add.u32 %r5, %r5, 1;" STORE5, 32, 0, "use of an undefined value", 0, 0},
   {"undefined bits masked away", "and.b32 %r5, %r31, 0; or.b32 %r5, %r5, 9;" STORE5, 32, 0, NULL, 513, 9},
   {"undefined half not used", "ld.shared.u16 %h1, [%s+2]; st.shared.u16 [%s], 7; bar.warp.sync -1; ld.shared.u32 %r5, [%s]; and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 7},
+  {"local memory never set is stored", ".local .align 8 .b8 st[64]; st.local.u32 [st], 5; ld.local.u32 %r5, [st+4];" STORE5, 32, 0, "use of an undefined value", 0, 0},
+  {"local memory set byte by byte", ".local .align 8 .b8 st[64]; st.local.u16 [st], 5; st.local.u8 [st+2], 1; ld.local.u32 %r5, [st]; and.b32 %r5, %r5, 0xffffff; st.local.u8 [st+3], %r31; ld.local.u16 %r6, [st+2]; and.b32 %r6, %r6, 255; add.u32 %r5, %r5, %r6;" STORE5, 32, 0, NULL, 513, 65536 + 5 + 1},
+  {"local memory keeps what is not defined", ".local .align 8 .b8 st[64]; st.local.u32 [st], %r31; ld.local.u32 %r5, [st]; setp.eq.u32 %p1, %r5, 0; @%p1 bra L1; L1:", 32, 0, "use of an undefined value", 0, 0},
   // mbarriers
   {"arrivals beyond the count", INIT(1) "@%p1 bra L2; mbarrier.arrive.shared.b64 _, [%b], 2; L2:", 32, 0, "mbarrier misused", 0, 0},
   {"mbarrier not initialised", "mbarrier.arrive.shared.b64 _, [%b];", 1, 0, "mbarrier misused", 0, 0},

@@ -240,6 +240,13 @@ static void test_functions(void **state) {
     {"indirect call", "and.b32 %r1, %t, 1; setp.eq.u32 %p1, %r1, 0; mov.u64 %d4, twice; mov.u64 %d5, sum; selp.b64 %d4, %d4, %d5, %p1; { .param .b32 a; .param .b32 b; st.param.b32 [a], %t; proto: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %d4, (a), proto; ld.param.b32 %r5, [b]; }" STORE5, 32, 0, NULL, 512 + 7, 28},
   };
   for (size_t i = 0; i < countof(calls); i++) run_case(&calls[i], twice, "");
+  // A second activation must not see what the first left in its frame and registers.
+  static const char *const forgetful = ".func (.param .b32 r) once(.param .b32 x) { .reg .b32 %q<3>; .reg .pred %z; .local .align 4 .b8 st[8]; ld.param.b32 %q1, [x]; setp.eq.u32 %z, %q1, 0; @%z bra D; st.local.u32 [st], %q1; mov.u32 %q2, 3; D: ld.local.u32 %q1, [st]; st.param.b32 [r], %q1; ret; }\n";
+  static const Case undefined[] = {
+    {"frame of an earlier call", "{ .param .b32 a; .param .b32 b; st.param.b32 [a], 1; call (b), once, (a); ld.param.b32 %r5, [b]; } { .param .b32 a; .param .b32 b; st.param.b32 [a], 0; call (b), once, (a); ld.param.b32 %r5, [b]; }" STORE5, 32, 0, "use of an undefined value", 0, 0},
+    {"argument never set", "{ .param .b32 a; .param .b32 b; call (b), once, (a); ld.param.b32 %r5, [b]; }" STORE5, 32, 0, "use of an undefined value", 0, 0},
+  };
+  for (size_t i = 0; i < countof(undefined); i++) run_case(&undefined[i], forgetful, "");
   static const Case registers[] = {
     {"setmaxnreg", "setp.lt.u32 %p1, %t, 128; @%p1 bra D; setmaxnreg.inc.sync.aligned.u32 152; mov.u32 %r5, 2; bra Q; D: setmaxnreg.dec.sync.aligned.u32 40; mov.u32 %r5, 1; Q: bar.sync 0;" "griddepcontrol.launch_dependents; griddepcontrol.wait; nanosleep.u32 10;" STORE5, 256, 0, NULL, 512 + 200, 2},
   };
