@@ -38,11 +38,11 @@ static void set_field(TensorMap *m, MapField f, uint32_t i, uint64_t value) {
   }
 }
 
-// A map is fetched when the copy begins, which may be later than its issue.
+// A map is read when the copy begins, which may be later than its issue; a store that wait_group.read covers has read it.
 static ExecResult check_in_use(Warp *w, const Instr *in, int lane, uint64_t address) {
   if (!(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
   for (const AsyncOp *o = cluster_async(w->cta->cluster)->first; o; o = o->next)
-    if (o->kind == ASYNC_BULK && o->bulk.is_tensor && o->bulk.map_address == address)
+    if (o->kind == ASYNC_BULK && o->bulk.is_tensor && !o->bulk.read_done && o->bulk.map_address == address)
       return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "the tensor map is changed while the tensor copy of line %u, which uses it, is still in flight", o->in->line);
   return EXEC_NEXT;
 }

@@ -29,6 +29,9 @@ static const Case cases[] = {
    LOAD(8, 3) READ, 64, 0, NULL, AT9, 0},
   {"map edited in global memory without release", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
    LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+#define CHANGE "@%p4 bra P2; bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P2: bar.sync 0;"
+#define SEND "mov.b32 %r10, 0; mov.b32 %r11, 12; shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], 700; fence.proxy.async; bar.sync 0; @%p1 bra S; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {%r10, %r11}], [%s]; cp.async.bulk.commit_group;"
+  {"map changed after a store has read it", BUILD MAP_PUBLISH MAP_ACQUIRE BAR SEND "cp.async.bulk.wait_group.read 0; S: bar.sync 0;" CHANGE "@%p1 bra Q; cp.async.bulk.wait_group 0; Q:", 64, 0, NULL, 12 * 16 + 3, 700},
   {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0, "asynchronous operation misused", 0, 0},
   // ordinary writes and bulk copies of the same global bytes
   {"global bytes written, fenced, copied in bulk", BAR "mad.wide.u32 %d3, %t, 4, %d1; add.u32 %r6, %t, 100; st.global.u32 [%d3], %r6; fence.proxy.async; bar.sync 0; @%p1 bra L2;"
@@ -82,6 +85,30 @@ static void test_elements(void **state) {
   sim_free(&sim);
 }
 
+// Where the copy is late, a change of its map is seen to come before it; an early copy hides that.
+static void test_change_in_flight(void **state) {
+  (void)state;
+  if (host_on_gpu()) skip();
+  Sim sim;
+  sim_init(&sim);
+  Device *dev = &sim.devices[0];
+  uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
+  char *text = case_text("", "", BUILD MAP_PUBLISH MAP_ACQUIRE BAR SEND "S: bar.sync 0;" CHANGE "@%p1 bra Q; cp.async.bulk.wait_group 0; Q:");
+  Module *m = module_load(dev, text, strlen(text));
+  free(text);
+  if (m->error) fail_msg("%s", m->error);
+  uint32_t reports = 0;
+  for (sim.seed = 0; sim.seed < SEEDS; sim.seed++) {
+    LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+    if (grid_run(&sim, dev, &lp) == CUDA_SUCCESS) continue;
+    reports++;
+    assert_non_null(strstr(sim.report, "the tensor map is changed while the tensor copy"));
+  }
+  assert_true(reports >= SEEDS / 3);
+  module_free(m);
+  sim_free(&sim);
+}
+
 static void test_forms(void **state) {
   (void)state;
   if (host_on_gpu()) skip();
@@ -121,6 +148,6 @@ static void test_forms(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_elements), cmocka_unit_test(test_forms)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases), cmocka_unit_test(test_elements), cmocka_unit_test(test_change_in_flight), cmocka_unit_test(test_forms)};
   return cmocka_run_group_tests(tests, case_setup, NULL);
 }
