@@ -108,13 +108,13 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       CtValue *d = ct_dict(L->ctx);
       for (uint32_t k = 0; k < args->num_kwargs; k++) {
         if (used[k]) continue;
+        used[k] = true;
         CtValue *c = term_to_ct(L, args->kwargs[k]);
         if (!c) {
           lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name);
           ok = false;
           continue;
         }
-        used[k] = true;
         dict_set_str(L->ctx, d->dict, args->keys[k], c);
       }
       t = term_const(L, d);

@@ -222,6 +222,7 @@ static Term *slice_tuple(Lower *L, Term *base, const Node *s) {
   int64_t n = base->tuple.count, step, lo, hi;
   if (!slice_bound(L, s->slice.step, 1, &step)) return NULL;
   if (step == 0) return lower_error(L, s->span, "slice step cannot be zero");
+  step = min_i64(max_i64(step, -n - 1), n + 1);
   if (!slice_bound(L, s->slice.lower, step > 0 ? 0 : n - 1, &lo) || !slice_bound(L, s->slice.upper, step > 0 ? n : -1 - n, &hi)) return NULL;
   if (lo < 0) lo += n;
   if (hi < 0) hi += n;

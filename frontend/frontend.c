@@ -48,6 +48,10 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   }
   const SourceFile *f = fe->module->file;
   diag_error(fe->ctx, (Span){0, 0}, "there is no kernel `%s` in %s", name, f ? f->path : "the program");
+  const CtValue *v = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name));
+  if (v && v->kind == CT_FUNCTION && v->fn->role == FN_JIT && v->fn->def)
+    diag_note(fe->ctx, v->fn->def->func.name_span, "`%s` %s", name,
+              v->fn->is_kernel ? "comes from another file" : "is a function for kernels to call: it returns a value, or others are marked @kernel");
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
@@ -218,10 +222,10 @@ static bool check_options(Frontend *fe, const LaunchOptions *o) {
 
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
-  if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
       return diag_error(ctx, kernel->params[i].node->span, "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
+  if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .ct = fe->ct, .module = m, .options = launch};

@@ -679,6 +679,6 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, Parser *p) {
   }
   diag_error(p->ctx, span, "unexpected %s%s", what, list);
   if (token == YYSYMBOL_ASSIGN && in_header) diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
-  if (token == YYSYMBOL_STRING && p->last_kind == TOK_NAME) diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
+  if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME) diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
   return 0;
 }

@@ -250,6 +250,7 @@ int tile_lex(TILE_STYPE *value, Span *span, Parser *p) {
     p->needs_block = p->last_kind == TOK_COLON;
     p->newline_end = t.span.end;
   }
+  p->before_last_kind = p->last_kind;
   p->last_kind = t.kind;
   return t.kind;
 }

@@ -371,7 +371,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
     lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
     return;
   }
-  if (negative) bounds[2] = term_int(L, -step_const);
+  if (negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step_const));
   static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
   for (int i = 0; i < 3; i++) {
     bounds[i] = term_to_value(L, bounds[i], s->loop.iter->span, what[i]);
@@ -471,14 +471,15 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
     lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
     return;
   }
-  int64_t n = step > 0 ? (b - a + step - 1) / step : (a - b - step - 1) / -step;
+  // The distance of two 64-bit bounds needs 65 bits.
+  Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
   if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
   if (n > MAX_UNROLL) {
-    lower_error(L, s->loop.iter->span, "static_range of %lld iterations, more than the %d that are unrolled", (long long)n, MAX_UNROLL);
+    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled", (unsigned long long)n, MAX_UNROLL);
     return;
   }
   Term **items = arena_array(&L->ctx->arena, Term *, (uint64_t)n + 1);
-  for (int64_t i = 0; i < n; i++) items[i] = term_int(L, a + i * step);
+  for (Int128 i = 0; i < n; i++) items[i] = term_int(L, (int64_t)(a + i * step));
   lower_unrolled(L, s, items, (uint32_t)n);
 }
 

@@ -31,7 +31,7 @@ typedef struct {
   bool at_line_start;                // the next token begins a logical line
   bool joins_lines;                  // an expression: line ends mean nothing
   bool match_pending;                // a `match` header's block comes next
-  int last_kind;                     // of the last token delivered
+  int last_kind, before_last_kind;   // of the last two tokens delivered
   Loc line_begin;                    // this logical line's first token
   int line_keyword;                  // and its kind
   bool needs_block;                  // the last line ended in a colon

@@ -310,7 +310,9 @@ static bool set_bits(Parser *p, Op *op, const Token *t) {
   else if (strchr(s, 'x')) bits = strtoull(s, &end, 16);
   else if (elem->kind == TYPE_SCALAR && scalar_is_float(elem->scalar)) bits = num_encode(scalar_num_format(elem->scalar), strtod(s, &end), NUM_RNE, false);
   else bits = s[0] == '-' ? (uint64_t)strtoll(s, &end, 10) : strtoull(s, &end, 10);
-  if (*end || (errno && !type_is_float(elem))) return diag_error(p->ctx, t->span, "not a number of this type");
+  uint32_t width = type_elem_bits(elem);
+  bool negative = s[0] == '-', fits = width >= 64 || (negative ? ~bits >> (width - 1) == 0 : bits >> width == 0);
+  if (*end || (!type_is_float(elem) && (errno || !fits))) return diag_error(p->ctx, t->span, "not a number of this type");
   op_set_bits(p->ctx, op, ATTR_VALUE, num_zext(bits, type_elem_bits(elem)));
   return true;
 }

@@ -97,7 +97,7 @@ ExecResult async_perform_copy(AsyncOp *op, uint32_t mask) {
   mask &= c->mask;
   FOR_LANES(l, mask) {
     uint8_t *dst = shared_host(c->dst[l]);
-    memcpy(dst, c->src[l], c->src_bytes[l]);
+    if (c->src_bytes[l]) memcpy(dst, c->src[l], c->src_bytes[l]);   // with no byte to read, there may be no source
     memset(dst + c->src_bytes[l], 0, (size_t)(c->bytes - c->src_bytes[l]));
   }
   shadow_copy_landed(op, mask);
