@@ -36,6 +36,25 @@ static const char *stage_name(uint32_t stage) {
   return stage == STAGE_TILE ? "tile" : stage == STAGE_LAID_OUT ? "laid-out" : "allocated";
 }
 
+static bool find_pass(Context *ctx, const char *name, size_t len, PassId *out) {
+  uint32_t id = 0;
+  while (id < NUM_PASSES && (strlen(pass_rows[id].name) != len || memcmp(pass_rows[id].name, name, len))) id++;
+  *out = (PassId)id;
+  return id < NUM_PASSES || diag_error(ctx, (Span){0, 0}, "there is no pass named '%.*s'", (int)len, name);
+}
+
+// A name of no pass would print nothing, in silence.
+static bool check_printed(Context *ctx, const PassOptions *o) {
+  if (!o || !o->print_after || !strcmp(o->print_after, "all")) return true;
+  for (const char *s = o->print_after; *s;) {
+    size_t len = strcspn(s, ",");
+    PassId id;
+    if (len && !find_pass(ctx, s, len, &id)) return false;
+    s += len + (s[len] == ',');
+  }
+  return true;
+}
+
 // Whether a comma-separated list holds the word, or is "all".
 static bool list_holds(const char *list, const char *word) {
   if (!list) return false;
@@ -109,6 +128,7 @@ static bool run_pass(Manager *mg, PassId id) {
 bool passes_run(Module *m, Stage until, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
   const Pipeline *p;
+  if (!check_printed(m->ctx, options)) return false;
   for (uint32_t i = 0; (p = pipeline_at(i)) && p->reaches <= until; i++) {
     if (p->reaches < m->stage) continue;
     for (uint32_t k = 0; k < p->num_steps; k++) {
@@ -123,13 +143,12 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
 
 bool passes_run_named(Module *m, const char *names, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
+  if (!check_printed(m->ctx, options)) return false;
   for (const char *s = names; *s;) {
     size_t len = strcspn(s, ",");
     if (len) {
-      uint32_t id = 0;
-      while (id < NUM_PASSES && (strlen(pass_rows[id].name) != len || memcmp(pass_rows[id].name, s, len))) id++;
-      if (id == NUM_PASSES) return diag_error(m->ctx, (Span){0, 0}, "there is no pass named '%.*s'", (int)len, s);
-      if (!run_pass(&mg, (PassId)id)) return false;
+      PassId id;
+      if (!find_pass(m->ctx, s, len, &id) || !run_pass(&mg, id)) return false;
       if (mg.stopped) return true;
     }
     s += len + (s[len] == ',');

@@ -1,5 +1,6 @@
 // tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune` in
 // tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static int compile_main(const Options *o) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
   Arena arena;
   arena_init(&arena);
   Options options;
