@@ -85,6 +85,13 @@ static void as_vector(Parser *p, Operand *o) {
   *o = (Operand){.kind = OPND_VEC, .sub = sub, .count = 1};
 }
 
+// Whether the layouts are named .row.col, in this order.
+static bool is_row_col(const Instr *in) {
+  for (uint32_t i = 0; i < in->num_mods; i++)
+    if (in->mods[i] == M_row) return i + 1 < in->num_mods && in->mods[i + 1] == M_col;
+  return false;
+}
+
 bool decode_mma(Parser *p, Instr *in) {
   MmaSpec *s = arena_new(ptx_arena(p), MmaSpec);
   MmaType c;
@@ -96,7 +103,7 @@ bool decode_mma(Parser *p, Instr *in) {
   s->saturate = has_mod(in, M_satfinite);
   const char *wrong = mma_spec_error(s);
   if (wrong) return ptx_error(p, in->line, "unknown instruction: %s", wrong);
-  if (!has_mod(in, M_row) || !has_mod(in, M_col)) return ptx_error(p, in->line, "mma takes A by rows and B by columns");
+  if (!is_row_col(in)) return ptx_error(p, in->line, "mma takes A by rows and B by columns");
   if (!decode_want_ops(p, in, 4, 4)) return false;
   for (int i = 0; i < 4; i++) as_vector(p, &in->ops[i]);
   in->aux = s;

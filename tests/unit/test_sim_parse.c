@@ -1,4 +1,5 @@
 // The PTX front end on malformed text: the driver's error code, a message with line and source line, never a crash.
+#include "ir/base.h"
 #include "tests/unit/sim_host.h"
 
 #define HEAD ".version 8.3\n.target sm_90a\n.address_size 64\n"
@@ -46,6 +47,87 @@ static void test_errors(void **state) {
   refuse(HEAD "/* never closed", CUDA_ERROR_INVALID_PTX, "syntax error");
 }
 
+// Each form that is not one, by what is wrong with it.
+static void test_forms(void **state) {
+  (void)state;
+  static const struct { const char *text, *message; } bodies[] = {
+      {"fma.rn.f32 %r1, %r2;", "fma takes 4 operands, not 2"},
+      {"add %r1, %r2, %r3;", "add needs 1 type"},
+      {"add.u32 %r1, %p1, %r2;", "operand 2 of add must be a register or an immediate"},
+      {"and.pred %p1, %r1, %p2;", "operand 2 of and must be a predicate"},
+      {"mov.u32 %r, 1;", "%r names a range of registers"},
+      {"add.u32 %r1, %r2+4, %r3;", "a register plus a constant is an address: write it in brackets"},
+      {"ld.global.u32 %r1, [1.5];", "bad address operand"},
+      {"fma.rn.f32.f32.f32.f32.f32.f32 %r1, %r2, %r3, %r1;", "too many types"},
+      {"cp.async.wait_group %r1;", "wait_group takes one constant"},
+      {"cp.async.ca.shared.global [%r1], [%rd1], 3;", "cp.async.ca cannot copy 3 bytes"},
+      {"cp.async.cg.shared.global [%r1], [%rd1], 8;", "cp.async.cg cannot copy 8 bytes"},
+      {"cp.bulk.shared::cluster.global [%r1], [%rd1], 16;", "cp without .async"},
+      {"cp.async.bulk.shared::cluster [%r1], [%rd1], 16;", "a bulk copy names two state spaces"},
+      {"cp.async.bulk.global.global [%rd1], [%rd2], 16;", "a bulk copy cannot go from global to global memory"},
+      {"cp.async.bulk.shared::cluster.global.bulk_group [%r1], [%rd1], 16, [%r2];", "the completion mechanism does not fit this bulk copy"},
+      {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];", "a tensor copy needs as many coordinates as its .Nd says"},
+      {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1, %r2, %r3}], [%r3], {%r1};", "im2col"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.u32 [%rd1], [%r1], 16;", "cp.reduce needs an operation"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.f32 [%rd1], [%r1], 16;", "has no such operation on this type"},
+      {"st.async.shared::cluster.u32 [%r1], %r2, [%r3];", "this form of st.async"},
+      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u16 [%r1], %r2, [%r3];", "st.async of this type"},
+      {"red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.xor.f32 [%r1], %r2, [%r3];", "no such operation on this type"},
+      {"tensormap.cp_fenceproxy.global.shared::cta [%rd1], [%rd2], 128;", "this form of tensormap"},
+      {"bra k;", "k is not a label"},
+      {"a: brx.idx %r1, a;", "a is not a table of targets"},
+      {"call %p1;", "call needs a function"},
+      {"cvt.rn.f32.f32.s32 %r1, %r2;", "unknown instruction cvt"},
+      {"cvt.f32.s32 %r1, %r2;", "cvt from an integer to a floating-point type needs .rn"},
+      {"mbarrier.init.global.b64 [%rd1], 1;", "an mbarrier lies in shared memory"},
+      {"mbarrier.b64 [%rd1], 1;", "this form of mbarrier"},
+      {"ld.global.v2.u64 {%rd1, %r1}, [%rd2];", "element 2 of ld is no register of at least 64 bits"},
+      {"mov.b64 %rd1, {%r1, %p1};", "bad element in a vector of mov"},
+      {"a: mov.u64 %rd1, a;", "a has no address"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "unknown instruction"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.u64.u64.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "mma on these types"},
+      {"mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "mma takes A by rows and B by columns"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "operand 1 must be a vector of 4 registers"},
+      {"mma.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "this form of mma"},
+      {"ldmatrix.sync.aligned.m8n16.x1.shared.b8 {%r1}, [%r2];", "unknown instruction"},
+      {"ldmatrix.sync.aligned.m8n8.x1.global.b16 {%r1}, [%rd2];", "a matrix lies in shared memory"},
+      {"movmatrix.sync.aligned.m8n8.b16 %r1, %r2;", "this form of movmatrix"},
+      {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;", "sparse wgmma is not simulated"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.u64.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, 1, 1, 1, 0, 0;", "wgmma on these types"},
+      {"wgmma.mma_async.sync.aligned.m64n7k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, 1, 1, 1, 0, 0;", "unknown instruction"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %p1, 2, 1, 0, 0;", "imm-scale must be 1 or -1"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %p1, 1, 1, 2, 0;", "imm-trans must be 0 or 1"},
+      {"wgmma.sync.aligned;", "this form of wgmma"},
+      {".reg .u32x %q;", "unknown type or attribute .u32x"},
+      {".reg .v2 .u32 %q;", "bad type for register %q"},
+      {".shared .align 3 .u32 q;", "bad alignment 3"},
+      {".reg .b32 %q<0>;", "bad register range <0>"},
+      {".local .b8 q[100000000];", "q does not fit the 512 KB of local memory"},
+  }, tops[] = {
+      {".address_size 32\n", "only .address_size 64 is supported"},
+      {".alias a, b;\n", ".alias of unknown function b"},
+      {".reg .b32 %r;\n", "register %r outside a function"},
+      {".local .b32 x;\n", ".local x outside a function"},
+      {".param .b32 x;\n", ".param x outside a function"},
+      {".global .u32 x = y;\n", "cannot initialise x with the address of y"},
+      {".global .u32 x[100000][100000];\n", "array x is too large"},
+      {".func (.reg .u32 %r) f() { ret; }\n.func f() { ret; }\n", "f is already declared"},
+      {".entry k(.reg .u32 %r) { ret; }\n", "bad parameter %r"},
+      {".entry k(.param .b8 a[40000]) { ret; }\n", "parameters take more than 32764 bytes"},
+      {".file 200000 \"a.c\"\n", "bad .file number"},
+      {".entry k() .blocksareclusters { ret; }\n", ".blocksareclusters is not supported"},
+  };
+  char text[1024];
+  for (size_t i = 0; i < countof(bodies); i++) {
+    snprintf(text, sizeof text, HEAD ".visible .entry k() {\n.reg .b32 %%r<4>;\n.reg .b64 %%rd<4>;\n.reg .pred %%p<3>;\n%s\nret;\n}\n", bodies[i].text);
+    refuse(text, CUDA_ERROR_INVALID_PTX, bodies[i].message);
+  }
+  for (size_t i = 0; i < countof(tops); i++) {
+    snprintf(text, sizeof text, HEAD "%s", tops[i].text);
+    refuse(text, CUDA_ERROR_INVALID_PTX, tops[i].message);
+  }
+}
+
 // Every prefix of a real module, and thousands of damaged copies: loads or reports, and a loaded kernel can be looked up.
 static void test_damaged(void **state) {
   (void)state;
@@ -89,6 +171,6 @@ static void test_nesting(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_damaged), cmocka_unit_test(test_nesting)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_forms), cmocka_unit_test(test_damaged), cmocka_unit_test(test_nesting)};
   return cmocka_run_group_tests(tests, host_setup, host_teardown);
 }
