@@ -209,7 +209,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
     if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
   }
   L->depth--;
-  if (!L->depth && L->num_stmts < MAX_STATEMENTS) L->gave_up = false;   // back in the kernel: what follows may be fine
+  if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;   // back in the kernel: what follows may be fine
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
   L->b.span = span;

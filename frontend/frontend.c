@@ -12,7 +12,8 @@ static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {
   fe->ctx = ctx;
   fe->target = o->target ? o->target : target_find("sm_90a");
   ComptimeOptions co = {.include_paths = o->include_paths, .num_include_paths = o->num_include_paths, .is_language_name = is_language_name,
-                        .cuda_capability = (int)fe->target->sm};
+                        .cuda_capability = (int)fe->target->sm, .step_limit = o->step_limit};
+  fe->max_statements = o->step_limit ? o->step_limit : MAX_STATEMENTS;
   fe->ct = comptime_new(ctx, &co);
   return fe;
 }

@@ -21,6 +21,7 @@ typedef struct {
   const char *const *include_paths;
   uint32_t num_include_paths;
   const Target *target;
+  uint32_t step_limit;                   // of evaluation, and of statements that a kernel expands to; 0: the defaults
 } FrontendOptions;
 
 // NULL after diagnostics (a file that cannot be read is one).

@@ -385,8 +385,8 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     while (k && k->from >= k->list->count) k = k->next;
     if (!k) return;
     const Node *s = k->list->data[k->from];
-    if (++L->num_stmts == MAX_STATEMENTS) {
-      lower_error(L, s->span, "the kernel expands to more than %d statements", MAX_STATEMENTS);
+    if (++L->num_stmts == L->fe->max_statements) {
+      lower_error(L, s->span, "the kernel expands to more than %u statements", L->fe->max_statements);
       diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
       L->gave_up = true;
     }

@@ -71,6 +71,7 @@ struct Frontend {
   Comptime *ct;
   CtModule *module;
   const Target *target;
+  uint32_t max_statements;     // that a kernel may expand to
   CtKernelList kernels;
   CtModule **prelude;          // by file number, loaded on first use
 };

@@ -146,7 +146,7 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
 }
 
 static bool load(const CompileJob *job, tile_program *p) {
-  FrontendOptions fo = {job->options->include_paths.data, job->options->include_paths.count, p->target};
+  FrontendOptions fo = {.include_paths = job->options->include_paths.data, .num_include_paths = job->options->include_paths.count, .target = p->target};
   p->frontend = job->text ? frontend_load_text(&p->ctx, job->path, job->text, job->size, &fo) : frontend_load_file(&p->ctx, job->path, &fo);
   if (!p->frontend) return false;
   uint32_t count = frontend_num_kernels(p->frontend);

@@ -50,7 +50,7 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
 // The number of kernels in the source; 0 after diagnostics.
 static uint32_t read_source(tile_jit *jit) {
   const char *arch = jit->device->arch ? jit->device->arch : jit->options.arch ? jit->options.arch : "sm_90a";
-  FrontendOptions fo = {jit->options.include_paths.data, jit->options.include_paths.count, target_find(arch)};
+  FrontendOptions fo = {.include_paths = jit->options.include_paths.data, .num_include_paths = jit->options.include_paths.count, .target = target_find(arch)};
   jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
   uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
   if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with clang and runs each for a moment on the repository's own files; longer by hand:
-#   tests/fuzz/run.sh [SECONDS]
+#   tests/fuzz/run.sh [SECONDS]      TILE_FUZZERS: some of them only
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-15}
@@ -10,8 +10,10 @@ log=build-fuzz.log
 cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTILE_FUZZ=ON -DTILE_LINK_LLVM=shared -DTILE_BUILD_TESTS=OFF >$log 2>&1 &&
   cmake --build build-fuzz --target fuzz-targets >>$log 2>&1 || { tail -n 20 $log; exit 1; }
 seeds=$(mktemp -d) && trap 'rm -rf "$seeds"' EXIT
-mkdir "$seeds"/{fuzz_parse,fuzz_ir,fuzz_inputs,fuzz_ptx}
+mkdir "$seeds"/{fuzz_parse,fuzz_frontend,fuzz_ir,fuzz_inputs,fuzz_ptx}
 find examples tests -name '*.tile' -o -name '*.py' | while read -r f; do cp "$f" "$seeds/fuzz_parse/$(tr / _ <<<"$f")"; done
+# Files of tests hold many kernels; single ones, each with the file's imports, lower in less time.
+python3 tests/fuzz/split_kernels.py "$seeds/fuzz_frontend" examples/*.tile tests/conformance/*.tile tests/frontend/*.tile
 find tests -name '*.tir' | while read -r f; do cp "$f" "$seeds/fuzz_ir/$(tr / _ <<<"$f")"; done
 # Single functions of the simulator's own PTX (a whole file is too long to be mutated often), and its instruction forms.
 for f in tests/sim/*.ptx; do
@@ -23,7 +25,7 @@ for s in 'fp16[4,n]=randn:1' 'desc(x+4,[16,BM],shape=[n,m],strides=[m,1],nan)' '
 printf '\000\223NUMPY\001\000\066\000%-53s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >"$seeds/fuzz_inputs/npy"
 printf '\002-w8\000--num-stages=3\000-DA=1\000x.tile' >"$seeds/fuzz_inputs/options"
 status=0
-for target in fuzz_parse fuzz_ir fuzz_inputs fuzz_ptx; do
+for target in ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx}; do
   [ -x build-fuzz/tests/fuzz/$target ] || continue
   build-fuzz/tests/fuzz/$target -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
     -artifact_prefix=build-fuzz/$target- "$seeds/$target" >build-fuzz/$target.log 2>&1 || { echo "$target:"; tail -n 25 build-fuzz/$target.log; status=1; }
