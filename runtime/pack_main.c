@@ -62,7 +62,7 @@ static bool has_kernel(const Packing *k, const char *path, const char *text, siz
   volatile bool found = false;
   if (!setjmp(on_ice)) {
     ctx.on_ice = &on_ice;
-    FrontendOptions fo = {k->options->include_paths.data, k->options->include_paths.count, target_find(k->archs.data[0])};
+    FrontendOptions fo = {.include_paths = k->options->include_paths.data, .num_include_paths = k->options->include_paths.count, .target = target_find(k->archs.data[0])};
     const Frontend *fe = path_is_ir(path) ? NULL : frontend_load_text(&ctx, path, text, size, &fo);
     for (uint32_t i = 0; fe && i < frontend_num_kernels(fe); i++) found = found || !strcmp(frontend_kernel(fe, i)->name, name);
     found = found || !fe;

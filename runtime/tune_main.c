@@ -75,7 +75,7 @@ static ParamSpec *new_specs(Tune *t) {
 
 static bool load(Tune *t, const char *path, const char *text, size_t size) {
   const Options *o = t->run.options;
-  FrontendOptions fo = {o->include_paths.data, o->include_paths.count, target_find(t->device->arch ? t->device->arch : "sm_90a")};
+  FrontendOptions fo = {.include_paths = o->include_paths.data, .num_include_paths = o->include_paths.count, .target = target_find(t->device->arch ? t->device->arch : "sm_90a")};
   t->frontend = frontend_load_text(&t->ctx, path, text, size, &fo);
   if (!t->frontend) return false;
   if (o->kernel) t->kernel = frontend_find_kernel(t->frontend, o->kernel);

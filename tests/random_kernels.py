@@ -164,7 +164,7 @@ class Generator:
             t = s[:axis] + (times,) + s[axis:]
             return self.let(f"tl.broadcast_to(tl.expand_dims({v.name}, {axis}), {list(t)})", v.dtype, t, v.bound)
         other = self.pick(lambda w: w.shape == s and w.dtype == v.dtype)
-        bound = max(v.bound, other.bound) if v.bound else None
+        bound = max(v.bound, other.bound) if v.dtype in EXACT else None
         if kind == "join" and r < 3 and numel(s) <= 1024:
             return self.let(f"tl.join({v.name}, {other.name})", v.dtype, s + (2,), bound)
         if kind == "split" and s[-1] == 2 and r > 1:
