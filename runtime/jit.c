@@ -488,7 +488,7 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
   tile_status status = make_key(&key, k, o, given, num_given, args, error);
   if (status != TILE_OK) return status;
   if ((*variant = find(k, &key))) return TILE_OK;
-  const Request request = {&key, o, args};
+  const Request request = {&key, o, args, NULL};
   return make_variant(k, &request, why, NULL, variant, error);
 }
 
@@ -535,7 +535,7 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   tile_tuning *t = calloc(1, sizeof *t);
   if (!t) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   arena_init(&t->arena);
-  const Request request = {&key, &o, args};
+  const Request request = {&key, &o, args, NULL};
   tile_variant *v = NULL;
   status = make_variant(k, &request, MAKE_BY_TUNING, t, &v, error);
   t->variant = v;

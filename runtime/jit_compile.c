@@ -172,9 +172,27 @@ static bool map_args(const tile_jit_kernel *k, tile_variant *v) {
   return true;
 }
 
+// Machine code made beside the driver, which assembles one kernel after another. False: the driver has to do it.
+static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
+  const char *ptx = kernel->ptx, *cubin;
+  size_t size;
+  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &cubin, &size, NULL) != TILE_OK) return false;
+  kernel->ptx = cubin;
+  if (kernel->device->ops->load(kernel, NULL) == TILE_OK) {
+    kernel->ptx = NULL;
+    launch_plan(kernel);
+    return true;
+  }
+  // An assembler that is newer than the driver, or a kernel that does not fit: the driver says which.
+  if (kernel->module) kernel->device->ops->unload(kernel);
+  kernel->module = NULL;
+  kernel->ptx = ptx;
+  return false;
+}
+
 static tile_status start(tile_jit_kernel *k, const Request *r, Arena *a, tile_variant *v, tile_error **error) {
   double begin = now_ms();
-  tile_status status = kernel_start(v->kernel, error);
+  tile_status status = start_assembled(r, a, v->kernel) ? TILE_OK : kernel_start(v->kernel, error);
   if (status != TILE_OK) v->kernel = NULL;
   else if (k->jit->device->arch) jit_event(k->jit, TILE_EVENT_LOAD, k->name, jit_variant_text(a, k, r->args), now_ms() - begin);
   return status;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "runtime/assembler.h"
 #include "runtime/cache.h"
 #include "runtime/compile.h"
 #include "runtime/device.h"
@@ -119,6 +120,7 @@ typedef struct {
   const Key *key;
   const tile_jit_launch_options *options;
   const tile_arg *args;        // one per parameter, defaults filled in
+  const Assembler *assembler;  // to use instead of the driver's, or NULL
 } Request;
 
 // jit.c

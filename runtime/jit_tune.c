@@ -32,6 +32,7 @@ typedef struct {
   const Request *request;
   Candidate *candidates;       // by configuration
   uint32_t count;
+  Assembler *assembler;        // NULL: the driver's
   int chosen;
   double deadline;             // of now_ms()
   atomic_uint next, compiled;
@@ -61,7 +62,7 @@ static void compile_candidate(Tuning *t, uint32_t i) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
   }
-  const Request r = {t->request->key, t->request->options, c->hooked.args};
+  const Request r = {t->request->key, t->request->options, c->hooked.args, t->assembler};
   if (jit_compile(t->k, &r, (int)i, &c->variant, &c->error) == TILE_OK) atomic_fetch_add(&t->compiled, 1);
   if (c->variant) c->variant->zeroes = c->hooked.zeroes;
 }
@@ -213,7 +214,7 @@ static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first
   if (status == TILE_OK && is_first) status = warm_up(t, c);
   while (status == TILE_OK && c->runs < first_runs(t)) status = time_once(t, c);
   if (status == TILE_OK && t->k->fn->autotune->post_hook) {
-    const Request r = {t->request->key, t->request->options, c->hooked.args};
+    const Request r = {t->request->key, t->request->options, c->hooked.args, NULL};
     status = jit_post_hook(t->k, &r, i, &c->error);
   }
   if (status == TILE_OK) summarize(c);
@@ -318,7 +319,9 @@ tile_status jit_tune(tile_jit_kernel *k, const Request *r, const char *key, tile
   tile_status status = check_sizes(k, r, error);
   if (status == TILE_OK) status = prepare_candidates(&t, &a, error);
   if (status == TILE_OK) {
+    t.assembler = strcmp(k->jit->device->kind, "gpu") ? NULL : assembler_open();
     compile_all(&t);
+    assembler_close(t.assembler);
     Arrays arrays;
     status = read_arrays(k, r, &arrays, error);
     if (status == TILE_OK) status = run_all(&t, &arrays, error);
@@ -346,7 +349,7 @@ static tile_status compile_hooked(tile_jit_kernel *k, const Request *r, uint32_t
   arena_init(&a);
   Hooked h;
   tile_status status = jit_pre_hooks(k, r, config, false, &a, &h, error);
-  const Request hooked = {r->key, r->options, h.args};
+  const Request hooked = {r->key, r->options, h.args, NULL};
   if (status == TILE_OK) status = jit_compile(k, &hooked, (int)config, variant, error);
   if (status == TILE_OK) (*variant)->zeroes = h.zeroes;
   arena_free(&a);

@@ -232,6 +232,7 @@ static tile_status tune(Tune *t, tile_error **error) {
   launch.num_arg_bytes = t->kernel->num_params;
   t->total = t->kernel->autotune ? t->kernel->autotune->num_configs : 0;
   tile_tuning *report = NULL;
+  t->start = now_s();
   tile_status status = tile_jit_tune(t->jit_kernel, &launch, t->args, t->kernel->num_params, &report, error);
   if (t->shows_progress) fprintf(stderr, "\r\033[K");
   if (report) print_table(t, report);
@@ -250,7 +251,7 @@ static void close_tune(Tune *t) {
 
 int tune_main(const Options *o, Arena *arena) {
   tile_error *error = NULL;
-  Tune t = {.run = {.options = o, .arena = arena, .grid = {1, 1, 1}}, .start = now_s()};
+  Tune t = {.run = {.options = o, .arena = arena, .grid = {1, 1, 1}}};
   Source source = {0};
   context_init(&t.ctx);
   pthread_mutex_init(&t.lock, NULL);
