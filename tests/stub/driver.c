@@ -1,7 +1,8 @@
 // A libcuda.so.1 that runs nothing: launches return at once, memory is the host's. It shows what libtile itself costs, and which
 // calls of the driver it makes.
 //   cc -O2 -fPIC -shared -I . tests/stub/driver.c tests/stub/defaults.c -o DIR/libcuda.so.1
-// STUB_LOAD_MS: how long assembling a module takes. STUB_CAPTURING=1: every stream is being captured. STUB_CALLS=FILE: counts
+// STUB_LOAD_MS: how long assembling a module takes. STUB_CAPTURING=1: every stream is being captured. STUB_REFUSES_CUBINS=1: only PTX can be
+// loaded. STUB_CALLS=FILE: counts
 // of calls, written when the process ends.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,7 +14,7 @@
 
 #include "runtime/cuda_types.h"
 
-typedef struct { atomic_int loads, most_loads_at_once, loading, launches; } Counts;
+typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches; } Counts;
 static Counts counts;
 static _Thread_local CUcontext current;
 static char context;
@@ -27,7 +28,7 @@ __attribute__((destructor)) static void write_counts(void) {
   const char *path = getenv("STUB_CALLS");
   FILE *f = path ? fopen(path, "w") : NULL;
   if (!f) return;
-  fprintf(f, "loads %d\nloads at once %d\nlaunches %d\n", counts.loads, counts.most_loads_at_once, counts.launches);
+  fprintf(f, "loads %d\nof machine code %d\nloads at once %d\nlaunches %d\n", counts.loads, counts.cubins, counts.most_loads_at_once, counts.launches);
   fclose(f);
 }
 
@@ -60,7 +61,11 @@ CUresult cuMemFree_v2(CUdeviceptr address) { return free((void *)(uintptr_t)addr
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size) { return memcpy((void *)(uintptr_t)to, from, size), CUDA_SUCCESS; }
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { return memcpy(to, (const void *)(uintptr_t)from, size), CUDA_SUCCESS; }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) {
-  (void)image, (void)n, (void)options, (void)values;
+  (void)n, (void)options, (void)values;
+  if (!memcmp(image, "\177ELF", 4)) {
+    if (env_int("STUB_REFUSES_CUBINS")) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    atomic_fetch_add(&counts.cubins, 1);
+  }
   int now = atomic_fetch_add(&counts.loading, 1) + 1, most = counts.most_loads_at_once;
   while (now > most && !atomic_compare_exchange_weak(&counts.most_loads_at_once, &most, now)) {}
   atomic_fetch_add(&counts.loads, 1);
