@@ -153,7 +153,8 @@ static EntryState read_entry(int fd, const struct stat *st, const void *key, siz
 static void *get_from(const char *dir, bool writable, const void *key, size_t key_size, size_t *size) {
   char path[PATH_BYTES];
   entry_path(path, dir, key, key_size);
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  // A pipe under this name must not keep us waiting.
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return NULL;
   struct stat st;
   char *payload = NULL;
@@ -177,7 +178,7 @@ static void trim_if_due(const Cache *c) {
   struct stat st;
   time_t now = time(NULL);
   if (stat(path, &st) == 0 && st.st_mtime <= now && st.st_mtime + STALE_SECONDS > now) return;
-  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return;
   futimens(fd, NULL);
   close(fd);
