@@ -13,6 +13,7 @@ static void copy_param(tile_kernel *k, const Func *f, uint32_t i) {
   *to = (KernelParam){.name = arena_printf(&k->arena, "%s", from->name), .spelling = spelling, .kind = from->kind,
                       .is_pointer = type->kind == TYPE_PTR, .is_unsigned = spelling[0] == 'u', .divisible = from->divisible > 1 ? from->divisible : 1,
                       .swizzle_bytes = from->swizzle_bytes, .padding = from->padding, .base_param = from->base_param, .bytes = 8};
+  if (to->is_pointer) to->elem_bytes = type->elem->kind == TYPE_SCALAR ? type_elem_bytes(type->elem) : 8;
   if (type->kind == TYPE_SCALAR) {
     to->scalar = type->scalar;
     to->is_float = scalar_is_float(type->scalar);

@@ -173,7 +173,7 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
   static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_clear, NULL,
-                                interp_load, interp_unload, interp_launch, NULL, interp_time, true};
+                                interp_load, interp_unload, NULL, interp_launch, NULL, interp_time, true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   d->base.ops = &ops;

@@ -18,6 +18,7 @@ typedef struct {
   StrList archs;
   Signature *signatures;
   StrList files;               // read, for the make rule
+  bool told;                   // which configuration an autotuned kernel takes
 } Packing;
 
 static Signature read_signature(const Options *o, const char *text) {
@@ -44,7 +45,8 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
   tile_status status = compile(&job, &program, error);
   if (status != TILE_OK) return status;
   fputs(diag_render(&program->ctx, job.color), stderr);
-  if (program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+  if (program->config_text && !k->told) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+  k->told = true;
   const PackOptions po = {o.cubin, o.ptx_options};
   status = pack_add(&k->pack, program, &po, error);
   const Comptime *ct = program->frontend ? frontend_comptime(program->frontend) : NULL;
@@ -80,6 +82,7 @@ static tile_status pack_file(Packing *k, const char *path, tile_error **error) {
     Signature *sig = &k->signatures[s];
     if (sig->kernel && o->inputs.count > 1 && !has_kernel(k, path, text, size, sig->kernel)) continue;
     sig->used = true;
+    k->told = false;
     for (uint32_t a = 0; status == TILE_OK && a < k->archs.count; a++) status = pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error);
   }
   for (uint32_t a = 0; status == TILE_OK && !o->signatures.count && a < k->archs.count; a++) status = pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error);

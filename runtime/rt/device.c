@@ -142,6 +142,11 @@ void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stre
   k->device->hooks.event(k->device->hooks.user, &event);
 }
 
+tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  tile_status status = launch_check_grid(k, grid, error);
+  return status == TILE_OK && k->scratch_bytes && k->device->ops->reserve ? k->device->ops->reserve(k, grid, error) : status;
+}
+
 tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given && given->struct_size == sizeof o) o = *given;

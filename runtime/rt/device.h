@@ -38,6 +38,7 @@ typedef struct {
   bool is_pointer, is_float, is_unsigned;
   ScalarKind scalar;           // of the value, or of a descriptor's element
   uint32_t bytes;              // of the value in the parameter block
+  uint32_t elem_bytes;         // is_pointer: what it points to, and so what it must be aligned to
   int64_t divisible;
   // PARAM_DESC, PARAM_AUTO_TENSORMAP
   uint32_t rank, swizzle_bytes;
@@ -96,6 +97,8 @@ struct DeviceOps {
   bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
+  // Memory for launches on grids up to this one. NULL: there is none to have.
+  tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
   // Checked arguments as the driver takes them. NULL on a device that knows no such launch.
   tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error);
@@ -127,6 +130,8 @@ tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, 
 // Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are integers then.
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error);
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
+// What an argument must be a multiple of.
+static inline int64_t param_multiple(const KernelParam *p) { return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible; }
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);

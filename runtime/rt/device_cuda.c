@@ -20,7 +20,8 @@ typedef struct {
   int shared_optin, driver_version;
   pthread_mutex_t sim_lock;    // the simulator is one thread's at a time; held inside of enter … leave
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
-  CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows
+  CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows; there once a kernel may need it
+  pthread_mutex_t zeros_lock;
   CUevent start, end;
 } CudaDevice;
 
@@ -126,6 +127,7 @@ static void cuda_device_close(tile_device *base) {
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
   pthread_mutex_destroy(&d->sim_lock);
+  pthread_mutex_destroy(&d->zeros_lock);
   free(d);
 }
 
@@ -143,13 +145,13 @@ static int cuda_of_ptx(uint32_t ptx_version) {
                                                           {81, 121}, {82, 122}, {83, 123}, {84, 124}, {85, 125}, {86, 127}, {87, 128}, {88, 129}, {90, 130}, {91, 131}};
   for (uint32_t i = 0; i < countof(releases); i++)
     if (releases[i].ptx >= ptx_version) return releases[i].cuda;
-  return 0;
+  return releases[countof(releases) - 1].cuda + 1;   // later than any that is known here
 }
 
 static tile_status refuse_old_driver(const CudaDevice *d, const tile_kernel *k, CUresult r, tile_error **error) {
   int needed = cuda_of_ptx(k->ptx_version);
   char wants[64] = "a newer driver";
-  if (k->ptx_version && needed) snprintf(wants, sizeof wants, "a driver of CUDA %d.%d or later", needed / 10, needed % 10);
+  if (k->ptx_version) snprintf(wants, sizeof wants, "a driver of CUDA %d.%d or later", needed / 10, needed % 10);
   return error_set_cuda(error, TILE_ERROR_DRIVER, (int)r, "%s: the driver (CUDA %d.%d) is too old for this PTX, which needs %s; or give it a cubin", k->name,
                         d->driver_version / 1000, d->driver_version % 1000 / 10, wants);
 }
@@ -183,14 +185,18 @@ static bool runs_cubin(const CudaDevice *d, const Target *t) {
 // The PTX stands in where there is no machine code for this device, or the driver does not take it.
 static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error) {
   tile_error *why = NULL;
-  if (k->cubin && (runs_cubin(d, k->target) || !k->ptx)) {
+  bool runs = runs_cubin(d, k->target);
+  if (!k->ptx && !runs)
+    return error_set(error, TILE_ERROR_USAGE, "%s: there is machine code for %s alone, which %s%s; compile it for this device, or load its PTX", k->name, k->target->name, d->base.name,
+                     d->is_sim ? " cannot read" : " does not run");
+  if (k->cubin && runs) {
     if (load_code(d, k, k->cubin, "machine code", &why) == TILE_OK) return TILE_OK;
     if (!k->ptx || tile_error_status(why) == TILE_ERROR_NO_MEMORY) return error_pass_on(error, why);
     if (d->base.hooks.log) d->base.hooks.log(d->base.hooks.user, TILE_LEVEL_WARNING, tile_error_message(why));
     tile_error_free(why);
   }
   int needed = cuda_of_ptx(k->ptx_version);
-  if (needed && d->driver_version / 1000 * 10 + d->driver_version % 1000 / 10 < needed) return refuse_old_driver(d, k, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, error);
+  if (d->driver_version / 1000 * 10 + d->driver_version % 1000 / 10 < needed) return refuse_old_driver(d, k, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, error);
   return load_code(d, k, k->ptx, "PTX", error);
 }
 
@@ -204,6 +210,23 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
   }
   if (status == TILE_OK && k->num_ctas > PORTABLE_CLUSTER)
     status = cuda_check(&d->cu, d->cu.func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "asking for a large cluster", error);
+  return status;
+}
+
+// A launch allocates nothing, so what an empty tensor shows is made here.
+static tile_status prepare_zeros(CudaDevice *d, const tile_kernel *k, tile_error **error) {
+  bool needed = false;
+  for (uint32_t i = 0; i < k->num_params; i++) needed = needed || k->params[i].kind == PARAM_AUTO_TENSORMAP;
+  if (!needed) return TILE_OK;
+  tile_status status = TILE_OK;
+  pthread_mutex_lock(&d->zeros_lock);
+  if (!d->zeros) {
+    CUdeviceptr p = 0;
+    status = cuda_check(&d->cu, d->cu.mem_alloc(&p, EMPTY_BYTES), "allocating zeros", error);
+    if (status == TILE_OK) status = cuda_check(&d->cu, d->cu.memset_d8(p, 0, EMPTY_BYTES), "clearing zeros", error);
+    if (status == TILE_OK) d->zeros = p;
+  }
+  pthread_mutex_unlock(&d->zeros_lock);
   return status;
 }
 
@@ -230,6 +253,7 @@ static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
   status = load_module(d, k, error);
   if (status == TILE_OK) status = set_up_function(d, k, error);
+  if (status == TILE_OK) status = prepare_zeros(d, k, error);
   leave(d, pushed);
   make_config(k);
   return status;
@@ -288,21 +312,22 @@ static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) 
 }
 
 // There is no map of an empty tensor: one of a single zero reads the same. Strides may be zero then, too.
-static tile_status show_empty(CudaDevice *d, const KernelParam *p, tile_tensor *t, tile_error **error) {
+static void show_empty(const CudaDevice *d, const KernelParam *p, tile_tensor *t) {
   bool empty = false;
   for (uint32_t i = 0; i < p->rank; i++) empty |= t->shape[i] == 0;
-  if (!empty) return TILE_OK;
-  tile_status status = d->zeros ? TILE_OK : cuda_check(&d->cu, d->cu.mem_alloc(&d->zeros, EMPTY_BYTES), "allocating zeros", error);
-  if (status == TILE_OK) status = cuda_check(&d->cu, d->cu.memset_d8(d->zeros, 0, EMPTY_BYTES), "clearing zeros", error);
+  if (!empty) return;
   t->base = d->zeros;
   for (uint32_t i = 0; i < p->rank; i++) t->shape[i] = 1, t->strides[i] = EMPTY_BYTES;
-  return status;
 }
 
 // Called with the kernel's scratch_lock.
-static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t grid[3], CUstream stream, tile_error **error) {
   uint64_t need = (uint64_t)k->scratch_bytes * grid[0] * k->num_ctas * grid[1] * grid[2];
   if (need <= k->scratch_size) return TILE_OK;
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (d->cu.stream_is_capturing(stream, &capture) != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE)
+    return error_set(error, TILE_ERROR_USAGE, "%s needs %llu bytes of scratch memory for this grid, and the stream is being captured: call tile_kernel_reserve before the capture", k->name,
+                     (unsigned long long)need);
   if (k->scratch) d->cu.mem_free(k->scratch);
   k->scratch = k->scratch_size = 0;
   CUdeviceptr p = 0;
@@ -338,8 +363,9 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, LaunchBlock *b, const til
       bool automatic = p->kind == PARAM_AUTO_TENSORMAP, fields = p->kind == PARAM_DESC_FIELDS;
       tile_tensor t = automatic ? automatic_tensor(p, args) : *args[i].value.tensor;
       DescStorage *s = &b->descs[desc++];
-      tile_status status = automatic ? show_empty(d, p, &t, error) : TILE_OK;
-      if (status == TILE_OK && !fields) status = encode_map(d, k, p, &t, &s->map, error);
+      tile_status status = TILE_OK;
+      if (automatic) show_empty(d, p, &t);
+      if (!fields) status = encode_map(d, k, p, &t, &s->map, error);
       if (status != TILE_OK) return status;
       b->values[i] = t.base;
       b->params[n++] = fields ? (void *)&b->values[i] : (void *)&s->map;
@@ -415,7 +441,7 @@ static tile_status launch_in_context(CudaDevice *d, tile_kernel *k, const tile_l
   if (status != TILE_OK) return status;
   if (k->scratch_bytes) {
     pthread_mutex_lock(&k->scratch_lock);
-    status = ensure_scratch(d, k, o->grid, error);
+    status = ensure_scratch(d, k, o->grid, o->stream, error);
   }
   if (status == TILE_OK) status = pack(d, k, &block, args, error);
   if (status == TILE_OK) status = milliseconds ? time_in_context(d, k, &block, o, milliseconds, error) : launch_packed(d, k, &block, o, error);
@@ -437,6 +463,17 @@ static tile_status launch_or_time(tile_kernel *k, const tile_launch_options *o, 
 static tile_status cuda_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
   return launch_or_time(k, o, args, NULL, error);
 }
+static tile_status cuda_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {
+  CudaDevice *d = of(k->device);
+  bool pushed;
+  tile_status status = enter(d, &pushed, error);
+  if (status != TILE_OK) return status;
+  pthread_mutex_lock(&k->scratch_lock);
+  status = ensure_scratch(d, k, grid, NULL, error);
+  pthread_mutex_unlock(&k->scratch_lock);
+  leave(d, pushed);
+  return status;
+}
 static tile_status cuda_launch_params(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error) {
   CudaDevice *d = of(k->device);
   bool pushed;
@@ -452,8 +489,8 @@ static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const
 
 // ---- opening ----
 
-static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, false};
-static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_launch, cuda_launch_params, cuda_time, true};
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
 static const char *best_arch(int sm) {
@@ -494,6 +531,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;
   pthread_mutex_init(&d->sim_lock, NULL);
+  pthread_mutex_init(&d->zeros_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
   if (status != TILE_OK) free(d);

@@ -59,8 +59,8 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
   case TILE_ARG_POINTER:
     if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
-    if (a.value.pointer % (uint64_t)p->divisible)
-      return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)p->divisible, (unsigned long long)a.value.pointer);
+    if (a.value.pointer % (uint64_t)param_multiple(p))
+      return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p), (unsigned long long)a.value.pointer);
     return TILE_OK;
   case TILE_ARG_INT:
     if (!fits(p, a.value.i)) return BAD("cannot hold %lld", (long long)a.value.i);
@@ -96,7 +96,7 @@ enum { MAX_QUICK = 64 };
 
 static bool plan_param(const KernelParam *p, QuickArg *q) {
   if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1))) return false;
-  *q = (QuickArg){.mask = (uint32_t)p->divisible - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
+  *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
   if (p->is_pointer) q->kind = QUICK_POINTER;
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;

@@ -37,6 +37,11 @@ static bool read_type(KernelParam *p) {
   if (p->kind == PARAM_DESC_FIELDS) return !strncmp(s, "tensordesc<", strlen("tensordesc<")) && read_desc_type(p);
   if (p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP) return true;   // by their tensor maps
   p->is_pointer = s[0] == '*';
+  if (p->is_pointer) {
+    ScalarKind elem;
+    s += 1 + (s[1] == 'k');
+    p->elem_bytes = find_scalar(s, strlen(s), &elem) ? (scalar_bits(elem) + 7) / 8 : 1;
+  }
   if (p->is_pointer || p->kind == PARAM_SCRATCH) return p->is_pointer;
   if (!find_scalar(s, strlen(s), &p->scalar)) return false;
   uint32_t bits = scalar_bits(p->scalar);

@@ -215,6 +215,10 @@ typedef struct tile_launch_options {
 } tile_launch_options;
 #define TILE_LAUNCH_OPTIONS_INIT { sizeof(tile_launch_options), { 1, 1, 1 }, NULL }
 
+/* Scratch memory for launches on grids of up to this many programs; other kernels need no call. A launch gets it itself, but
+ * not while its stream is being captured into a graph, when it would be an error. Everything else that a launch needs is there
+ * once the kernel is loaded, so it may be captured. */
+TILE_API tile_status tile_kernel_reserve(tile_kernel *kernel, const uint32_t grid[3], tile_error **error);
 /* Checks the arguments against the kernel's parameters and launches. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_kernel_launch(tile_kernel *kernel, const tile_launch_options *options, const tile_arg *args, size_t num_args,
                                         tile_error **error);

@@ -87,6 +87,7 @@ static void same_description(void **state) {
       assert_int_equal(g->is_float, w->is_float);
       assert_int_equal(g->is_unsigned, w->is_unsigned);
       assert_int_equal(g->bytes, w->bytes);
+      assert_int_equal(g->elem_bytes, w->elem_bytes);
       assert_int_equal(g->divisible, w->divisible);
       assert_int_equal(g->rank, w->rank);
       if (!w->is_pointer) assert_int_equal(g->scalar, w->scalar);
