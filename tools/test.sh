@@ -33,6 +33,7 @@ for device in interp sim; do
   step "matrix products against float64, $device" env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" python3 tests/gpu/right.py --device=$device
 done
 step pipelining tests/pipelining.py $tilec
+step "random kernels" tests/random_kernels.py $tilec --count 60
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
 step "conformance, assembler" python3 tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a
 step "what ptxas says" tests/ptxas_report.sh $tilec
