@@ -7,11 +7,10 @@ Each case runs twice: on small integers, where every sum is exact and the result
 numbers within the bound of --check. Prints the failing commands; the status says whether all passed.
 """
 import argparse
-import concurrent.futures
 import os
-import shlex
-import subprocess
 import sys
+
+import many
 
 KERNELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kernels", "dots.tile")
 EXAMPLES = os.path.join(os.path.dirname(KERNELS), "..", "..", "examples")
@@ -179,14 +178,6 @@ def full_cases():
                 yield Case("chained", name, m, n, d, warps=warps, arch=arch)
 
 
-def run(command):
-    try:
-        p = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        return p.returncode, p.stdout + p.stderr
-    except subprocess.TimeoutExpired:
-        return -1, "more than 120 s"
-
-
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("tilec")
@@ -206,15 +197,7 @@ def main():
                 continue
             if o.only in " ".join(command):
                 commands.append(command)
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(o.j) as pool:
-        for command, (status, text) in zip(commands, pool.map(run, commands)):
-            if status:
-                failed += 1
-                print(shlex.join(command))
-                print("\n".join("    " + line for line in text.strip().splitlines()[-6:]))
-    print(f"dots: {len(commands) - failed} of {len(commands)} passed")
-    return 1 if failed or not commands else 0
+    return many.check("dots", commands, o.j)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@
 The inputs are small integers: the simulator must report nothing and agree with the interpreter bit for bit.
 """
 import argparse
-import concurrent.futures
 import os
-import shlex
-import subprocess
 import sys
+
+import many
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = os.path.join(HERE, "kernels", "pipelining.tile")
@@ -65,15 +64,6 @@ def cases(full):
                     yield command(arch, n) + [f"--arch={arch}", f"--num-stages={stages}"]
 
 
-def run(tilec, command, seeds):
-    env = dict(os.environ, TILE_SIM_SEEDS=str(seeds))
-    try:
-        p = subprocess.run([tilec, "run", *command, "-q", "--device=sim", "--check", "--rtol=0"], capture_output=True, text=True, timeout=120, env=env)
-        return p.returncode, p.stdout + p.stderr
-    except subprocess.TimeoutExpired:
-        return -1, "more than 120 s"
-
-
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("tilec")
@@ -81,16 +71,8 @@ def main():
     ap.add_argument("--only", default="", help="cases whose command contains this text")
     ap.add_argument("-j", type=int, default=os.cpu_count())
     o = ap.parse_args()
-    todo, seeds = [c for c in cases(o.full) if o.only in " ".join(c)], 20 if o.full else 2
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(o.j) as pool:
-        for command, (status, text) in zip(todo, pool.map(lambda x: run(o.tilec, x, seeds), todo)):
-            if status:
-                failed += 1
-                print(f"TILE_SIM_SEEDS={seeds} {o.tilec} run --device=sim --check --rtol=0 {shlex.join(command)}")
-                print("\n".join("    " + line for line in text.strip().splitlines()[-6:]))
-    print(f"pipelining: {len(todo) - failed} of {len(todo)} passed")
-    return 1 if failed or not todo else 0
+    todo = [[o.tilec, "run", *c, "-q", "--device=sim", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
+    return many.check("pipelining", todo, o.j, env={"TILE_SIM_SEEDS": "20" if o.full else "2"})
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ import concurrent.futures
 import os
 import random
 import shlex
-import subprocess
 import sys
 import tempfile
+
+import many
 
 IN, HALF, OUT = 8192, 8192, 16384        # elements of the buffers
 EXACT = {"fp32": 1 << 24, "fp16": 1 << 11, "bf16": 1 << 8}
@@ -324,11 +325,8 @@ def run(tilec, lines, config, folder, name):
     path = os.path.join(folder, name + ".tile")
     with open(path, "w") as f:
         f.write(HEAD + "\n".join(lines) + "\n")
-    try:
-        p = subprocess.run(command(tilec, path, config), capture_output=True, text=True, timeout=60)
-    except subprocess.TimeoutExpired:
-        return -1, "more than 60 s"
-    return p.returncode, (p.stdout + p.stderr).strip()
+    status, text = many.run(command(tilec, path, config), timeout=60)
+    return status, text.strip()
 
 
 def kind_of(status, text):

@@ -4,19 +4,7 @@
 #include <stdlib.h>
 
 #include "passes/axis_info.h"
-#include "tests/unit/unit.h"
-
-static int setup(void **state) {
-  Context *ctx = calloc(1, sizeof *ctx);
-  context_init(ctx);
-  *state = ctx;
-  return 0;
-}
-static int teardown(void **state) {
-  context_free(*state);
-  free(*state);
-  return 0;
-}
+#include "tests/unit/context.h"
 
 #define BIG AXIS_MAX_DIVISOR
 typedef struct { const char *name; int64_t contiguity[2], divisibility[2], constancy[2]; } Expected;

@@ -6,19 +6,7 @@
 #include "ir/buf.h"
 #include "ir/build.h"
 #include "ir/fold.h"
-#include "tests/unit/unit.h"
-
-static int setup(void **state) {
-  Context *ctx = calloc(1, sizeof *ctx);
-  context_init(ctx);
-  *state = ctx;
-  return 0;
-}
-static int teardown(void **state) {
-  context_free(*state);
-  free(*state);
-  return 0;
-}
+#include "tests/unit/context.h"
 
 static Module *parse(Context *ctx, const char *text) { return ir_parse(ctx, source_add(ctx, "t.tir", text, strlen(text))); }
 

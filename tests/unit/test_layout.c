@@ -3,23 +3,12 @@
 
 #include "ir/gf2.h"
 #include "ir/layout.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/context.h"
 
 static uint32_t rng_state = 1;
 static uint32_t rnd(uint32_t n) {
   rng_state = rng_state * 1664525u + 1013904223u;
   return (rng_state >> 8) % n;
-}
-
-static int setup(void **state) {
-  static Context ctx;
-  context_init(&ctx);
-  *state = &ctx;
-  return 0;
-}
-static int teardown(void **state) {
-  context_free(*state);
-  return 0;
 }
 
 // ---- gf2 ----
