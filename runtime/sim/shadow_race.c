@@ -35,7 +35,7 @@ typedef struct {
   uint32_t *vc;
   uint32_t sync_clock;     // of the last synchronisation of its lanes
   uint32_t copy_clock, bulk_clock, wgmma_clock, arrive_clock, num_fences;
-  uint32_t bulk_pc, wgmma_pc;  // of the latest
+  uint32_t copy_pc, bulk_pc, wgmma_pc;  // of the latest
   FenceEvent fence[FENCES];
   GroupMarks copies, bulks, wgmmas;
 } WarpRace;
@@ -126,6 +126,10 @@ void race_cta_end(Cta *c) {
     WarpRace *wr = &r->warps[i];
     if (wr->vc[comp_of(w, C_BULK)] < wr->bulk_clock)
       sim_report(g, w, &g->module->code[wr->bulk_pc], -1, REPORT_ASYNC, "the CTA exits while this bulk copy may still be reading its shared memory: no cp.async.bulk.wait_group covers it");
+    uint32_t copied = 0;   // somebody's wait, by group or on an mbarrier
+    for (uint32_t k = 0; k < c->num_warps; k++) copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
+    if (copied < wr->copy_clock)
+      sim_report(g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC, "the CTA exits while this cp.async may still be writing its shared memory: nothing has waited for it");
     if (wr->vc[comp_of(&c->warps[i & ~3u], C_WGMMA)] < wr->wgmma_clock)
       sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC, "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");
   }
@@ -547,6 +551,7 @@ ExecResult shadow_copy_issue(AsyncOp *op) {
   if (!r) return EXEC_NEXT;
   op->clock = ++r->copy_clock;
   op->comp = comp_of(w, C_COPY);
+  r->copy_pc = pc_of(w, op->in);
   int first = __builtin_ctz(op->copy.mask);
   mark(&r->copies, op->copy.group[first], op->clock, first);
   FOR_LANES(l, op->copy.mask) {

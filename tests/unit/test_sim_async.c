@@ -43,6 +43,28 @@ static const Case cases[] = {
    "ld.shared.u32 %r5, [%s]; mad.wide.u32 %d3, %r1, 4, %d1; st.global.u32 [%d3+2048], %r5; barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", 32, 2, NULL, 513, 70},
   {"peer exits before a remote store", "mov.u32 %r1, %cluster_ctarank; xor.b32 %r2, %r1, 1; mapa.shared::cluster.u32 %r4, %s, %r2; setp.ne.u32 %p1, %r1, 0; @%p1 bra L2; ret; L2: nanosleep.u32 100; W: ld.volatile.global.u32 %r5, [%d1]; add.u32 %r6, %r6, 0;\n"
    "mov.u32 %r7, 0; N: add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2000; @%p2 bra N; st.shared::cluster.u32 [%r4], %r1;", 32, 2, "out-of-bounds access", 0, 0},
+  {"CTA exits while a remote store may come", "mov.u32 %r1, %cluster_ctarank; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 4; L1: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"
+   "xor.b32 %r2, %r1, 1; mapa.shared::cluster.u32 %r3, %b, %r2; mapa.shared::cluster.u32 %r4, %s, %r2; setp.ne.u32 %p3, %r1, 0; or.pred %p3, %p3, %p1; @%p3 bra L2; st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r4], 7, [%r3]; L2:\n"
+   "setp.ne.u32 %p3, %r1, 0; @%p3 bra X; nanosleep.u32 10; X: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", 32, 2, "asynchronous operation misused", 0, 0},
+  {"CTA exits with a bulk copy on its way", INIT(1) "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; L2:", 32, 0, "asynchronous operation misused", 0, 0},
+  {"CTA exits with cp.async on its way", COPY16 "cp.async.commit_group;", 32, 0, "asynchronous operation misused", 0, 0},
+  // wgmma: a warpgroup, both operands in shared memory that thread 0 to 127 set
+#define OPERANDS "mov.u32 %r1, 0; N: mad.lo.u32 %r2, %r1, 512, %s; mad.lo.u32 %r2, %t, 4, %r2; st.shared.u32 [%r2], 0x3c003c00; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 8; @%p1 bra N; fence.proxy.async; bar.sync 0;" \
+  "shr.u32 %r3, %s, 4; cvt.u64.u32 %d4, %r3; or.b64 %d4, %d4, 0x1000080000; wgmma.fence.sync.aligned;\n"
+#define PRODUCT(scale) "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d4, %d4, " #scale ", 1, 1, 0, 0;\n"
+#define COMMIT "wgmma.commit_group.sync.aligned;\n"
+#define TAKE(n) "wgmma.wait_group.sync.aligned " #n "; cvt.rzi.u32.f32 %r5, %f1;" STORE5
+  {"scale-d 0 does not read the accumulator", OPERANDS PRODUCT(0) PRODUCT(1) PRODUCT(1) COMMIT TAKE(0), 128, 0, NULL, 512 + 77, 48},
+  {"accumulator never set", OPERANDS PRODUCT(1) COMMIT TAKE(0), 128, 0, "use of an undefined value", 0, 0},
+  {"scale-d by predicate", OPERANDS "setp.eq.u32 %p3, %t, 999;" PRODUCT(%p3) COMMIT TAKE(0), 128, 0, NULL, 512 + 77, 16},
+  {"scale-d by a predicate never set", OPERANDS PRODUCT(%p6) COMMIT TAKE(0), 128, 0, "use of an undefined value", 0, 0},
+  {"accumulator read before the wait", OPERANDS PRODUCT(0) COMMIT "cvt.rzi.u32.f32 %r5, %f1; wgmma.wait_group.sync.aligned 0;" STORE5, 128, 0, "asynchronous operation misused", 0, 0},
+  {"accumulator read with its group still out", OPERANDS PRODUCT(0) COMMIT TAKE(1), 128, 0, "asynchronous operation misused", 0, 0},
+  {"accumulator written without wgmma.fence", OPERANDS "mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;" PRODUCT(1) COMMIT TAKE(0), 128, 0, "asynchronous operation misused", 0, 0},
+  {"operands overwritten in flight", OPERANDS PRODUCT(0) COMMIT "st.shared.u32 [%s], 0;" TAKE(0), 128, 0, "asynchronous operation misused", 0, 0},
+  {"operands written without a proxy fence", OPERANDS "mad.lo.u32 %r2, %t, 4, %s; st.shared.u32 [%r2], 0x40004000; bar.sync 0;" PRODUCT(0) COMMIT TAKE(0), 128, 0, "missing proxy fence", 0, 0},
+  {"another shape on accumulators in flight", OPERANDS PRODUCT(0) "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d4, %d4, 0, 1, 1, 0, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %d4, %d4, 0, 1, 1, 0, 0;" COMMIT TAKE(0), 128, 0, "asynchronous operation misused", 0, 0},
+  {"half a warpgroup", OPERANDS "setp.ge.u32 %p3, %t, 64; @%p3 bra Q;" PRODUCT(0) COMMIT "Q: wgmma.wait_group.sync.aligned 0;", 128, 0, "deadlock", 0, 0},
   // races and definedness
   {"exchange with a barrier", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; bar.sync 0; xor.b32 %r2, %t, 33; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];" STORE5, 64, 0, NULL, 512 + 2, 35},
   {"exchange without a barrier", "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; xor.b32 %r2, %t, 32; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; bar.warp.sync -1; ld.shared.u32 %r5, [%r2];", 64, 0, "race", 0, 0},

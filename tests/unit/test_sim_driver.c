@@ -147,6 +147,10 @@ static void test_launch_limits(void **state) {
   config.sharedMemBytes = 16;
   cu_ok(CU(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **), &config, dynamic, ARGS(&out), NULL), "cluster of 16");
   assert_int_equal(CU(cuLaunchCooperativeKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **), scale, 132 * 8 + 1, 1, 1, 256, 1, 1, 0, NULL, ARGS(&out, &a, &n)), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  // Launches of a stream run one after another, which programmatic serialization allows.
+  CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value = {.programmaticStreamSerializationAllowed = 1}};
+  config = (CUlaunchConfig){.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .sharedMemBytes = 16, .attrs = &early, .numAttrs = 1};
+  cu_ok(CU(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **), &config, dynamic, ARGS(&out), NULL), "programmatic launch");
   int blocks;
   cu_ok(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t), &blocks, dynamic, 128, 100 * 1024), "occupancy");
   assert_int_equal(blocks, 2);
@@ -269,6 +273,12 @@ static void test_devices(void **state) {
   int ordinal = -1;
   cu_ok(CU(cuPointerGetAttribute, (void *, CUpointer_attribute, CUdeviceptr), &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, on1), "ordinal");
   assert_int_equal(ordinal, 1);
+  float fours[] = {4, 4}, factor = 2.5f;
+  unsigned count = 2;
+  CUdeviceptr scaled = host_buffer(fours, sizeof fours);
+  LAUNCH(host_function(host_load(ptx), "scale"), 1, 32, 0, &scaled, &factor, &count);
+  host_fetch(fours, scaled, sizeof fours);
+  assert_true(fours[0] == 10 && fours[1] == 10);
   CUcontext popped;
   cu_ok(CU(cuCtxPopCurrent_v2, (CUcontext *), &popped), "pop");
   assert_ptr_equal(popped, second);
