@@ -134,6 +134,10 @@ void emit_assume(Cg *c, Op *op) {
   cg_call_intrinsic(c, "llvm.assume", NULL, 0, (LLVMValueRef[]){v->v[0]}, 1);
 }
 
+void emit_grid_dependency(Cg *c, Op *op) {
+  cg_insn(c, op_int(op, ATTR_DEPENDENTS, 0) ? INSN_GRID_LAUNCH : INSN_GRID_WAIT, c->t_void, NULL, 0);
+}
+
 void emit_barrier(Cg *c, Op *op) {
   (void)op;
   cg_barrier(c);

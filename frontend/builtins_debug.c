@@ -37,6 +37,14 @@ Term *tl_barrier(Lower *L, Call *c) {
   return term_none(L);
 }
 
+Term *tl_grid_dependency(Lower *L, Call *c) {
+  const Target *t = L->module->target;
+  if (t->sm < 90) return call_error(L, c, "`%s` needs sm_90 or later, this is %s", c->row->name, t->name);
+  Op *op = build_op(&L->b, OP_GRID_DEPENDENCY, NULL, 0);
+  if (c->row->data) op_set_int(L->ctx, op, ATTR_DEPENDENTS, 1);
+  return term_none(L);
+}
+
 // ---- printing ----
 // One print op: a text, and values that are printed element by element after it.
 typedef struct { Buf text, names; TermList values; } PrintOp;
