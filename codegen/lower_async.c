@@ -224,6 +224,7 @@ void emit_desc_fields(Cg *c, Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   for (uint32_t i = 0; i < op->num_results; i++) {
     LLVMTypeRef want = cg_elem_type(c, op_result(op, i)->type);
+    if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not tell its base
     cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i] : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
   }
 }

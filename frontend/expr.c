@@ -115,12 +115,27 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   return no_attribute(L, "a tensor", name, span);
 }
 
-static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
-  if (!base->desc.shape && (strcmp(name, "shape") == 0 || strcmp(name, "strides") == 0)) {
-    lower_error(L, span, "the %s of a descriptor argument cannot be read in the kernel", name);
-    diag_note(L->ctx, (Span){0, 0}, "pass it as an argument of its own");
+// The extents or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
+static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
+  Value *d = desc->desc.v;
+  if (!d->block || d->block->parent) {
+    lower_error(L, span, "the %s of a descriptor that is chosen at run time cannot be read", strides ? "strides" : "shape");
+    diag_note(L->ctx, (Span){0, 0}, "read it in each branch, or pass it as an argument of its own");
     return NULL;
   }
+  uint32_t rank = desc->desc.block->rank;
+  const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
+  const Type *types[1 + 2 * MAX_RANK] = {type_ptr(L->ctx, d->type->elem, false)};
+  for (uint32_t i = 0; i < rank; i++) types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);
+  Op *op = build_op_typed(&L->b, OP_DESC_FIELDS, types, 1 + 2 * rank, &d, 1);
+  Term *items[MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) items[i] = term_value(L, op_result(op, 1 + (strides ? rank : 0) + i), dim);
+  return term_tuple(L, items, rank, NULL);
+}
+
+static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
+  bool strides = strcmp(name, "strides") == 0;
+  if (!base->desc.shape && (strides || strcmp(name, "shape") == 0)) return desc_dims(L, base, strides, span);
   if (strcmp(name, "shape") == 0) return base->desc.shape;
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "block_shape") == 0) return shape_term(L, base->desc.block);

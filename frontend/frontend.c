@@ -121,6 +121,11 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
 // A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
 static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling, const CtType *block) {
   if (!check_block_shape(L, block->shape, block->rank, p->node->span)) return NULL;
+  if (s->padding == PAD_NAN && !ct_is_float(block)) {
+    diag_error(L->ctx, p->node->span, "descriptor `%s` pads with NaN, which %s does not have", name, ct_type_text(L->ctx, block->elem));
+    diag_note(L->ctx, (Span){0, 0}, "leave the padding at zero");
+    return NULL;
+  }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
   for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
   Term *t = arena_new(&L->ctx->arena, Term);
