@@ -62,7 +62,14 @@ Term *tl_abs(Lower *L, Call *c) {
   return ct_is_signed(t) ? unary(L, OP_ABSI, x) : x;
 }
 
-Term *tl_operator(Lower *L, Call *c) { return lower_binary(L, (PyOp)c->row->data, c->args[0], c->args[1], c->span); }
+Term *tl_operator(Lower *L, Call *c) {
+  bool check, outer = L->may_wrap;
+  if (!arg_bool(L, c, 2, &check)) return NULL;
+  L->may_wrap = !check;
+  Term *r = lower_binary(L, (PyOp)c->row->data, c->args[0], c->args[1], c->span);
+  L->may_wrap = outer;
+  return r;
+}
 
 Term *tl_logical(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);

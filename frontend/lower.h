@@ -87,6 +87,7 @@ struct Lower {
   uint32_t depth;
   uint32_t expr_depth;
   uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
+  bool may_wrap;               // the operation at hand is one whose overflow is meant
   bool gave_up;                // a limit was hit: finish without looking at more
   uint32_t region_depth;       // run-time ifs and loops round the cursor
   const LaunchOptions *options;
@@ -238,6 +239,7 @@ Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
 Term *prelude_find(Lower *L, const char *name, bool libdevice);
 Term *method_find(Lower *L, const char *name);                // of tensors: a row or a prelude function
+bool in_prelude(Lower *L, Span span);
 Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool is_language_name(const char *name);
 

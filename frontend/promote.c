@@ -293,6 +293,29 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
   return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
 }
 
+// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are not checked.
+static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
+  const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
+  uint32_t bits = ct_bits(t);
+  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 || in_prelude(L, span)) return;
+  a = lower_cast(L, a, wide, DOWNCAST_DEFAULT, span);
+  b = lower_cast(L, b, wide, DOWNCAST_DEFAULT, span);
+  if (!a || !b) return;
+  Term *r = binary_op(L, oc, a, b);
+  int64_t most = ct_is_signed(t) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1, least = ct_is_signed(t) ? -most - 1 : 0;
+  Term *high = lower_binary(L, PYOP_LE, r, term_full(L, wide, 0, most), span), *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
+  Term *fits = high && low ? lower_binary(L, PYOP_AND, high, low, span) : NULL;
+  if (!fits) return;
+  Value *v = term_v(fits);
+  Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
+  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, arena_printf(&L->ctx->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
+}
+
+static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
+  check_overflow(L, op, oc, a, b, span);
+  return binary_op(L, oc, a, b);
+}
+
 static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool sub = op == PYOP_SUB;
   PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = !sub};
@@ -302,7 +325,7 @@ static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (pa) return pointer_offset(L, a, b, sub, span);
   if (pb) return pointer_offset(L, b, a, false, span);
   if (ct_is_float(term_t(a))) return float_binary(L, sub ? OP_SUBF : OP_ADDF, a, b);
-  return binary_op(L, sub ? OP_SUBI : OP_ADDI, a, b);
+  return int_arithmetic(L, op, sub ? OP_SUBI : OP_ADDI, a, b, span);
 }
 
 static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
@@ -434,7 +457,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   case PYOP_ADD: case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
   case PYOP_MUL:
     if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
-    return ct_is_float(term_t(a)) ? float_binary(L, OP_MULF, a, b) : binary_op(L, OP_MULI, a, b);
+    return ct_is_float(term_t(a)) ? float_binary(L, OP_MULF, a, b) : int_arithmetic(L, op, OP_MULI, a, b, span);
   case PYOP_DIV: case PYOP_FLOORDIV: case PYOP_MOD: return lower_division(L, op, a, b, span);
   case PYOP_LSHIFT: case PYOP_RSHIFT: case PYOP_AND: case PYOP_OR: case PYOP_XOR: return lower_bits(L, op, a, b, span);
   case PYOP_EQ: case PYOP_NE: case PYOP_LT: case PYOP_LE: case PYOP_GT: case PYOP_GE:

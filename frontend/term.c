@@ -257,7 +257,7 @@ Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types
   return op;
 }
 
-static bool in_prelude(Lower *L, Span span) {
+bool in_prelude(Lower *L, Span span) {
   const SourceFile *f = source_locate(L->ctx, span.begin).file;
   return f && strncmp(f->path, "<prelude>", 9) == 0;
 }
