@@ -254,10 +254,14 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch)) return NULL;
+  // A program's tiles are not laid out over a cluster: a second block would do all of it again, atomics included.
+  if (launch->num_ctas > 1) {
+    diag_warning(fe->ctx, kernel->def->func.name_span, "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);
+    diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
+  }
   Module *m = module_new(fe->ctx, fe->target);
   m->num_warps = launch->num_warps;
   m->num_stages = launch->num_stages;
-  m->num_ctas = launch->num_ctas;
   m->maxnreg = launch->maxnreg;
   m->fp_fusion = launch->enable_fp_fusion;
   m->debug = launch->debug;

@@ -80,6 +80,23 @@ const char *config_text(Context *ctx, const CtConfig *c) {
   return b.size > 2 ? arena_strndup(&ctx->arena, s, b.size - 2) : "";
 }
 
+// The configuration as the command line left it, and where it changed something, what the source says.
+static const char *effective_config_text(Context *ctx, const CtConfig *c, const CtFunction *k, const ParamSpec *specs, const LaunchOptions *launch) {
+  CtConfig now = *c;
+  now.kwargs = ct_dict(ctx)->dict;
+  for (uint32_t n = 0; c->kwargs && n < c->kwargs->count; n++) {
+    const CtEntry *e = &c->kwargs->entries[n];
+    uint32_t i = e->key->kind == CT_STR ? frontend_param_index(k, e->key->str.data) : k->num_params;
+    bool is_constant = i < k->num_params && specs[i].kind == SPEC_CONSTEXPR;
+    dict_set_str(ctx, now.kwargs, ct_to_str(ctx, e->key), is_constant ? specs[i].value : e->value);
+  }
+  if (c->num_warps) now.num_warps = (int)launch->num_warps;
+  if (c->num_stages) now.num_stages = (int)launch->num_stages;
+  if (c->num_ctas) now.num_ctas = (int)launch->num_ctas;
+  const char *source = config_text(ctx, c), *text = config_text(ctx, &now);
+  return strcmp(source, text) == 0 ? text : arena_printf(&ctx->arena, "%s (in the source %s)", text, source);
+}
+
 // Everything that decides a kernel's specialisation. False after diagnostics.
 static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, uint32_t config, ParamSpec **specs, LaunchOptions *launch) {
   Context *ctx = &p->ctx;
@@ -89,11 +106,13 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
   if (k->autotune && config < k->autotune->num_configs) {
     const CtConfig *c = &k->autotune->configs[config];
     if (!frontend_apply_config(p->frontend, k, *specs, launch, c)) return false;
-    if (k == p->kernel) p->config = (int)config, p->config_text = config_text(ctx, c);
+    if (k == p->kernel) p->config = (int)config;
   }
   CtValue *args = ct_dict(ctx);
   if (job->specialize && !job->specialize(job->user, p, k, *specs, args->dict)) return false;
   override_launch(job->options, launch);
+  if (k == p->kernel && k->autotune && config < k->autotune->num_configs)
+    p->config_text = effective_config_text(ctx, &k->autotune->configs[config], k, *specs, launch);
   return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
 }
 

@@ -1,5 +1,7 @@
 // From SPECs to typed, specialised parameters: what Triton's JIT does with its arguments. Expressions are evaluated by the
 // kernel's own module, with the scalar arguments and the constexprs known.
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/error.h"
@@ -360,6 +362,24 @@ bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const P
   return eval_grid(&s);
 }
 
+// IR text keeps the constants that its kernel was made with as text: numbers and truth values can be named in a grid.
+static void bind_constants(Scope *s, const Module *m) {
+  const Func *f = m->funcs;
+  while (f && s->run->options->kernel && strcmp(f->name, s->run->options->kernel)) f = f->next;
+  if (!f) return;
+  CtBinding *all = arena_array(&s->ctx->arena, CtBinding, s->num_bindings + f->num_constexprs + 1);
+  memcpy(all, s->bindings, s->num_bindings * sizeof *all);
+  s->bindings = all;
+  for (uint32_t i = 0; i < f->num_constexprs; i++) {
+    const char *text = f->constexpr_values[i];
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end != text && !*end && !errno) bind(s, f->constexpr_names[i], ct_int(s->ctx, n));
+    else if (!strcmp(text, "True") || !strcmp(text, "False")) bind(s, f->constexpr_names[i], ct_bool(s->ctx, text[0] == 'T'));
+  }
+}
+
 bool run_finish(void *user, tile_program *p) {
   Run *run = user;
   Frontend *fe = p->frontend;
@@ -368,6 +388,7 @@ bool run_finish(void *user, tile_program *p) {
     if (!(fe = frontend_load_text(&p->ctx, "<command line>", "", 0, &fo))) return false;
   }
   Scope s = make_scope(run, &p->ctx, fe, p->kernel, p->specs);
+  if (!p->frontend) bind_constants(&s, p->module);
   if (!p->frontend && !resolve_args(&s)) return false;
   return eval_grid(&s);
 }
