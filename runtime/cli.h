@@ -20,6 +20,7 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
 tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c
+int jit_worker_main(Arena *arena);                                    // jit_isolated.c
 int tune_main(const Options *o, Arena *arena);                       // tune_main.c
 int commands_main(const Options *o);                                  // run_commands.c
 int cache_main(const Options *o, Arena *arena, int argc, const char *const *argv);   // cache_main.c

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/error.h"
 #include "runtime/file.h"
@@ -82,6 +83,12 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   jit->user = o->user;
   jit->tune = o->tune;
   jit->tune_seconds = o->tune_seconds;
+  jit->compile_seconds = o->compile_seconds;
+  jit->isolate = o->isolate && jit->device->arch;
+  if (o->tilec) jit->tilec = arena_printf(&jit->arena, "%s", o->tilec);
+  jit->num_option_texts = (uint32_t)o->num_options;
+  jit->option_texts = arena_array(&jit->arena, const char *, o->num_options + 1);
+  for (size_t i = 0; i < o->num_options; i++) jit->option_texts[i] = arena_printf(&jit->arena, "%s", o->options[i]);
   if (o->tune_file) jit->tune_file = arena_printf(&jit->arena, "%s", o->tune_file);
   bool ok = true;
   for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
@@ -551,6 +558,46 @@ tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *
   tile_variant *v;
   tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, args, &v, error);
   if (status == TILE_OK && variant) *variant = v;
+  return status;
+}
+
+// ---- several at once ----
+
+typedef struct {
+  const tile_jit_request *requests;
+  tile_error **errors;
+  size_t count;
+  atomic_size_t next;
+} Warming;
+
+static void *prepare_some(void *user) {
+  Warming *w = user;
+  for (size_t i; (i = atomic_fetch_add(&w->next, 1)) < w->count;) {
+    const tile_jit_request *r = &w->requests[i];
+    tile_jit_prepare(r->kernel, r->options, r->args, r->num_args, NULL, &w->errors[i]);
+  }
+  return NULL;
+}
+
+tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads, tile_error **error) {
+  enum { MAX_THREADS = 64 };
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  Warming w = {.requests = requests, .errors = calloc(count + 1, sizeof *w.errors), .count = count};
+  if (!w.errors) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  size_t wanted = num_threads ? num_threads : cores > 0 ? (size_t)cores : 1, started = 0;
+  pthread_t threads[MAX_THREADS];
+  while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS && !pthread_create(&threads[started], NULL, prepare_some, &w)) started++;
+  prepare_some(&w);
+  while (started) pthread_join(threads[--started], NULL);
+  tile_error *first = NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (!first) first = w.errors[i];
+    else tile_error_free(w.errors[i]);
+  }
+  free(w.errors);
+  tile_status status = first ? tile_error_status(first) : TILE_OK;
+  if (error && !*error) *error = first;
+  else tile_error_free(first);
   return status;
 }
 

@@ -113,7 +113,7 @@ static tile_status compile_program(tile_jit_kernel *k, const Request *r, int con
   Types types = {k, r->args, false};
   bool is_interp = !jit->device->arch;
   CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
-                    .hooks = &jit->hooks, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+                    .hooks = &jit->hooks, .seconds = jit->compile_seconds, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = now_ms();
@@ -198,6 +198,19 @@ static tile_status start(tile_jit_kernel *k, const Request *r, Arena *a, tile_va
   return status;
 }
 
+static tile_status make_isolated(tile_jit_kernel *k, const Request *r, int config, Buf *key, Arena *a, tile_variant *v, tile_error **error) {
+  const tile_jit *jit = k->jit;
+  const char *ptx = NULL, *text = jit_variant_text(a, k, r->args);
+  jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
+  double begin = now_ms();
+  tile_status status = jit_compile_isolated(k, r, config, a, &ptx, error);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
+  if (status != TILE_OK) return status;
+  if (!(v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, error))) return TILE_ERROR_INTERNAL;
+  if (jit->cache) cache_put(jit->cache, buf_str(key), key->size, ptx, strlen(ptx) + 1);
+  return start(k, r, a, v, error);
+}
+
 static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_variant *v, tile_error **error) {
   const tile_jit *jit = k->jit;
   tile_status status;
@@ -212,6 +225,7 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
     return status;
   }
   free(image);
+  if (jit->isolate) return make_isolated(k, r, config, &key, a, v, error);
   tile_program *program = NULL;
   tile_error *e = NULL;
   if ((status = compile_program(k, r, config, a, &program, error)) != TILE_OK) return status;
@@ -220,13 +234,19 @@ static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config,
     if (error && !*error) *error = e;
     else tile_error_free(e);
   } else {
-    if (jit->cache) {
-      cache_put(jit->cache, buf_str(&key), key.size, v->kernel->ptx, strlen(v->kernel->ptx) + 1);
-    }
+    if (jit->cache) cache_put(jit->cache, buf_str(&key), key.size, v->kernel->ptx, strlen(v->kernel->ptx) + 1);
     status = start(k, r, a, v, error);
   }
   if (status == TILE_OK && !jit->device->arch) v->program = program;
   else tile_program_free(program);
+  return status;
+}
+
+tile_status jit_compile_ptx(tile_jit_kernel *k, const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
+  tile_program *program = NULL;
+  tile_status status = compile_program(k, r, config, a, &program, error);
+  if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL));
+  tile_program_free(program);
   return status;
 }
 

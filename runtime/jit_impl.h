@@ -95,7 +95,11 @@ struct tile_jit {
   tile_device *device;
   pthread_mutex_t lock;        // results, and running functions of the source in ctx
   tile_tune_mode tune;
-  double tune_seconds;
+  double tune_seconds, compile_seconds;
+  bool isolate;
+  const char *tilec;           // or NULL
+  const char **option_texts;   // as they were given
+  uint32_t num_option_texts;
   const char *tune_file;       // or NULL
   TuneResult *results;
   Arena arena;
@@ -135,6 +139,11 @@ const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg 
 void variant_free(tile_variant *v);
 void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);   // jit.c: the source's arguments as the kernel's
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
+
+// Without a device to run on, for a process of its own: the PTX.
+tile_status jit_compile_ptx(tile_jit_kernel *k, const Request *request, int config, Arena *a, const char **ptx, tile_error **error);
+// jit_isolated.c: the same by a process of its own.
+tile_status jit_compile_isolated(const tile_jit_kernel *k, const Request *request, int config, Arena *a, const char **ptx, tile_error **error);
 
 // jit_tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);

@@ -57,7 +57,7 @@ static void drop(Candidate *c) {
 
 static void compile_candidate(Tuning *t, uint32_t i) {
   Candidate *c = &t->candidates[i];
-  if (c->is_pruned || c->error) return;
+  if (c->is_pruned || c->error || is_stopped(t->k->jit)) return;
   if (atomic_load(&t->compiled) && is_over(t)) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
@@ -323,7 +323,9 @@ tile_status jit_tune(tile_jit_kernel *k, const Request *r, const char *key, tile
     compile_all(&t);
     assembler_close(t.assembler);
     Arrays arrays;
-    status = read_arrays(k, r, &arrays, error);
+    if (is_stopped(k->jit)) status = error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
+    tile_status read = read_arrays(k, r, &arrays, status == TILE_OK ? error : NULL);
+    if (status == TILE_OK) status = read;
     if (status == TILE_OK) status = run_all(&t, &arrays, error);
     if (status == TILE_OK) run_finals(&t);
     tile_status put = put_back(k, &arrays, status == TILE_OK ? error : NULL);

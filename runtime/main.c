@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
   tile_error *error = NULL;
   int exit_status;
   if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, &arena, argc - 2, (const char *const *)argv + 2);
+  else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(&arena);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))

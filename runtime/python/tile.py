@@ -37,7 +37,8 @@ class _Tensor(Structure):
 class _JitOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("policy", c_int), ("on_event", c_void_p), ("user", c_void_p), ("no_cache", c_bool), ("cache_dir", c_char_p),
                 ("include_paths", POINTER(c_char_p)), ("num_include_paths", c_size_t), ("options", POINTER(c_char_p)), ("num_options", c_size_t),
-                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double)]
+                ("tune", c_int), ("tune_file", c_char_p), ("tune_seconds", c_double), ("hooks", c_void_p), ("compile_seconds", c_double),
+                ("isolate", c_bool), ("tilec", c_char_p)]
 
 
 class _Launch(Structure):
@@ -502,7 +503,7 @@ class Program:
     """The kernels of a file, as attributes or by program["name"]."""
 
     def __init__(self, path, text=None, device=None, policy="allow", cache=True, cache_dir=None, include=(), options=(), on_event=None,
-                 tune="off", tune_file=None, tune_seconds=0.0):
+                 tune="off", tune_file=None, tune_seconds=0.0, compile_seconds=0.0, isolate=False, tilec=None):
         self.device = device if isinstance(device, Device) else open_device(device)
         self.policy = policy
         self._kernels, self._handle, e = {}, c_void_p(), c_void_p()
@@ -512,6 +513,7 @@ class Program:
         o.include_paths, o.num_include_paths = (c_char_p * len(include))(*map(os.fsencode, include)), len(include)
         o.options, o.num_options = (c_char_p * len(options))(*(s.encode() for s in options)), len(options)
         o.tune, o.tune_file, o.tune_seconds = ("off", "saved", "on").index(tune), os.fsencode(tune_file) if tune_file else None, tune_seconds
+        o.compile_seconds, o.isolate, o.tilec = compile_seconds, isolate, os.fsencode(tilec) if tilec else None
         name = os.fsencode(path)
         if text is None:
             status = _lib.tile_jit_open_file(self.device._handle, name, byref(o), byref(self._handle), byref(e))

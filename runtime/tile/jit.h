@@ -66,8 +66,14 @@ typedef struct tile_jit_options {
   const char *tune_file;       /* JSON, meant to be kept with the source; NULL: none */
   double tune_seconds;         /* per tuning; 0: no limit */
   const tile_hooks *hooks;     /* copied; NULL: none. Its event function is called besides on_event */
+  double compile_seconds;      /* per variant, after which it is TILE_ERROR_CANCELLED; 0: no limit */
+  /* Each variant is compiled by a process of its own, `tilec jit-worker`: if it crashes, that launch fails with TILE_ERROR_INTERNAL and
+   * the host goes on. The source is still read here. On a gpu or sim device. */
+  bool isolate;
+  const char *tilec;           /* of the same version; NULL: TILE_TILEC, else the one beside the library, else the PATH's */
 } tile_jit_options;
-#define TILE_JIT_OPTIONS_INIT { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0, NULL }
+#define TILE_JIT_OPTIONS_INIT \
+  { sizeof(tile_jit_options), TILE_JIT_ALLOW, NULL, NULL, false, NULL, NULL, 0, NULL, 0, TILE_TUNE_OFF, NULL, 0, NULL, 0, false, NULL }
 
 /* Reads and checks the source; nothing is compiled yet. options may be NULL. The device must outlive the tile_jit. */
 TILE_API tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error);
@@ -112,6 +118,16 @@ TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_lau
 TILE_API tile_status tile_jit_prepare(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
                                       const tile_variant **variant, tile_error **error);
 
+/* Several of them at the same time, on so many threads (0: one per core). The first error in the order of requests is returned; the
+ * others are prepared all the same. */
+typedef struct tile_jit_request {
+  tile_jit_kernel *kernel;
+  const tile_jit_launch_options *options;   /* or NULL */
+  const tile_arg *args;
+  size_t num_args;
+} tile_jit_request;
+TILE_API tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t num_requests, unsigned num_threads, tile_error **error);
+
 /* Times the configurations of @triton.autotune for such a launch now, whatever is known, and keeps the result: the variant, and in
  * tune_file. The jit's tune mode must not be OFF. The report (may be NULL) is the caller's to free; on failure it says what was
  * tried, too. */
@@ -142,6 +158,24 @@ TILE_API const char *tile_variant_constexpr_name(const tile_variant *variant, si
 /* Launches a known variant with the arguments of the source. They must be such that the variant fits them. */
 TILE_API tile_status tile_variant_launch(const tile_variant *variant, const uint32_t grid[3], void *stream, const tile_arg *args, size_t num_args,
                                          tile_error **error);
+
+/* ---- arrays of other libraries --------------------------------------------------------------------------------------- */
+
+/* DLPack's DLTensor, field by field: a pointer to one may be cast. */
+typedef struct tile_dltensor {
+  void *data;
+  int32_t device_type, device_id, ndim;
+  uint8_t code, bits;          /* DLDataType */
+  uint16_t lanes;
+  int64_t *shape, *strides;    /* strides NULL: dense */
+  uint64_t byte_offset;
+} tile_dltensor;
+/* The array as an argument. bytes (may be NULL) is its size where it is dense, else 0: what arg_bytes wants. */
+TILE_API tile_status tile_arg_from_dlpack(const tile_dltensor *tensor, tile_arg *arg, size_t *bytes, tile_error **error);
+/* A tensor for a descriptor argument. strides NULL: dense; block NULL: left to the kernel's pre_hook. */
+TILE_API tile_status tile_tensor_init(tile_tensor *tensor, uint64_t base, tile_type type, uint32_t rank, const int64_t *shape, const int64_t *strides,
+                                      const int64_t *block, tile_error **error);
+TILE_API tile_status tile_tensor_from_dlpack(tile_tensor *tensor, const tile_dltensor *from, const int64_t *block, tile_error **error);
 
 /* ---- for runtime/python/tile.py ------------------------------------------------------------------------------------
  * A Python function that launches variants that are there and calls slow(grid, *args, **kwargs) for everything else. All

@@ -14,7 +14,7 @@
 
 #include "runtime/cuda_types.h"
 
-typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches; } Counts;
+typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches, clusters, cooperative, dependent; } Counts;
 static Counts counts;
 static _Thread_local CUcontext current;
 static char context;
@@ -28,7 +28,8 @@ __attribute__((destructor)) static void write_counts(void) {
   const char *path = getenv("STUB_CALLS");
   FILE *f = path ? fopen(path, "w") : NULL;
   if (!f) return;
-  fprintf(f, "loads %d\nof machine code %d\nloads at once %d\nlaunches %d\n", counts.loads, counts.cubins, counts.most_loads_at_once, counts.launches);
+  fprintf(f, "loads %d\nof machine code %d\nloads at once %d\nlaunches %d\nin clusters of 2 %d\ncooperative %d\ndependent %d\n", counts.loads, counts.cubins, counts.most_loads_at_once, counts.launches, counts.clusters,
+          counts.cooperative, counts.dependent);
   fclose(f);
 }
 
@@ -77,7 +78,13 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUj
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name) { return (void)module, (void)name, *f = (CUfunction)&context, CUDA_SUCCESS; }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f) { return (void)attribute, (void)f, *value = 0, CUDA_SUCCESS; }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra) {
-  (void)config, (void)f, (void)params, (void)extra;
+  (void)f, (void)params, (void)extra;
+  for (unsigned i = 0; i < config->numAttrs; i++) {
+    const CUlaunchAttribute *a = &config->attrs[i];
+    if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && a->value.clusterDim.x == 2 && config->gridDimX % 2 == 0) atomic_fetch_add(&counts.clusters, 1);
+    if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative) atomic_fetch_add(&counts.cooperative, 1);
+    if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION && a->value.programmaticStreamSerializationAllowed) atomic_fetch_add(&counts.dependent, 1);
+  }
   atomic_fetch_add_explicit(&counts.launches, 1, memory_order_relaxed);
   return CUDA_SUCCESS;
 }

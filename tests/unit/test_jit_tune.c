@@ -234,7 +234,40 @@ static void budget(void **state) {
   close_bench(&b);
 }
 
+static bool after_some(void *user) { return ++*(int *)user > 3; }
+
+// The host may end it at any time; nothing is chosen, and the arrays are as before.
+static void cancelled(void **state) {
+  (void)state;
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_OFF, 0);
+  int asked = 0;
+  tile_hooks hooks = TILE_HOOKS_INIT;
+  hooks.user = &asked;
+  hooks.should_stop = after_some;
+  tile_jit_options jo = TILE_JIT_OPTIONS_INIT;
+  jo.no_cache = true;
+  jo.tune = TILE_TUNE_ON;
+  jo.hooks = &hooks;
+  tile_jit *jit;
+  tile_jit_kernel *k;
+  OK(tile_jit_open_memory(b.d, "hooks.py", source, strlen(source), &jo, &jit, &error));
+  OK(tile_jit_get_kernel(jit, "split", &k, &error));
+  tile_jit_launch_options o = options_of(&b);
+  tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
+  set_first(&b, 1000);
+  tile_error *e = NULL;
+  assert_int_equal(tile_jit_launch(k, &o, args, 3, &e), TILE_ERROR_CANCELLED);
+  assert_non_null(strstr(tile_error_message(e), "stopped while tuning split"));
+  tile_error_free(e);
+  assert_true(first_out(&b) == 1000);
+  assert_int_equal(tile_jit_num_variants(k), 0);
+  tile_jit_close(jit);
+  close_bench(&b);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget),
+                                     cmocka_unit_test(cancelled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
