@@ -150,6 +150,8 @@ bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sourc
 // Elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as the map
 // allows. Stores are made by owning threads only, further restricted by pred (may be NULL).
 void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred);
+// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored, elsewhere.
+bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values);
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem);
 void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v);

@@ -123,18 +123,20 @@ static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *bu
   return m;
 }
 
-static void store_tile(Cg *c, const Op *op, Value *value, Value *buf_type_of, LLVMValueRef base) {
-  const Type *t = value->type, *bt = buf_type_of->type;
-  PlaceMap m = tile_map(c, op, t, bt);
-  const Type *elem = type_elem(t);
+bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
   MatrixAccess a;
-  const CgValue *v = cg_get(value);
   // Pairs that already go as wider vectors need no stmatrix.
-  bool wide = m.num_reg_bits > 1 && m.reg[0] == 1 && m.reg[1] == 2;
-  if (c->target->has_stmatrix && !v->splat && !wide && matrix_access(&m, type_elem_bytes(elem), &a))
-    store_matrices(c, base, &m, &a, cg_elem_kind(elem), v);
-  else
-    cg_shared_store(c, base, &m, elem, v, NULL);
+  bool wide = m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2;
+  if (!c->target->has_stmatrix || v->splat || wide || !matrix_access(m, type_elem_bytes(elem), &a)) return false;
+  store_matrices(c, base, m, &a, cg_elem_kind(elem), v);
+  return true;
+}
+
+static void store_tile(Cg *c, const Op *op, Value *value, Value *buf_type_of, LLVMValueRef base) {
+  const Type *t = value->type;
+  PlaceMap m = tile_map(c, op, t, buf_type_of->type);
+  const CgValue *v = cg_get(value);
+  if (!cg_shared_store_matrices(c, base, &m, type_elem(t), v)) cg_shared_store(c, base, &m, type_elem(t), v, NULL);
 }
 
 void emit_alloc(Cg *c, Op *op) {

@@ -113,7 +113,7 @@ static const Layout *choose_for_dot(Coalesce *c, const Op *op) {
   }
   uint32_t m = t->rank - 2u, n = t->rank - 1u, patch = per_thread >= 16 ? 4 : per_thread >= 4 ? 2 : 1;
   size[m] = (uint32_t)min_i64(patch, t->shape[m]);
-  size[n] = (uint32_t)min_i64(patch, t->shape[n]);
+  size[n] = (uint32_t)min_i64(per_thread >= 64 ? 8 : patch, t->shape[n]);
   uint32_t lanes_left = WARP_SIZE, warps_left = c->module->num_warps;
   for (uint32_t i = 0; i < t->rank; i++) {
     uint32_t a = order[i];
