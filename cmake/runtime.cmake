@@ -68,7 +68,7 @@ add_custom_command(OUTPUT ${tile_rt_static}
 add_custom_target(tile-rt-static ALL DEPENDS ${tile_rt_static})
 
 include(CMakePackageConfigHelpers)
-install(TARGETS tilec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS tilec EXPORT tileTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${tile_rt_static} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tile tile-rt EXPORT tileTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tile-sim-driver)
@@ -80,7 +80,7 @@ install(EXPORT tileTargets NAMESPACE tile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 configure_package_config_file(cmake/tileConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
+install(FILES cmake/tileKernels.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tileConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tile)
 foreach(package libtile libtile-rt)
   configure_file(cmake/${package}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc @ONLY)

@@ -137,5 +137,6 @@ static tile_status pack_all(Packing *k, tile_error **error) {
 int pack_main(const Options *options, Arena *arena) {
   Packing k = {.options = options, .arena = arena, .pack = {.arena = arena}};
   tile_error *error = NULL;
-  return cli_finish(pack_all(&k, &error), error, options);
+  tile_status status = pack_all(&k, &error);
+  return cli_finish(status, error, options);
 }

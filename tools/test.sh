@@ -15,6 +15,7 @@ export TILE_BUILD=$PWD/$build
 tilec=$build/tilec
 step layers tests/check_layers.sh $build
 step "installed package" tests/install/check.sh $build
+step "binary interface" tests/install/abi.sh
 step "unit tests" ctest --test-dir $build --output-on-failure -j "$(nproc)" -Q --no-tests=error
 lit=$(command -v lit-22 || command -v lit || echo /usr/lib/llvm-22/build/utils/lit/lit.py)
 step lit "$lit" -q tests

@@ -1,8 +1,7 @@
-/* C = A·B by examples/matmul.tile from C: compiled at the first launch, tuned where the device is a GPU, kept on disk.
+/* C = A·B by examples/matmul.tile from C: its configurations compiled and timed at the first launch, kept on disk.
  *   cc matmul.c $(pkg-config --cflags --libs libtile) -o matmul && ./matmul ../matmul.tile 4096 */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <tile/jit.h>
 
 static void check(tile_status status, tile_error *error) {
@@ -24,10 +23,9 @@ int main(int argc, char **argv) {
   int64_t n = argc > 2 ? atoll(argv[2]) : 64;
   size_t bytes = (size_t)(n * n) * 2, sizes[3] = {bytes, bytes, bytes};
   uint64_t matrix[3];
-  check(tile_device_open(NULL, &device, &e), e);
-  int is_gpu = !strcmp(tile_device_kind(device), "gpu");
   tile_jit_options options = TILE_JIT_OPTIONS_INIT;
-  options.tune = is_gpu ? TILE_TUNE_ON : TILE_TUNE_OFF;
+  options.tune = TILE_TUNE_ON;
+  check(tile_device_open(NULL, &device, &e), e);
   check(tile_jit_open_file(device, argc > 1 ? argv[1] : "matmul.tile", &options, &jit, &e), e);
   check(tile_jit_get_kernel(jit, "matmul_kernel", &matmul, &e), e);
   uint16_t *host = malloc(bytes);
@@ -36,17 +34,16 @@ int main(int argc, char **argv) {
     check(tile_memory_alloc(device, bytes, &matrix[i], &e), e);
     check(tile_memory_upload(device, matrix[i], host, bytes, &e), e);
   }
-  tile_arg args[16];
+  tile_arg args[12];
   for (int i = 0; i < 3; i++) args[i] = tile_arg_array(matrix[i], TILE_FP16);
   for (int i = 0; i < 3; i++) args[3 + i] = tile_arg_int(n), args[6 + 2 * i] = tile_arg_int(n), args[7 + 2 * i] = tile_arg_int(1);
-  const int64_t blocks[] = {32, 32, 32, 8}; /* where nothing is tuned */
-  for (int i = 0; i < 4; i++) args[12 + i] = tile_arg_int(blocks[i]);
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   launch.grid_fn = grid_of, launch.grid_user = &n, launch.arg_bytes = sizes, launch.num_arg_bytes = 3;
-  check(tile_jit_launch(matmul, &launch, args, is_gpu ? 12 : 16, &e), e);
+  check(tile_jit_launch(matmul, &launch, args, 12, &e), e);
   check(tile_device_synchronize(device, &e), e);
   check(tile_memory_download(device, host, matrix[2], bytes, &e), e);
   printf("%s: first element 0x%04x, last 0x%04x\n", tile_device_name(device), host[0], host[bytes / 2 - 1]);
+  for (int i = 0; i < 3; i++) check(tile_memory_free(device, matrix[i], &e), e);
   free(host);
   tile_jit_close(jit);
   tile_device_close(device);

@@ -1,38 +1,84 @@
 #!/usr/bin/env bash
-# Installs a build into a fresh prefix and uses it as a stranger would: pkg-config, find_package, C11 and C++; looks at what
-# libtile.so exports and at what a release tilec needs.
-#   tests/install/check.sh BUILD
+# Installs a build into a fresh prefix and uses it as a stranger would: pkg-config, find_package, C11 and C++, kernels compiled by
+# tile_add_kernels; looks at what the libraries export and need, and how large they are.
+#   tests/install/check.sh BUILD [--record]     --record: take the exported symbols as they are
 set -eu
-build=$(realpath "$1")
+build=$(realpath "$1") record=${2:-}
 cd "$(dirname "$0")"
+root=$(realpath ../..)
 prefix=$(mktemp -d) && trap 'rm -rf "$prefix"' EXIT
 fail() { echo "install: $*"; exit 1; }
 cmake --install "$build" --prefix "$prefix" >/dev/null
 lib=$(dirname "$(find "$prefix" -name libtile.so | head -1)")
-[ -x "$prefix/bin/tilec" ] && [ -f "$prefix/include/tile/tile.h" ] && [ -f "$lib/pkgconfig/libtile.pc" ] || fail "files are missing"
+for file in "$prefix/bin/tilec" "$prefix"/include/tile/{rt,tile,jit}.h "$prefix/include/tile/tile.hpp" "$lib"/pkgconfig/libtile{,-rt}.pc "$lib"/libtile-rt.{so,a}; do
+  [ -e "$file" ] || fail "$file is missing"
+done
+export TILE_CACHE_DIR=$prefix/cache
 
-sed -i "s|^prefix=.*|prefix=$prefix|" "$lib/pkgconfig/libtile.pc"
-if command -v pkg-config >/dev/null; then flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs libtile); else flags="-I$prefix/include -L$lib -ltile"; fi
-# Who links a library with a sanitizer inside needs its runtime too.
-sanitize=
-if grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
-flags="$flags $sanitize"
-# shellcheck disable=SC2086
-cc -std=c11 -pedantic -Wall -Wextra -Werror consumer.c -o "$prefix/c" $flags
-# shellcheck disable=SC2086
-c++ -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror consumer.c -x none -o "$prefix/cxx" $flags
-for program in c cxx; do [ "$(LD_LIBRARY_PATH=$lib "$prefix/$program")" = ok ] || fail "$program failed"; done
-cmake -G Ninja -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$sanitize" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
+# pkg-config
+flags_of() {
+  sed -i "s|^prefix=.*|prefix=$prefix|" "$lib/pkgconfig/$1.pc"
+  if command -v pkg-config >/dev/null; then PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs "$1"; else echo "-I$prefix/include -L$lib -l${1#lib}"; fi
+}
+strict="-pedantic -Wall -Wextra -Werror"
+# shellcheck disable=SC2046,SC2086
+{
+  cc -std=c11 $strict consumer.c -o "$prefix/c" $(flags_of libtile)
+  c++ -x c++ -std=c++11 $strict consumer.c -x none -o "$prefix/cxx" $(flags_of libtile)
+  cc -std=c11 $strict "$root/examples/host/matmul.c" -o "$prefix/matmul_c" $(flags_of libtile)
+  c++ -std=c++17 $strict "$root/examples/host/matmul.cpp" -o "$prefix/matmul_cpp" $(flags_of libtile)
+  "$prefix/bin/tilec" pack "$root/examples/vector_add.tile" scale.tile -s "add(*fp32:16, *fp32:16, *fp32:16, i32:16, 256)" -s "add(*fp32, *fp32, *fp32, i32, 256)" -s "scale(*fp32, fp32, i32)" -o "$prefix/ahead_kernels.h"
+  cc -std=c11 $strict "-I$prefix" ahead.c -o "$prefix/ahead" $(flags_of libtile-rt)
+  c++ -x c++ -std=c++11 $strict "-I$prefix" ahead.c -x none -o "$prefix/ahead_cxx" $(flags_of libtile-rt)
+  cc -std=c11 $strict "-I$prefix" ahead.c -o "$prefix/ahead_static" "-I$prefix/include" "$lib/libtile-rt.a" -lm -ldl
+}
+for program in c cxx ahead ahead_cxx ahead_static; do [ "$(LD_LIBRARY_PATH=$lib "$prefix/$program")" = ok ] || fail "$program failed"; done
+
+# CMake
+cmake -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$root/examples" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
 [ "$("$prefix/build/consumer")" = ok ] || fail "the CMake consumer failed"
+[ "$("$prefix/build/ahead" "$prefix/build/tile_kernels/ahead/ahead.tilepack")" = ok ] || fail "the kernels of tile_add_kernels failed"
+# Nothing to do a second time; a file that is imported counts as a source.
+case $(cmake --build "$prefix/build") in *"Compiling kernels"*) fail "tile_add_kernels compiles again without need" ;; esac
+touch amounts.tile
+case $(cmake --build "$prefix/build") in *"Compiling kernels"*) ;; *) fail "tile_add_kernels does not see that an imported file has changed" ;; esac
 
-strange=$(nm -D --defined-only "$lib/libtile.so" | awk '$2 != "A" {print $3}' | sed 's/@.*//' | grep -v '^tile_' || true)
-[ -z "$strange" ] || fail "libtile.so exports $(head -c 300 <<<"$strange" | tr '\n' ' ')"
+# The example hosts: compiled, tuned and launched on the simulator.
+for program in matmul_c matmul_cpp build/matmul_c build/matmul_cpp; do
+  said=$(TILE_DEVICE=sim LD_LIBRARY_PATH=$lib "$prefix/$program" "$root/examples/matmul.tile" 64)
+  [ "$said" = "Simulated H200: first element 0x5400, last 0x5400" ] || fail "$program says: $said"
+done
+for host in matmul.c matmul.cpp; do [ "$(wc -l <"$root/examples/host/$host")" -lt 60 ] || fail "examples/host/$host has 60 lines or more"; done
+
+# Exports: tile_* with a version, and exactly those that are recorded: adding one is a decision.
+for name in libtile libtile-rt; do
+  nm -D --defined-only --with-symbol-versions "$lib/$name.so" | awk '$2 != "A" {print $3}' | LC_ALL=C sort >"$prefix/symbols"
+  strange=$(grep -vE '^tile_[a-z0-9_]+@@TILE_[0-9.]+$' "$prefix/symbols" || true)
+  [ -z "$strange" ] || fail "$name.so exports $(head -c 300 <<<"$strange" | tr '\n' ' ')"
+  [ "$record" = --record ] && cp "$prefix/symbols" "abi/$name.symbols"
+  diff "abi/$name.symbols" "$prefix/symbols" || fail "$name.so exports other symbols than abi/$name.symbols; if that is meant: tests/install/check.sh BUILD --record"
+done
+# shellcheck disable=SC2013
+for symbol in $(sed 's/@.*//' abi/libtile.symbols); do
+  grep -qhE "\b$symbol\(" "$prefix"/include/tile/*.h || fail "$symbol is exported and in no header"
+done
+missing=$(LC_ALL=C comm -23 abi/libtile-rt.symbols abi/libtile.symbols)
+[ -z "$missing" ] || fail "libtile lacks what libtile-rt has: $missing"
+global=$(nm -g --defined-only "$lib/libtile-rt.a" | awk 'NF == 3 && $3 !~ /^(tile_|__odr|__asan)/ {print $3}')
+[ -z "$global" ] || fail "libtile-rt.a defines $global"
+
+# What they need and how large they are.
+needs() { objdump -p "$1" | awk '/NEEDED/ {print $2}' | grep -vE '^(libc|libm|ld-linux[-a-z0-9_]*)\.so' || true; }
+rt_size=$(stat -Lc %s "$lib/libtile-rt.so")
+if ! grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
+  [ "$rt_size" -lt 1000000 ] || fail "libtile-rt has $rt_size bytes, 1 MB is allowed"
+  [ -z "$(needs "$lib/libtile-rt.so")" ] || fail "libtile-rt needs $(needs "$lib/libtile-rt.so")"
+fi
 if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt"; then
   size=$(stat -c %s "$prefix/bin/tilec")
   [ "$size" -lt 45000000 ] || fail "tilec has $size bytes, 45 MB are allowed"
-  needs=$(objdump -p "$prefix/bin/tilec" | awk '/NEEDED/ {print $2}' | grep -vE '^(libc|libm|ld-linux[-a-z0-9_]*)\.so' || true)
-  [ -z "$needs" ] || fail "tilec needs $needs"
-  echo "install: ok (tilec has $size bytes)"
+  [ -z "$(needs "$prefix/bin/tilec")" ] || fail "tilec needs $(needs "$prefix/bin/tilec")"
+  echo "install: ok (tilec has $size bytes, libtile-rt $rt_size)"
 else
-  echo "install: ok"
+  echo "install: ok (libtile-rt has $rt_size bytes)"
 fi
