@@ -122,6 +122,7 @@ bool interp_for(Prog *p, Op *op) {
   move_values(p, op, 3, body->args + 1, op->num_results);
   while (iv < ub) {
     set_element(value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
+    step_round(p);
     if (!run_block(p, body)) return false;
     move_values(p, body->last, 0, body->args + 1, op->num_results);
     if (__builtin_add_overflow(iv, step, &iv)) break;
@@ -139,6 +140,7 @@ bool interp_while(Prog *p, Op *op) {
   for (;;) {
     outer |= p->synchronised;
     p->synchronised = false;
+    step_round(p);
     if (!run_block(p, before)) return false;
     bool again = *(const uint8_t *)operand_data(p, before->last, 0);
     if (!again) break;
@@ -170,7 +172,10 @@ static const InterpFn interp_fns[NUM_OPS] = {
 };
 
 bool run_op(Prog *p, Op *op) {
+  bool steps = p->run->stepper == p && p->lanes == 1;
+  if (steps) step_before(p, op);
   if (!interp_fns[op->opcode](p, op)) return false;
+  if (steps) step_after(p, op);
   if (p->shared) poison_scratch(p, op);
   return true;
 }
@@ -219,6 +224,7 @@ static void run_program(Prog *p) {
   }
   bool ok = run_block(p, f->body);
   finish_copies(p, ok);
+  step_end(p);
   p->finished = true;
 }
 

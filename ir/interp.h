@@ -26,6 +26,14 @@ typedef struct {
   const InterpDesc *desc;      // PARAM_DESC
 } InterpArg;
 
+// What happens after a stop: on to the next breakpoint, or to the next line of this program.
+typedef enum { INTERP_CONTINUE, INTERP_STEP } InterpAction;
+// A stop at a `breakpoint` whose condition holds, or after a step. Variables as text, a line for each element.
+typedef struct {
+  bool is_step;
+  const char *changed, *all;   // since the last stop; at a breakpoint both are all
+} InterpStop;
+
 typedef struct {
   Func *func;
   uint32_t grid[3];
@@ -34,7 +42,8 @@ typedef struct {
   const InterpBuffer *buffers; // in any order
   uint32_t num_buffers;
   void (*print)(void *user, const char *text, size_t size);     // output of `print`, whole lines; NULL: dropped
-  void (*breakpoint)(void *user, const Op *op, const uint32_t program[3], const char *text);  // a `breakpoint` whose condition holds
+  // op: what runs next; NULL when the program that was stepped through has ended.
+  InterpAction (*breakpoint)(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop);
   void *user;
   uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
 } InterpLaunch;

@@ -3,52 +3,49 @@
 
 #include "ir/interp_int.h"
 
+// op says how integers are meant; NULL: signed, decimal.
 static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   uint32_t w = type_elem_bits(elem);
   if (type_is_float(elem)) buf_printf(b, "%f", num_decode(scalar_num_format(elem->scalar), bits));
-  else if (op_int(op, ATTR_HEX, 0)) buf_printf(b, "0x%0*llx", (int)(w < 8 ? 2 : w / 4), (unsigned long long)num_zext(bits, w));
+  else if (op && op_int(op, ATTR_HEX, 0)) buf_printf(b, "0x%0*llx", (int)(w < 8 ? 2 : w / 4), (unsigned long long)num_zext(bits, w));
   else if (elem->kind == TYPE_PTR) buf_printf(b, "0x%llx", (unsigned long long)bits);
-  else if (w == 1 || !op_int(op, ATTR_SIGNED, 1)) buf_printf(b, "%llu", (unsigned long long)num_zext(bits, w));
+  else if (w == 1 || (op && !op_int(op, ATTR_SIGNED, 1))) buf_printf(b, "%llu", (unsigned long long)num_zext(bits, w));
   else buf_printf(b, "%lld", (long long)num_sext(bits, w));
 }
 
-// The label of operand k: of a breakpoint its variable, from the comma-separated names; else its number among several.
-static void put_label(Buf *b, const Op *op, uint32_t k, uint32_t first) {
-  const char *name = op->opcode == OP_BREAKPOINT ? op_str(op, ATTR_NAMES, NULL) : NULL;
-  for (uint32_t i = first; name && i < k; i++) {
-    name = strchr(name, ',');
-    if (name) name++;
+// "pid (0, 0, 0) idx ( 3, 12) text: label value", one line for each element.
+static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const char *label, const Value *v) {
+  const Type *t = v->type;
+  if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) return;
+  const void *data = value_data(p, v);
+  for (int64_t i = 0, n = type_numel(t); i < n; i++) {
+    buf_printf(b, "pid (%u, %u, %u) idx (", p->id[0], p->id[1], p->id[2]);
+    int64_t below = n;
+    for (uint32_t a = 0; a < t->rank; a++) {
+      int width = 1;
+      for (int64_t s = t->shape[a] - 1; s >= 10; s /= 10) width++;
+      below /= t->shape[a];
+      buf_printf(b, "%s%*lld", a ? ", " : "", width, (long long)(i / below % t->shape[a]));
+    }
+    buf_printf(b, ")%s%s", text[0] == ' ' ? "" : " ", text);
+    size_t len = strlen(text);
+    if (len && text[len - 1] != ' ' && text[len - 1] != ':') buf_puts(b, ":");
+    if (len && text[len - 1] != ' ') buf_putc(b, ' ');
+    buf_puts(b, label);
+    put_number(b, op, type_elem(t), element(data, type_elem_bytes(t), (size_t)i));
+    buf_putc(b, '\n');
   }
-  if (name) buf_printf(b, "%.*s: ", (int)strcspn(name, ","), name);
-  else if (op->num_operands > first + 1) buf_printf(b, "(operand %u) ", k - first);
 }
 
-// "pid (0, 0, 0) idx ( 3, 12) text: value", one line for each element.
-static void put_values(Prog *p, Buf *b, const Op *op, uint32_t first) {
+static void put_values(Prog *p, Buf *b, const Op *op) {
   const char *text = op_str(op, ATTR_TEXT, "");
-  if (first == op->num_operands) buf_printf(b, "pid (%u, %u, %u) idx ()%s%s\n", p->id[0], p->id[1], p->id[2], text[0] == ' ' ? "" : " ", text);
-  for (uint32_t k = first; k < op->num_operands; k++) {
-    const Type *t = operand_type(op, k);
-    if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) continue;
-    const void *data = operand_data(p, op, k);
-    for (int64_t i = 0, n = type_numel(t); i < n; i++) {
-      buf_printf(b, "pid (%u, %u, %u) idx (", p->id[0], p->id[1], p->id[2]);
-      int64_t below = n;
-      for (uint32_t a = 0; a < t->rank; a++) {
-        int width = 1;
-        for (int64_t s = t->shape[a] - 1; s >= 10; s /= 10) width++;
-        below /= t->shape[a];
-        buf_printf(b, "%s%*lld", a ? ", " : "", width, (long long)(i / below % t->shape[a]));
-      }
-      buf_printf(b, ")%s%s", text[0] == ' ' ? "" : " ", text);
-      size_t len = strlen(text);
-      if (len && text[len - 1] != ' ' && text[len - 1] != ':') buf_puts(b, ":");
-      if (len && text[len - 1] != ' ') buf_putc(b, ' ');
-      put_label(b, op, k, first);
-      put_number(b, op, type_elem(t), element(data, type_elem_bytes(t), (size_t)i));
-      buf_putc(b, '\n');
-    }
-  }
+  if (!op->num_operands) buf_printf(b, "pid (%u, %u, %u) idx ()%s%s\n", p->id[0], p->id[1], p->id[2], text[0] == ' ' ? "" : " ", text);
+  for (uint32_t k = 0; k < op->num_operands; k++)
+    put_elements(p, b, op, text, op->num_operands > 1 ? arena_printf(&p->run->ctx->arena, "(operand %u) ", k) : "", op_operand(op, k));
+}
+
+void put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
+  put_elements(p, b, NULL, "", arena_printf(&p->run->ctx->arena, "%s: ", name), v);
 }
 
 bool interp_print(Prog *p, Op *op) {
@@ -56,7 +53,7 @@ bool interp_print(Prog *p, Op *op) {
   Arena *a = &p->run->ctx->arena;
   ArenaMark mark = arena_mark(a);
   Buf b = buf_make(a);
-  put_values(p, &b, op, 0);
+  put_values(p, &b, op);
   p->run->launch->print(p->run->launch->user, buf_str(&b), b.size);
   arena_rewind(a, mark);
   return true;
@@ -94,9 +91,7 @@ bool interp_breakpoint(Prog *p, Op *op) {
   bool any = false;
   for (uint32_t i = 0, n = value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
   if (!any || !p->run->launch->breakpoint) return true;
-  Buf b = buf_make(&p->run->ctx->arena);
-  put_values(p, &b, op, 1);
-  p->run->launch->breakpoint(p->run->launch->user, op, p->id, buf_str(&b));
+  step_from_breakpoint(p, op);
   return true;
 }
 

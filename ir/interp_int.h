@@ -52,6 +52,8 @@ typedef struct Prog {
   struct Prog *next;
 } Prog;
 
+typedef struct { const char *name; const Value *value; const char *text; } StepVar;
+
 struct Run {
   Context *ctx;
   const InterpLaunch *launch;
@@ -66,6 +68,9 @@ struct Run {
   bool use_contexts;
   uint64_t clock;
   uint64_t writes;               // counts changes of memory: progress of spinning programs
+  Prog *stepper;                 // the program that is stepped through, or NULL
+  LineCol step_at;               // the line it stands on
+  VEC(StepVar) step_vars;
 };
 
 // Records the error, with the program and the call chain; returns false.
@@ -103,6 +108,17 @@ int64_t operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer
 bool run_op(Prog *p, Op *op);
 bool run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
 void interp_give_way(Prog *p, const Op *op);
+
+// interp_debug.c
+void put_variable(Prog *p, Buf *b, const char *name, const Value *v);
+
+// interp_step.c: only for run->stepper, and the first to begin
+void step_from_breakpoint(Prog *p, const Op *op);
+void step_before(Prog *p, const Op *op);
+void step_after(Prog *p, const Op *op);
+void step_end(Prog *p);
+// A loop begins another round: its line is a new place again.
+static inline void step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
 bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);

@@ -100,18 +100,35 @@ static void print_text(void *user, const char *text, size_t size) {
 
 typedef struct { bool keeps_asking; } BreakpointState;
 
-// Shows the variables; at a terminal waits for `c` (to the next breakpoint) or `r` (run without stopping).
-static void stop_at_breakpoint(void *user, const Op *op, const uint32_t program[3], const char *text) {
+static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
+  if (!op) {
+    printf("program (%u, %u, %u) has ended\n", program[0], program[1], program[2]);
+    return;
+  }
+  const Context *ctx = op->parent->func->module->ctx;
+  LineCol at = source_locate(ctx, op->span.begin);
+  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer) at = source_locate(ctx, c->span.begin);
+  printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line, program[0], program[1], program[2]);
+  if (!is_step || !at.file) return;
+  const char *line = at.file->text;
+  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+// Shows the variables; at a terminal asks what to do.
+static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop) {
   BreakpointState *state = user;
-  LineCol at = source_locate(op->parent->func->module->ctx, op->span.begin);
-  printf("breakpoint at %s:%u in program (%u, %u, %u)\n%s", at.file ? at.file->path : "?", at.line, program[0], program[1], program[2], text);
-  if (!state->keeps_asking || !isatty(STDIN_FILENO)) return;
+  fputs(stop->is_step ? stop->changed : "", stdout);
+  say_place(op, program, stop->is_step);
+  fputs(stop->is_step ? "" : stop->all, stdout);
+  if (!op || !state->keeps_asking || !isatty(STDIN_FILENO)) return INTERP_CONTINUE;
   for (char line[64];;) {
-    printf("(c)ontinue, (r)un to the end, (v)ariables> ");
+    printf("(s)tep, (c)ontinue, (r)un to the end, (v)ariables> ");
     fflush(stdout);
     if (!fgets(line, sizeof line, stdin) || line[0] == 'r') state->keeps_asking = false;
-    if (!state->keeps_asking || line[0] == 'c' || line[0] == '\n') return;
-    if (line[0] == 'v') fputs(text, stdout);
+    if (!state->keeps_asking || line[0] == 'c') return INTERP_CONTINUE;
+    if (line[0] == 's' || line[0] == '\n') return INTERP_STEP;
+    if (line[0] == 'v') fputs(stop->all, stdout);
   }
 }
 

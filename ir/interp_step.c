@@ -1,0 +1,83 @@
+// Stepping from a breakpoint through one program, line by line of the source: what its variables are, and which of them changed.
+// A variable is the last value that carries its name as a hint; lines of the prelude belong to the line that called it.
+#include <string.h>
+
+#include "ir/interp_int.h"
+
+static LineCol place_of(const Prog *p, const Op *op) {
+  LineCol at = source_locate(p->run->ctx, op->span.begin);
+  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer) at = source_locate(p->run->ctx, c->span.begin);
+  return at;
+}
+
+static void set_variable(Prog *p, const char *name, const Value *v) {
+  Run *run = p->run;
+  for (uint32_t i = 0; i < run->step_vars.count; i++)
+    if (strcmp(run->step_vars.data[i].name, name) == 0) {
+      run->step_vars.data[i].value = v;
+      return;
+    }
+  StepVar var = {name, v, ""};
+  vec_push(&run->ctx->arena, &run->step_vars, var);
+}
+
+// All variables as text; `changed` gets those that differ from when they were last shown.
+static const char *show(Prog *p, Buf *changed) {
+  Arena *a = &p->run->ctx->arena;
+  Buf all = buf_make(a);
+  for (uint32_t i = 0; i < p->run->step_vars.count; i++) {
+    StepVar *var = &p->run->step_vars.data[i];
+    Buf b = buf_make(a);
+    put_variable(p, &b, var->name, var->value);
+    const char *text = buf_str(&b);
+    buf_puts(&all, text);
+    if (strcmp(text, var->text) != 0) buf_puts(changed, text);
+    var->text = text;
+  }
+  return buf_str(&all);
+}
+
+static void act(Prog *p, InterpAction action, LineCol at) {
+  p->run->stepper = action == INTERP_STEP ? p : NULL;
+  p->run->step_at = at;
+}
+
+void step_from_breakpoint(Prog *p, const Op *op) {
+  const InterpLaunch *l = p->run->launch;
+  p->run->step_vars.count = 0;
+  const char *name = op_str(op, ATTR_NAMES, "");
+  for (uint32_t i = 1; i < op->num_operands; i++) {
+    size_t n = strcspn(name, ",");
+    if (n) set_variable(p, arena_strndup(&p->run->ctx->arena, name, n), op_operand(op, i));
+    name += n + (name[n] == ',');
+  }
+  Buf changed = buf_make(&p->run->ctx->arena);
+  const char *all = show(p, &changed);
+  act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){false, all, all}), place_of(p, op));
+}
+
+void step_before(Prog *p, const Op *op) {
+  const InterpLaunch *l = p->run->launch;
+  LineCol at = place_of(p, op), last = p->run->step_at;
+  if (!at.file || (at.file == last.file && at.line == last.line)) return;
+  for (const Block *b = op->parent; b && b->parent; b = b->parent->parent)
+    for (uint32_t i = 0; i < b->num_args; i++)
+      if (b->args[i]->name) set_variable(p, b->args[i]->name, b->args[i]);
+  Buf changed = buf_make(&p->run->ctx->arena);
+  const char *all = show(p, &changed);
+  act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){true, buf_str(&changed), all}), at);
+}
+
+void step_after(Prog *p, const Op *op) {
+  for (uint32_t i = 0; i < op->num_results; i++)
+    if (op->results[i].name) set_variable(p, op->results[i].name, &op->results[i]);
+}
+
+void step_end(Prog *p) {
+  if (p->run->stepper != p) return;
+  p->run->stepper = NULL;
+  const InterpLaunch *l = p->run->launch;
+  Buf changed = buf_make(&p->run->ctx->arena);
+  const char *all = show(p, &changed);
+  l->breakpoint(l->user, NULL, p->id, &(InterpStop){true, buf_str(&changed), all});
+}
