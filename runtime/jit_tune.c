@@ -34,7 +34,7 @@ typedef struct {
   uint32_t count;
   Assembler *assembler;        // NULL: the driver's
   int chosen;
-  double deadline;             // of now_ms()
+  double compile_deadline, deadline;   // of now_ms(); half of the time is for compiling
   atomic_uint next, compiled;
 } Tuning;
 
@@ -58,7 +58,7 @@ static void drop(Candidate *c) {
 static void compile_candidate(Tuning *t, uint32_t i) {
   Candidate *c = &t->candidates[i];
   if (c->is_pruned || c->error || is_stopped(t->k->jit)) return;
-  if (atomic_load(&t->compiled) && is_over(t)) {
+  if (atomic_load(&t->compiled) && now_ms() > t->compile_deadline) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
   }
@@ -314,7 +314,8 @@ static tile_status prepare_candidates(Tuning *t, Arena *a, tile_error **error) {
 tile_status jit_tune(tile_jit_kernel *k, const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
   Arena a;
   arena_init(&a);
-  Tuning t = {.k = k, .request = r, .count = k->fn->autotune->num_configs, .chosen = -1, .deadline = k->jit->tune_seconds > 0 ? now_ms() + k->jit->tune_seconds * 1e3 : INFINITY};
+  Tuning t = {.k = k, .request = r, .count = k->fn->autotune->num_configs, .chosen = -1, .compile_deadline = INFINITY, .deadline = INFINITY};
+  if (k->jit->tune_seconds > 0) t.compile_deadline = now_ms() + k->jit->tune_seconds * 500, t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
   t.candidates = arena_array(&a, Candidate, t.count + 1);
   tile_status status = check_sizes(k, r, error);
   if (status == TILE_OK) status = prepare_candidates(&t, &a, error);
