@@ -80,9 +80,8 @@ static ExecResult exec_copy_map(Warp *w, const Instr *in, uint32_t mask) {
   TensorMap m;
   if (!tensormap_is_blank(src.host[lane]) && !tensormap_unpack(src.host[lane], &m)) return sim_report(w->grid, w, in, (int)lane, REPORT_ASYNC, "there is no tensor map here to copy");
   memcpy(dst.host[lane], src.host[lane], TENSORMAP_BYTES);
-  proxy_map_released(w, dst.alloc[lane], dst.addr[lane]);
   w->grid->progress++;
-  return EXEC_NEXT;
+  return proxy_map_released(w, in, (int)lane, dst.alloc[lane], dst.addr[lane]);
 }
 
 static bool want_128(Parser *p, Instr *in, uint32_t i) {

@@ -10,9 +10,12 @@ static bool uses_wgmma(const Grid *g) {
   return false;
 }
 
-static bool copies_in_bulk(const Grid *g) {
-  for (uint32_t i = 0; i < g->module->num_code; i++)
-    if (g->module->code[i].op == OP_cp && has_mod(&g->module->code[i], M_bulk)) return true;
+// Only kernels with bulk copies or tensor maps of their own reach global memory through more than one proxy.
+static bool crosses_proxies(const Grid *g) {
+  for (uint32_t i = 0; i < g->module->num_code; i++) {
+    const Instr *in = &g->module->code[i];
+    if (in->op == OP_tensormap || (in->op == OP_cp && has_mod(in, M_bulk))) return true;
+  }
   return false;
 }
 
@@ -21,7 +24,7 @@ static void grid_begin(Grid *g) {
   s->has_wgmma = uses_wgmma(g);
   undef_grid_begin(g);
   g->shadow = s;
-  if ((g->checks & CHECK_ASYNC) && copies_in_bulk(g)) proxy_grid_begin(g);
+  if ((g->checks & CHECK_ASYNC) && crosses_proxies(g)) proxy_grid_begin(g);
 }
 
 static void free_cta(Cta *c) {

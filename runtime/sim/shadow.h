@@ -14,7 +14,7 @@
 typedef struct GridShadow { bool has_wgmma; struct GridProxy *proxy; } GridShadow;   // Grid.shadow
 typedef struct CtaShadow {                                      // Cta.shadow
   struct CtaRace *race;    // NULL when races are not checked
-  struct MapAcquire *acquires;   // fences by which its threads took up tensor maps
+  struct MapAcquire *acquires;   // fences by which its threads published or took up tensor maps
   uint32_t num_acquires, cap_acquires;
   uint8_t *undef;          // a byte per byte of shared memory, its undefined bits; NULL when definedness is not checked
 } CtaShadow;
@@ -65,7 +65,7 @@ ExecResult proxy_async_read(Warp *w, const Instr *in, int lane, const Alloc *a, 
 ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t serial);
 void proxy_bulk_waited(Warp *w, int lane, uint32_t keep);
 ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
-void proxy_map_released(Warp *w, Alloc *a, uint64_t addr);               // by tensormap.cp_fenceproxy
+ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr);               // by tensormap.cp_fenceproxy
 
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);

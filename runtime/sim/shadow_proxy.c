@@ -19,7 +19,7 @@ enum { GRANULE = 16, SIZE_LIMIT = 1 << 28, STORE_DONE = -1 };
 #define WHO_NUMBER (WHO_RELEASED - 1)
 
 typedef struct GlobalMark { uint32_t stamp, who; } GlobalMark;        // who: number of a CTA or of a store, and WHO_*
-typedef struct MapAcquire { uint64_t addr; const Warp *warp; uint32_t stamp, clock; } MapAcquire;
+typedef struct MapAcquire { uint64_t addr; const Warp *warp; uint32_t stamp, clock, pc; bool is_release; } MapAcquire;
 typedef struct { uint64_t thread; uint32_t serial, group; } OpenStore;
 typedef struct GridProxy {
   uint32_t begin;                      // proxy_clock when the grid began
@@ -153,11 +153,12 @@ ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint6
 
 // ---- fences and tensor maps
 
-static void acquire_map(Warp *w, uint64_t addr) {
+// Notes the warp's latest acquire of the map, or its latest release of it by tensormap.cp_fenceproxy.
+static void note_map(Warp *w, const Instr *in, uint64_t addr, bool is_release) {
   CtaShadow *s = w->cta->shadow;
   MapAcquire *found = NULL;
   for (uint32_t i = 0; i < s->num_acquires && !found; i++)
-    if (s->acquires[i].addr == addr && s->acquires[i].warp == w) found = &s->acquires[i];
+    if (s->acquires[i].addr == addr && s->acquires[i].warp == w && s->acquires[i].is_release == is_release) found = &s->acquires[i];
   if (!found) {
     if (s->num_acquires == s->cap_acquires) {
       s->cap_acquires = s->cap_acquires ? 2 * s->cap_acquires : 8;
@@ -165,7 +166,23 @@ static void acquire_map(Warp *w, uint64_t addr) {
     }
     found = &s->acquires[s->num_acquires++];
   }
-  *found = (MapAcquire){addr, w, ++w->grid->sim->proxy_clock, race_clock(w)};
+  *found = (MapAcquire){addr, w, ++w->grid->sim->proxy_clock, race_clock(w), (uint32_t)(in - w->grid->module->code), is_release};
+}
+
+// Within a cluster a release and an acquire of one map must be ordered; across clusters nothing is known here.
+static ExecResult order_map(Warp *w, const Instr *in, int lane, uint64_t addr, bool is_release) {
+  const Cluster *c = w->cta->cluster;
+  for (uint32_t i = 0; i < c->num_ctas; i++) {
+    const CtaShadow *s = c->ctas[i]->shadow;
+    for (uint32_t k = 0; s && k < s->num_acquires; k++) {
+      const MapAcquire *q = &s->acquires[k];
+      if (q->is_release != is_release && q->addr == addr && !race_knows(w, q->warp, q->clock))
+        return sim_report(w->grid, w, in, lane, REPORT_RACE, "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between", is_release ? "publishes" : "acquires",
+                          (unsigned long long)addr, q->warp->id, c->ctas[i]->rank, is_release ? "acquires" : "publishes", w->grid->module->code[q->pc].line);
+    }
+  }
+  note_map(w, in, addr, is_release);
+  return EXEC_NEXT;
 }
 
 ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
@@ -175,8 +192,9 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
     uint64_t last = 0;
     FOR_LANES(l, mask) {
       uint64_t addr = operand_address(w, &in->ops[0], (int)l);
-      if (addr != last) acquire_map(w, addr);
-      last = addr;
+      if (addr == last) continue;
+      ExecResult r = order_map(w, in, (int)l, last = addr, false);
+      if (r != EXEC_NEXT) return r;
     }
   } else if (has_mod(in, M_tensormap_generic)) {
     p->fences[cta_number(w->cta)].release = ++w->grid->sim->proxy_clock;
@@ -186,10 +204,10 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-void proxy_map_released(Warp *w, Alloc *a, uint64_t addr) {
-  if (!grid_proxy(w->grid)) return;
+ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr) {
+  if (!grid_proxy(w->grid)) return EXEC_NEXT;
   set_marks(w->grid, a, addr, TENSORMAP_BYTES, cta_number(w->cta) | WHO_RELEASED);
-  w->grid->sim->proxy_clock++;
+  return order_map(w, in, lane, addr, true);
 }
 
 ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr) {
@@ -209,7 +227,7 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
     const CtaShadow *s = c->ctas[i]->shadow;
     for (uint32_t k = 0; s && k < s->num_acquires; k++) {
       const MapAcquire *q = &s->acquires[k];
-      if (q->addr == addr && q->stamp > newest->stamp && race_knows(w, q->warp, q->clock)) return EXEC_NEXT;
+      if (!q->is_release && q->addr == addr && q->stamp > newest->stamp && race_knows(w, q->warp, q->clock)) return EXEC_NEXT;
     }
   }
   return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", (unsigned long long)addr);

@@ -20,6 +20,7 @@ for f in tests/sim/*.ptx; do
   awk -v out="$seeds/fuzz_ptx/$(basename "$f" .ptx)" '/^\.(version|target|address_size)/ { head = head $0 "\n"; next }
     /\.entry/ { file = out "_" ++n ".ptx"; printf "%s", head >file } file { print >file } /^}/ { close(file); file = "" }' "$f"
 done
+for t in async tensormap programs; do [ -x build/tests/test_sim_$t ] && TILE_TEST_PTX=$seeds/fuzz_ptx build/tests/test_sim_$t >/dev/null 2>&1; done
 printf '.version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\nret;\n}\n' >"$seeds/fuzz_ptx/empty.ptx"
 for s in 'fp16[4,n]=randn:1' 'desc(x+4,[16,BM],shape=[n,m],strides=[m,1],nan)' '@a.npy:bf16' 'i64:3'; do printf '\001%s' "$s" >"$seeds/fuzz_inputs/$(cksum <<<"$s" | cut -d' ' -f1)"; done
 printf '\000\223NUMPY\001\000\066\000%-53s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >"$seeds/fuzz_inputs/npy"

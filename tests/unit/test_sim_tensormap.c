@@ -6,6 +6,7 @@
 // A 2-D map of 32-bit words over the buffer's first 1 KB: 16 words by 16 rows, box 8 by 4.
 #define BUILD MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_DIM(0, 16, 8, 1) MAP_DIM(1, 16, 4, 1) MAP_STRIDE(0, 64) \
   MAP_SET(elemtype, b32, "2") MAP_SET(interleave_layout, b32, "0") MAP_SET(swizzle_mode, b32, "0") MAP_SET(fill_mode, b32, "0")
+#define CHANGE_NOW "@%p4 bra P2; bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P2:"
 #define BAR "setp.ne.u32 %p1, %t, 0; @%p1 bra B1; mbarrier.init.shared.b64 [%b], 1; fence.mbarrier_init.release.cluster; B1: bar.sync 0;\n"
 #define LOAD(x, y) "@%p1 bra L2; mov.b32 %r10, " #x "; mov.b32 %r11, " #y "; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128;" \
   "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d8, {%r10, %r11}], [%b]; L2:\n" WAIT(0)
@@ -20,6 +21,7 @@ static const Case cases[] = {
   {"acquire before the map is published", BUILD MAP_ACQUIRE "bar.sync 0;" MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
   {"acquire by another warp, after a barrier", BUILD MAP_PUBLISH "@!%p4 bra A1;" MAP_ACQUIRE "A1: bar.sync 0;" BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
   {"acquire by another warp, no barrier after it", BUILD MAP_PUBLISH BAR "@!%p4 bra A1;" MAP_ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"acquire by a warp that does not know of the map", BUILD MAP_PUBLISH MAP_ACQUIRE BAR CHANGE_NOW "@!%p4 bra A1;" MAP_ACQUIRE "A1:", 64, 0, "race", 0, 0},
   {"a field never set", MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_PUBLISH MAP_ACQUIRE BAR LOAD(0, 0) READ, 64, 0, "asynchronous operation misused", 0, 0},
   {"bytes that are no map", MAP_BEGIN "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" MAP_SET(rank, b32, "1") MAP_PUBLISH, 64, 0, "asynchronous operation misused", 0, 0},
   {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" MAP_SET(rank, b32, "1"), 32, 0, "use of an undefined value", 0, 0},
@@ -29,7 +31,7 @@ static const Case cases[] = {
    LOAD(8, 3) READ, 64, 0, NULL, AT9, 0},
   {"map edited in global memory without release", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
    LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-#define CHANGE "@%p4 bra P2; bar.warp.sync -1; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P2: bar.sync 0;"
+#define CHANGE CHANGE_NOW "bar.sync 0;"
 #define SEND "mov.b32 %r10, 0; mov.b32 %r11, 12; shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], 700; fence.proxy.async; bar.sync 0; @%p1 bra S; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {%r10, %r11}], [%s]; cp.async.bulk.commit_group;"
   {"map changed after a store has read it", BUILD MAP_PUBLISH MAP_ACQUIRE BAR SEND "cp.async.bulk.wait_group.read 0; S: bar.sync 0;" CHANGE "@%p1 bra Q; cp.async.bulk.wait_group 0; Q:", 64, 0, NULL, 12 * 16 + 3, 700},
   {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0, "asynchronous operation misused", 0, 0},
