@@ -49,7 +49,7 @@ typedef struct Cg {
   LLVMValueRef tid, lane, warp;              // i32, in the entry block
   LLVMValueRef uniform_warp;                 // cg_uniform_warp's, made on first use
   LLVMValueRef is_thread0;
-  struct { LLVMBasicBlockRef block; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
+  struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   bool has_loops, has_allocas;

@@ -7,14 +7,16 @@
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
-// i1: the one thread that issues TMA loads for the block: an elected lane of the first warp, and pred (NULL: always).
+// i1: the one thread that issues TMA loads for the block: an elected lane of a warp, and pred (NULL: always).
 // Election, unlike a comparison of thread numbers, tells the assembler that it is one lane of a converged warp.
-static LLVMValueRef issuer(Cg *c, LLVMValueRef pred) {
+static LLVMValueRef issuer(Cg *c, const Op *op, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
-  if (c->issuer.block != here) {
+  uint32_t warp = (uint32_t)op_int(op, ATTR_ISSUER, 0);
+  if (c->issuer.block != here || c->issuer.warp != warp) {
     LLVMValueRef elected = LLVMBuildICmp(c->b, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), cg_i32(c, 0), "");
     c->issuer.block = here;
-    c->issuer.pred = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, 0), ""), elected);
+    c->issuer.warp = warp;
+    c->issuer.pred = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, warp), ""), elected);
   }
   return cg_and(c, c->issuer.pred, pred);
 }
@@ -122,7 +124,7 @@ void emit_mbar_inval(Cg *c, Op *op) {
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), issuer(c, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), issuer(c, op, optional(op, 1))};
   cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
 }
 
@@ -141,6 +143,22 @@ void emit_fence_async(Cg *c, Op *op) {
   (void)op;
   cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
+
+// ---- turns on the tensor cores ----
+// Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
+
+static void turn(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
+  uint32_t groups = c->module->num_warps / 4;
+  if (groups < 2) return;
+  LLVMValueRef group = LLVMBuildLShr(c->b, cg_uniform_warp(c), cg_i32(c, 2), ""), pred = LLVMConstInt(LLVMInt1TypeInContext(c->ll), 1, false);
+  if (op_int(op, ATTR_EDGE, 0)) pred = LLVMBuildICmp(c->b, LLVMIntEQ, group, cg_i32(c, edge_group), "");
+  LLVMValueRef to = LLVMBuildURem(c->b, cg_add(c, group, cg_i32(c, next)), cg_i32(c, groups), "");
+  LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * 128), pred};
+  cg_insn(c, id, c->t_void, args, 3);
+}
+
+void emit_turn_wait(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_NAMED, 0, 0); }
+void emit_turn_pass(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / 4 - 1); }
 
 // ---- TMA ----
 // A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each
@@ -174,7 +192,7 @@ void emit_tma_load(Cg *c, Op *op) {
   const Type *desc = op_operand(op, 0)->type;
   uint32_t rank = desc->rank;
   Boxes b = boxes_of(desc);
-  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = issuer(c, optional(op, 3));
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = issuer(c, op, optional(op, 3));
   char list[64], text[256];
   coordinate_list(list, sizeof list, 4, rank);
   snprintf(text, sizeof text, "@$3 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {%s}], [$2];", rank, list);

@@ -1,5 +1,5 @@
 // Folds constants (ir/fold.h), applies the algebraic rules (rewrite.h) and simplifies control flow, until nothing changes.
-//   if with a known condition        → the branch
+//   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
 //   masks, assumptions and assertions that are known → gone
@@ -29,9 +29,34 @@ static void splice(Block *from, Op *at) {
   while (from->first != from->last) op_move_before(from->first, at);
 }
 
+// The least value of an induction variable, or of the one that comes next: neither wraps.
+static bool least_value(const Value *v, int64_t *least) {
+  int64_t more = 0, step;
+  if (v->def && v->def->opcode == OP_ADDI && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
+  const Op *loop = v->block ? v->block->parent : NULL;
+  if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
+  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 || !value_constant_int(op_operand(loop, 0), least)) return false;
+  *least += more;
+  return true;
+}
+
+static bool known_condition(const Value *v, uint64_t *cond) {
+  int64_t least, bound;
+  if (value_constant_bits(v, cond)) return true;
+  const Op *op = v->def;
+  if (!op || op->opcode != OP_CMPI || type_is_tensor(v->type) || !value_constant_int(op_operand(op, 1), &bound) || !least_value(op_operand(op, 0), &least)) return false;
+  switch (op_int(op, ATTR_PRED, CMP_EQ)) {
+    case CMP_SLT: *cond = 0; return least >= bound;
+    case CMP_SLE: *cond = 0; return least > bound;
+    case CMP_SGE: *cond = 1; return least >= bound;
+    case CMP_SGT: *cond = 1; return least > bound;
+    default: return false;
+  }
+}
+
 static bool inline_branch(Canon *c, Op *op) {
   uint64_t cond;
-  if (!value_constant_bits(op_operand(op, 0), &cond)) return false;
+  if (!known_condition(op_operand(op, 0), &cond)) return false;
   Block *taken = op->blocks[cond & 1 ? 0 : 1];
   splice(taken, op);
   for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(taken->last, i));

@@ -8,6 +8,9 @@
 // and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
 // mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
 //
+// After its turn_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
+// what it issues then (`issuer`) needs no barrier against accesses before the turn_wait. For the others that is not so.
+//
 // Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
 //
@@ -23,6 +26,7 @@ typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
 typedef struct {
   bool is_write;
+  bool before_turn;          // done before the last turn_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter; NULL = shared memory
   const Layout *layout;      // global: of the access (NULL: scalar)
@@ -35,11 +39,12 @@ typedef struct {
   Context *ctx;
   Module *module;
   Slate slate;
-  bool changed;              // barriers were added
+  Op *turn;                  // the turn_wait of the turn that the walk is in; NULL: none
+  VEC(Op *) added;           // barriers
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->before_turn == b->before_turn && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
@@ -156,33 +161,55 @@ static void complete(Barriers *s, Pending kind, bool all) {
 }
 
 static void meet(Barriers *s, Op *op, const Slate *now) {
+  bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
   for (uint32_t i = 0; i < now->count; i++)
     for (uint32_t k = 0; k < s->slate.count; k++) {
+      if (by_last && s->slate.data[k].before_turn) continue;
       if (!conflict(&s->slate.data[k], &now->data[i])) continue;
-      Builder b = builder_before(s->ctx, op);
-      build_op(&b, OP_BARRIER, NULL, 0);
+      // Within a turn a warpgroup is alone: all meet before it.
+      Builder b = builder_before(s->ctx, s->turn ? s->turn : op);
+      vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
       clear_at_barrier(&s->slate);
-      s->changed = true;
       return;
     }
 }
 
 static void walk_block(Barriers *s, Block *b);
 
-static void walk_loop(Barriers *s, Op *op) {
-  Slate entry = copy_slate(s, &s->slate);
+static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
   for (;;) {
+    s->slate = copy_slate(s, &entry);
     walk_block(s, op->blocks[0]);
     Slate leave = copy_slate(s, &s->slate);
     if (op->opcode == OP_WHILE) walk_block(s, op->blocks[1]);
-    bool grew = merge_slate(s, &entry, &s->slate);
-    if (!grew) {
-      // A for may run no times; a while leaves after its first block.
-      s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
-      return;
-    }
-    s->slate = copy_slate(s, &entry);
+    if (merge_slate(s, &entry, &s->slate)) continue;
+    // A for may run no times; a while leaves after its first block.
+    s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
+    return;
   }
+}
+
+static void take_back(Barriers *s, uint32_t count) {
+  while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
+}
+
+// A barrier in front of the loop, where that saves one in it.
+static void walk_loop(Barriers *s, Op *op) {
+  Slate entry = copy_slate(s, &s->slate), clean = copy_slate(s, &s->slate);
+  uint32_t before = s->added.count;
+  walk_loop_from(s, op, copy_slate(s, &entry));
+  uint32_t inside = s->added.count - before;
+  clear_at_barrier(&clean);
+  if (!inside || clean.count == entry.count) return;
+  take_back(s, before);
+  walk_loop_from(s, op, clean);
+  if (s->added.count - before < inside) {
+    Builder b = builder_before(s->ctx, op);
+    vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
+    return;
+  }
+  take_back(s, before);
+  walk_loop_from(s, op, entry);
 }
 
 static void walk_op(Barriers *s, Op *op) {
@@ -198,6 +225,11 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
+    case OP_TURN_PASS: s->turn = NULL; return;
+    case OP_TURN_WAIT:
+      if (!op_int(op, ATTR_EDGE, 0)) s->turn = op;
+      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_turn |= s->slate.data[i].pending == PENDING_NO;
+      return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_TMA_WAIT: complete(s, PENDING_BULK, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -230,7 +262,8 @@ bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
   for (Func *f = p->module->funcs; f; f = f->next) {
     s.slate = (Slate){0};
+    s.turn = NULL;
     walk_block(&s, f->body);
   }
-  return s.changed;
+  return s.added.count != 0;
 }

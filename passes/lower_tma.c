@@ -88,15 +88,18 @@ void tma_build_invalidate(Builder *b, Value *bars) {
   }
 }
 
-void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes) {
+void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer) {
   Value *args[2] = {bar, pred};
-  op_set_int(b->ctx, build_op(b, OP_MBAR_EXPECT, args, 2), ATTR_BYTES, bytes);
+  Op *op = build_op(b, OP_MBAR_EXPECT, args, 2);
+  op_set_int(b->ctx, op, ATTR_BYTES, bytes);
+  if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
 }
 
-void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords) {
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer) {
   Value *args[4 + MAX_RANK] = {desc, buf, bar, pred};
   for (uint32_t i = 0; i < desc->type->rank; i++) args[4 + i] = coords[i];
-  build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
+  Op *op = build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
+  if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
 }
 
 static const Type *tile_buffer(Context *ctx, const Type *desc) {
@@ -139,8 +142,8 @@ static void lower_load(Context *ctx, Op *op) {
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
   coordinates(op, 1, coords);
   Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
-  tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type));
-  tma_build_load(&b, desc, buf, bar, NULL, coords);
+  tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
+  tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
   Value *wait[3] = {bar, build_i32(&b, 0), NULL};
   build_op(&b, OP_MBAR_WAIT, wait, 3);
   tma_build_invalidate(&b, bar);

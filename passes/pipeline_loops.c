@@ -16,8 +16,10 @@
 // The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
 // copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
 // accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
-// A load for the next iteration's rotated dot (rotate_dots; `ahead`) is one further on in its ring of slots: the tile that the
-// dot before the loop takes has slot 0, iteration i waits for slot i + 1 (the last one takes slot i again) and fills slot i.
+// Around dots that rotate_dots has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
+// further on in theirs, with slot 0 for the dot in front of the loop; the dot behind the loop takes the slot after the last
+// iteration's. Both begin in the first turn of the loop: waits come before turn_wait, copies are issued after turn_pass, by a warp
+// of the last warpgroup, which by then knows that all others have done what they did before their turn.
 // The prologue moves up over loads and stores to shared memory, so that its copies run while those do.
 // Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
 // per slot on which every warp arrives, waited for by the issuing warp alone, was measured and is slower: docs/performance.md.)
@@ -31,7 +33,8 @@ typedef struct {
   Op *alloc;               // the alloc of its value, when the copy can land where that wants it
   Op *consumer;            // first op of the body that needs the data: loads with the same one share a barrier
   bool tma;
-  Op *start;               // of an `ahead` load: the alloc of the tile it stands for in front of the loop, else NULL
+  Op *outside;             // of an `ahead` load: the alloc of its tile in front of the loop, or behind it; else NULL
+  bool ahead;
   uint32_t group;
   const Type *buffer_type; // of one stage
   Value *buffers;
@@ -42,7 +45,10 @@ typedef struct {
   Module *module;
   Op *loop;
   uint32_t stages;
-  Op *front;               // the conditional in front of the loop that holds the `start`s; NULL: none
+  Op *front, *back;        // the conditionals in front of the loop and behind it that hold rotated dots; NULL: none
+  Op *turn;                // the loop's turn_wait
+  int64_t issuer;          // warp
+  Value *limit;            // first value of the induction variable that has no tiles
   VEC(Async) asyncs;
   uint32_t num_groups, num_copy_groups;
   Value *barriers[64];     // per group: array of `stages`, or NULL for cp.async groups
@@ -113,36 +119,47 @@ static void consider(Pipe *s, Op *op, bool all_loads) {
     return;
   }
   a.consumer = first_consumer(s, op_result(op, 0));
+  // A turn on the tensor cores is not spent waiting.
+  for (Op *o = body_of(s->loop)->first; a.consumer && o != a.consumer; o = o->next)
+    if (o->opcode == OP_TURN_WAIT) {
+      a.consumer = o;
+      break;
+    }
   if (a.consumer) vec_push(&s->ctx->arena, &s->asyncs, a);
 }
 
-// The loads of a rotated dot are the same ones, in the same order, in the conditional before the loop and in the loop.
-static void find_starts(Pipe *s) {
-  uint32_t in_loop = 0, before = 0;
-  Op *front = s->loop->prev;
-  while (front && front->opcode != OP_IF) front = front->prev;
-  s->front = NULL;
-  for (uint32_t i = 0; i < s->asyncs.count; i++) in_loop += op_int(s->asyncs.data[i].load, ATTR_AHEAD, 0) != 0;
-  if (!front || !in_loop) return;
-  for (Op *op = front->blocks[0]->first; op; op = op->next) {
-    if (op->opcode != OP_DESC_LOAD || !op_int(op, ATTR_AHEAD, 0)) continue;
-    Op *alloc = only_alloc(op_result(op, 0));
-    if (++before > in_loop || !alloc || !value_has_one_use(op_result(op, 0))) return;
-  }
-  if (before != in_loop) return;
-  Op *op = front->blocks[0]->first;
+static Op *next_moved(Op *op, int64_t ahead) {
+  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_AHEAD, 0) != ahead)) op = op->next;
+  return op;
+}
+
+// The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
+static bool match_outside(Pipe *s, Op *conditional, int64_t ahead) {
+  if (!conditional) return false;
+  Op *op = next_moved(conditional->blocks[0]->first, ahead);
+  bool any = false;
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
-    if (!op_int(a->load, ATTR_AHEAD, 0)) continue;
-    while (op->opcode != OP_DESC_LOAD || !op_int(op, ATTR_AHEAD, 0)) op = op->next;
-    a->start = only_alloc(op_result(op, 0));
-    bool same = a->alloc && op_operand(op, 0) == op_operand(a->load, 0) && op_result(a->start, 0)->type == a->buffer_type;
-    op = op->next;
-    if (same) continue;
-    for (uint32_t k = 0; k <= i; k++) s->asyncs.data[k].start = NULL;
-    return;
+    if (op_int(a->load, ATTR_AHEAD, 0) != ahead) continue;
+    a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
+    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
+    a->ahead = ahead > 0;
+    any = true;
+    op = next_moved(op->next, ahead);
   }
-  s->front = front;
+  return any && !op;
+}
+
+static void find_outside(Pipe *s) {
+  s->front = s->loop->prev, s->back = s->loop->next, s->turn = NULL;
+  while (s->front && s->front->opcode != OP_IF) s->front = s->front->prev;
+  while (s->back && s->back->opcode != OP_IF) s->back = s->back->next;
+  for (Op *op = body_of(s->loop)->first; op; op = op->next)
+    if (op->opcode == OP_TURN_WAIT) s->turn = op;
+  s->issuer = s->turn && s->module->num_warps >= 8 ? s->module->num_warps - 4 : 0;
+  if (s->turn && match_outside(s, s->front, 1) && match_outside(s, s->back, -1)) return;
+  s->front = s->back = NULL;
+  for (uint32_t i = 0; i < s->asyncs.count; i++) s->asyncs.data[i].outside = NULL, s->asyncs.data[i].ahead = false;
 }
 
 // ---- what their addresses need ----
@@ -321,17 +338,17 @@ typedef struct { Value *slot, *pred; } Place;
 
 static bool group_is_ahead(const Pipe *s, uint32_t g) {
   for (uint32_t i = 0; i < s->asyncs.count; i++)
-    if (s->asyncs.data[i].group == g) return s->asyncs.data[i].start != NULL;
+    if (s->asyncs.data[i].group == g) return s->asyncs.data[i].ahead;
   return false;
 }
 
-static void issue_group(Pipe *s, Builder *b, ValueMap *map, uint32_t g, Place place) {
+static void issue_group(Pipe *s, Builder *b, ValueMap *map, uint32_t g, Place place, int64_t issuer) {
   Value *bar = s->barriers[g] ? tma_build_index(b, s->barriers[g], place.slot) : NULL;
   if (bar) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < s->asyncs.count; i++)
       if (s->asyncs.data[i].group == g) bytes += tma_tile_bytes(s->asyncs.data[i].buffer_type);
-    tma_build_expect(b, bar, place.pred, bytes);
+    tma_build_expect(b, bar, place.pred, bytes, issuer);
   }
   Value *tokens[64];
   uint32_t num_tokens = 0;
@@ -342,7 +359,7 @@ static void issue_group(Pipe *s, Builder *b, ValueMap *map, uint32_t g, Place pl
     if (a->tma) {
       Value *coords[MAX_RANK];
       for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
-      tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, place.pred, coords);
+      tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, place.pred, coords, issuer);
       continue;
     }
     const Type *t = op_result(a->load, 0)->type;
@@ -358,7 +375,7 @@ static void issue_group(Pipe *s, Builder *b, ValueMap *map, uint32_t g, Place pl
 }
 
 // Clones the slice at b with the values of map, then issues the copies: of this iteration, and of the next for rotated dots.
-static void issue(Pipe *s, Builder *b, ValueMap *map, const Place *place, const Place *ahead) {
+static void issue(Pipe *s, Builder *b, ValueMap *map, const Place *place, const Place *ahead, int64_t issuer) {
   for (Op *op = body_of(s->loop)->first; op; op = op->next) {
     if (!(op->mark & IN_SLICE)) continue;
     Op *copy = op_clone(s->ctx, op, map);
@@ -367,7 +384,7 @@ static void issue(Pipe *s, Builder *b, ValueMap *map, const Place *place, const 
   }
   for (uint32_t g = 0; g < s->num_groups; g++) {
     const Place *at = group_is_ahead(s, g) ? ahead : place;
-    if (at) issue_group(s, b, map, g, *at);
+    if (at) issue_group(s, b, map, g, *at, issuer);
   }
 }
 
@@ -376,7 +393,7 @@ static void group_asyncs(Pipe *s) {
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
     uint32_t j = 0;
-    while (j < i && (s->asyncs.data[j].consumer != a->consumer || s->asyncs.data[j].tma != a->tma || !s->asyncs.data[j].start != !a->start)) j++;
+    while (j < i && (s->asyncs.data[j].consumer != a->consumer || s->asyncs.data[j].tma != a->tma || s->asyncs.data[j].ahead != a->ahead)) j++;
     a->group = j < i ? s->asyncs.data[j].group : s->num_groups++;
     if (j == i && !a->tma) s->num_copy_groups++;
   }
@@ -402,6 +419,16 @@ static void build_group_wait(Pipe *s, Builder *b, uint32_t g, Value *slot, Value
     }
 }
 
+// The assembler moves a wait for tensor cores up as far as its basic block goes, and with it the end of what runs beside them. A
+// look at a barrier that this iteration has passed already ends the block.
+static void end_basic_block(Pipe *s, Builder *b, Value *slot, Value *phase) {
+  for (uint32_t g = 0; g < s->num_groups; g++)
+    if (!group_is_ahead(s, g)) {
+      build_group_wait(s, b, g, slot, phase, true);
+      return;
+    }
+}
+
 static Value *next_slot(Builder *b, Value *slot, uint32_t stages, Value **wraps) {
   Value *plus = build_binary(b, OP_ADDI, slot, build_i32(b, 1));
   *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, stages));
@@ -410,10 +437,9 @@ static Value *next_slot(Builder *b, Value *slot, uint32_t stages, Value **wraps)
 
 // In the loop, S − 1 iterations ahead: into the slot freed last, for rotated dots into this iteration's.
 static void issue_ahead(Pipe *s, Builder *b, ValueMap *map, Value *iv, Value *fill, Value *slot) {
-  Value *ub = op_operand(s->loop, 1);
-  Place place = {fill, build_cmp(b, CMP_SLT, iv, ub)}, ahead = {NULL, NULL};
-  if (s->front) ahead = (Place){slot, build_cmp(b, CMP_SLT, build_binary(b, OP_ADDI, iv, op_operand(s->loop, 2)), ub)};
-  issue(s, b, map, &place, &ahead);
+  Place place = {fill, build_cmp(b, CMP_SLT, iv, s->limit)}, ahead = {NULL, NULL};
+  if (s->front) ahead = (Place){slot, build_cmp(b, CMP_SLT, build_binary(b, OP_ADDI, iv, op_operand(s->loop, 2)), s->limit)};
+  issue(s, b, map, &place, &ahead, s->issuer);
 }
 
 // ---- where the prologue goes ----
@@ -470,21 +496,21 @@ static Op *prologue_position(Pipe *s, Op *at) {
   return slow;
 }
 
-// The dot in front of the loop takes its tiles from the first slot.
-static void take_first_slots(Pipe *s) {
+// The dots outside the loop take their tiles from a slot of the rings.
+static void take_from_ring(Pipe *s, bool ahead, Value *slot, Value *phase) {
   bool waited[64] = {false};
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
-    if (!a->start) continue;
-    Builder b = builder_before(s->ctx, a->start);
+    if (!a->outside || a->ahead != ahead) continue;
+    Builder b = builder_before(s->ctx, a->outside);
     if (!waited[a->group]) {
-      Value *args[3] = {tma_build_index(&b, s->barriers[a->group], build_i32(&b, 0)), build_i32(&b, 0), NULL};
+      Value *args[3] = {tma_build_index(&b, s->barriers[a->group], slot), phase, NULL};
       build_op(&b, OP_MBAR_WAIT, args, 3);
       waited[a->group] = true;
     }
-    value_replace_all_uses(op_result(a->start, 0), tma_build_index(&b, a->buffers, build_i32(&b, 0)));
-    Op *load = op_operand(a->start, 0)->def;
-    op_erase(a->start);
+    value_replace_all_uses(op_result(a->outside, 0), tma_build_index(&b, a->buffers, slot));
+    Op *load = op_operand(a->outside, 0)->def;
+    op_erase(a->outside);
     op_erase(load);
   }
 }
@@ -495,9 +521,12 @@ static void expand(Pipe *s) {
   Block *body = body_of(loop);
   uint32_t n = loop->num_results, stages = s->stages;
   Op *issue_after = overlap_wgmmas(s);
+  for (Op *op = body->first; op; op = op->next)
+    if (op->opcode == OP_TURN_PASS) issue_after = op;
 
   Builder b = builder_before(ctx, prologue_position(s, s->front ? s->front : loop));
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *none = NULL;
+  s->limit = s->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
   for (uint32_t i = 0; i < s->asyncs.count; i++) {
     Async *a = &s->asyncs.data[i];
     const Type *t = a->buffer_type;
@@ -519,8 +548,8 @@ static void expand(Pipe *s) {
     value_map_set(ctx, map, body->args[0], build_binary(&b, OP_SUBI, lb, step));
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
-    Place first = {build_i32(&b, 0), build_cmp(&b, CMP_SLT, lb, ub)};
-    issue(s, &b, map, NULL, &first);
+    Place first = {build_i32(&b, 0), build_cmp(&b, CMP_SLT, lb, s->limit)};
+    issue(s, &b, map, NULL, &first, 0);
   }
   for (uint32_t k = 0; k + 1 < stages; k++) {
     ValueMap *map = value_map_new(ctx);
@@ -528,14 +557,14 @@ static void expand(Pipe *s) {
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) value_map_set(ctx, map, body->args[1 + i], ahead[i]);
     Value *plus = build_binary(&b, OP_ADDI, iv, step);
-    Place place = {build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, ub)}, next = {NULL, NULL};
-    if (s->front) next = (Place){build_i32(&b, k + 1), build_cmp(&b, CMP_SLT, plus, ub)};
-    issue(s, &b, map, &place, &next);
+    Place place = {build_i32(&b, k), build_cmp(&b, CMP_SLT, iv, s->limit)}, next = {NULL, NULL};
+    if (s->front) next = (Place){build_i32(&b, k + 1), build_cmp(&b, CMP_SLT, plus, s->limit)};
+    issue(s, &b, map, &place, &next, 0);
     for (uint32_t i = 0; i < n; i++)
       if (s->carried_in_slice[i]) ahead[i] = value_map_get(map, op_operand(body->last, i));
     iv = plus;
   }
-  if (s->front) take_first_slots(s);
+  if (s->front) take_from_ring(s, true, build_i32(&b, 0), build_i32(&b, 0));
   b.before = loop;
 
   // The loop: the old carried values, the copies that run ahead, then iv ahead, slot, parity, slot to fill.
@@ -558,15 +587,8 @@ static void expand(Pipe *s) {
   ValueMap *map = value_map_new(ctx);
   value_map_set(ctx, map, body->args[0], region.op->blocks[0]->args[0]);
   for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], carried[i]);
-  // The slot and parity of the next iteration's tiles; in the last iteration the dot that runs ahead reads its own once more.
   Value *wraps, *next = next_slot(&b, slot, stages, &wraps);
   Value *next_phase = build_binary(&b, OP_XORI, phase, build_cast(&b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
-  Value *ahead_slot = slot, *ahead_phase = phase;
-  if (s->front) {
-    Value *more = build_cmp(&b, CMP_SLT, build_binary(&b, OP_ADDI, region.op->blocks[0]->args[0], step), ub);
-    ahead_slot = build_ternary(&b, OP_SELECT, more, next, slot);
-    ahead_phase = build_ternary(&b, OP_SELECT, more, next_phase, phase);
-  }
 
   ValueMap *ahead_map = value_map_new(ctx);
   value_map_set(ctx, ahead_map, body->args[0], iv_ahead);
@@ -582,7 +604,7 @@ static void expand(Pipe *s) {
       Async *a = &s->asyncs.data[i];
       if (a->consumer != op || waited[a->group]) continue;
       waited[a->group] = true;
-      build_group_wait(s, &b, a->group, a->start ? ahead_slot : slot, a->start ? ahead_phase : phase, issued);
+      build_group_wait(s, &b, a->group, a->ahead ? next : slot, a->ahead ? next_phase : phase, issued);
     }
     // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let
     // every warp through.
@@ -604,9 +626,9 @@ static void expand(Pipe *s) {
       if (registers) {
         if (!waited[is_load->group]) {
           waited[is_load->group] = true;
-          build_group_wait(s, &b, is_load->group, is_load->start ? ahead_slot : slot, is_load->start ? ahead_phase : phase, issued);
+          build_group_wait(s, &b, is_load->group, is_load->ahead ? next : slot, is_load->ahead ? next_phase : phase, issued);
         }
-        Value *buf = tma_build_index(&b, is_load->buffers, is_load->start ? ahead_slot : slot);
+        Value *buf = tma_build_index(&b, is_load->buffers, is_load->ahead ? next : slot);
         const Type *t = x->type;
         if (t->rank != buf->type->rank)
           t = type_tensor(ctx, t->elem, buf->type->rank, buf->type->shape, layout_reshape(ctx, t->layout, buf->type->rank, buf->type->shape));
@@ -616,8 +638,9 @@ static void expand(Pipe *s) {
         value_map_set(ctx, map, x, v);
       }
     } else if (is_alloc) {
-      value_map_set(ctx, map, op_result(op, 0), tma_build_index(&b, is_alloc->buffers, is_alloc->start ? ahead_slot : slot));
+      value_map_set(ctx, map, op_result(op, 0), tma_build_index(&b, is_alloc->buffers, is_alloc->ahead ? next : slot));
     } else {
+      if (s->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(s, &b, slot, phase);
       op_append(op_clone(ctx, op, map), b.block);
     }
     if (issue_after == op) {
@@ -643,6 +666,10 @@ static void expand(Pipe *s) {
   // The waits that overlap_wgmmas put behind the old loop come first; the barriers die after them.
   Op *behind = made->next;
   while (behind && (behind->opcode == OP_WGMMA_WAIT || behind->opcode == OP_ASYNC_WAIT || behind == loop)) behind = behind->next;
+  if (s->back) {
+    take_from_ring(s, false, op_result(made, first_extra + 1), op_result(made, first_extra + 2));
+    behind = s->back->next;
+  }
   if (behind) b.before = behind;
   for (uint32_t g = 0; g < s->num_groups; g++)
     if (s->barriers[g]) tma_build_invalidate(&b, s->barriers[g]);
@@ -659,7 +686,7 @@ static void pipeline(Pipe *s, Op *loop) {
   if (s->asyncs.count == 0) return;
   s->carried_in_slice = arena_array(&s->ctx->arena, bool, loop->num_results + 1);
   find_slices(s);
-  find_starts(s);
+  find_outside(s);
   group_asyncs(s);
   if (s->asyncs.count == 0 || s->num_groups > countof(s->barriers)) return;
   expand(s);

@@ -1,41 +1,45 @@
-// rotate_dots: in a loop with two dots, the second on what is computed from the first (attention), the first runs one
-// iteration ahead, so that the tensor cores work while the registers do the arithmetic between the two.
-//   in, out: LAID_OUT, dots on wgmma; before pipeline_loops, which then fetches the first dot's operand an iteration earlier
+// rotate_dots: in a loop with two dots, the second on what is computed from the first (attention), the second runs one iteration
+// behind: both are given to the tensor cores together, and the arithmetic between the two runs while they work.
+//   in, out: LAID_OUT, dots on wgmma; before pipeline_loops
 //
-//   for j                                    S = wgmma Q, K(first j)              if there is one
-//     S = wgmma Q, K(j)                      for j, S
-//     P = f(S)                        →        S' = wgmma Q, K(next j)            in flight
-//     O = wgmma (half P), V(j), O              P = f(S)
-//                                              S', P = wait S', P
-//                                              O = wgmma (half P), V(j), O
-//                                              yield O, S'
+//   for j                                    S = wgmma Q, K(first);  P, C = f(S), g(O, S)     if there is one
+//     S = wgmma Q, K(j)                      for j up to the last but one, P, C
+//     P = f(S)                        →        turn_wait
+//     C = g(O, S)                              S = wgmma Q, K(next j)          in flight
+//     O = wgmma (half P), V(j), C              O = wgmma (half P), V(j), C     in flight
+//                                              turn_pass
+//                                              P = f(wait S)
+//                                              C = g(wait O, S)
+//                                            O = wgmma (half P), V(last), C                   if there is one
 //
-// A conditional on S, such as a mask on the diagonal, comes before S' is begun.
-// P goes through the wait with S': the assembler gives up on overlap when registers that a wgmma reads are written while
-// another is in flight, so the conversion to its operand must come after. In the last iteration "next j" is j again: the product
-// is not used, and no address beyond the last is formed.
+// Between turn_wait and turn_pass a warpgroup has the tensor cores for itself, and does its arithmetic while the others have them.
+// The assembler gives up on overlap when registers that a wgmma reads are written while it is in flight, so P is carried as f
+// computes it, and converted before the next pair.
+// Loads of K are marked `ahead` 1 (of the next iteration, the first in front of the loop), those of V -1 (the last behind it).
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; Module *module; bool changed; } Rotate;
 
-enum { IN_FRONT = 1, MAX_REGISTERS = 208 };   // of both S and O in a thread; the rest is for addresses and P
+enum { OF_FIRST = 1, OF_SECOND = 2, BEHIND = 4 };
+enum { MAX_REGISTERS = 208 };                 // of S, O and the half P in a thread; the rest is for addresses
 
 typedef struct {
   Op *loop, *first, *second, *narrow;         // narrow: the conversion that makes second's operand
+  uint32_t carried;                           // which of the loop's values is the second's result: O
 } Chain;
 
-// Marks what the first dot needs of the body: pure ops of the induction variable, TMA loads, buffers.
-static bool mark_front(const Op *loop, Value *v) {
+// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one product `dot`.
+static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   Block *body = loop->blocks[0];
   if (v->block == body) return v->index == 0;
   if (!v->def || v->def->parent != body) return true;
   Op *op = v->def;
-  if (op->mark & IN_FRONT) return true;
-  bool fine = (op_info[op->opcode].traits & TRAIT_PURE) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op->opcode == OP_WGMMA;
-  if (!fine || op->num_blocks) return false;
-  op->mark |= IN_FRONT;
+  if (op->mark & bit) return true;
+  bool fine = ((op_info[op->opcode].traits & TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
+  if (!fine) return false;
+  op->mark |= bit;
   for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i) && !mark_front(loop, op_operand(op, i))) return false;
+    if (op_operand(op, i) && !mark_slice(loop, op_operand(op, i), dot, bit)) return false;
   return true;
 }
 
@@ -50,111 +54,245 @@ static bool depends_on(const Value *v, const Op *source, int depth) {
   return false;
 }
 
-// A loop known to run only a few times gains nothing from running ahead, and pays for the start.
-static bool is_short(const Op *loop) {
-  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1);
-  int64_t first, last, step, span;
-  if (!value_constant_int(op_operand(loop, 2), &step)) return false;
-  if (value_constant_int(lb, &first) && value_constant_int(ub, &last)) return last - first <= 2 * step;
-  if (!ub->def || ub->def->opcode != OP_ADDI) return false;
-  for (uint32_t i = 0; i < 2; i++)
-    if (op_operand(ub->def, i) == lb && value_constant_int(op_operand(ub->def, 1 - i), &span)) return span <= 2 * step;
-  return false;
+static bool is_pure_block(const Block *b) {
+  for (const Op *op = b->first; op; op = op->next) {
+    if (!(op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) && op->opcode != OP_IF) return false;
+    for (uint32_t i = 0; i < op->num_blocks; i++)
+      if (!is_pure_block(op->blocks[i])) return false;
+  }
+  return true;
 }
 
-static bool find_chain(Rotate *s, Op *loop, Chain *c) {
+// What lies between the dots is made once more in front of the loop.
+static bool can_clone(const Chain *c, const Op *op) {
+  if (op == c->first) return true;
+  switch (op->opcode) {
+    case OP_DESC_LOAD: case OP_ALLOC: return true;
+    case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
+    case OP_IF: return is_pure_block(op->blocks[0]) && is_pure_block(op->blocks[1]);
+    default: return (op_info[op->opcode].traits & TRAIT_PURE) != 0;
+  }
+}
+
+static bool is_memory(const Op *op) { return op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC; }
+
+static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + c->carried]; }
+
+// Marks what is computed from O on the way to v.
+static bool mark_from_carried(const Chain *c, Value *v) {
+  if (v == carried_arg(c)) return true;
+  if (!v->def || v->def->parent != c->loop->blocks[0] || v->def->num_blocks || !(op_info[v->def->opcode].traits & TRAIT_PURE)) return false;
+  bool from = false;
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i)) from |= mark_from_carried(c, op_operand(v->def, i));
+  if (from) v->def->mark |= BEHIND;
+  return from;
+}
+
+// O is read by nothing but g, and what g computes by nothing else.
+static bool stays_behind(const Chain *c, const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next)
+    if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & BEHIND)) return false;
+  return true;
+}
+
+static bool find_chain(Op *loop, Chain *c) {
+  Block *body = loop->blocks[0];
   Op *dots[2];
   uint32_t n = 0;
-  if (is_short(loop)) return false;
-  for (Op *op = loop->blocks[0]->first; op; op = op->next) {
-    op->mark &= ~(uint32_t)IN_FRONT;
+  for (Op *op = body->first; op; op = op->next) {
+    op->mark &= ~(uint32_t)(OF_FIRST | OF_SECOND | BEHIND);
     if (op->opcode != OP_WGMMA) continue;
     if (n == 2) return false;
     dots[n++] = op;
   }
   if (n != 2) return false;
   *c = (Chain){.loop = loop, .first = dots[0], .second = dots[1]};
-  Value *a = op_operand(c->second, 0);
-  if (a->type->kind != TYPE_TENSOR) return false;
-  while (a->def && a->def->opcode == OP_CONVERT_LAYOUT) a = op_operand(a->def, 0);
-  if (!a->def || a->def->opcode != OP_FPTRUNC || !depends_on(a, c->first, 48)) return false;
+  Value *a = op_operand(c->second, 0), *result = op_result(c->second, 0);
+  if (a->type->kind != TYPE_TENSOR || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
+  c->second->mark |= BEHIND;
+  while (a->def && a->def->opcode == OP_CONVERT_LAYOUT && value_has_one_use(a)) {
+    a->def->mark |= BEHIND;
+    a = op_operand(a->def, 0);
+  }
+  if (!a->def || a->def->opcode != OP_FPTRUNC || !value_has_one_use(a) || !depends_on(a, c->first, 48)) return false;
   c->narrow = a->def;
-  Value *from = op_operand(c->narrow, 0);
-  uint32_t registers = 2 * layout_regs_per_thread(op_result(c->first, 0)->type->layout) + layout_regs_per_thread(op_result(c->second, 0)->type->layout);
-  if (registers > MAX_REGISTERS || from->def == c->first || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
-  (void)s;
-  // One tile load at least, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
-  if (!mark_front(loop, op_result(c->first, 0))) return false;
-  for (Op *op = loop->blocks[0]->first; op; op = op->next)
-    if ((op->mark & IN_FRONT) && op->opcode == OP_DESC_LOAD) return true;
-  return false;
+  c->narrow->mark |= BEHIND;
+  if (op_operand(c->narrow, 0)->def == c->first) return false;
+  // The result is carried, and read by nothing else in this iteration.
+  if (!value_has_one_use(result) || result->uses->user != body->last) return false;
+  c->carried = result->uses->index;
+  Value *c_in = op_operand(c->second, 2);
+  if (c_in->type != carried_arg(c)->type || c_in->type != result->type || op_operand(c->second, 3)) return false;
+  if (!mark_from_carried(c, c_in) || !stays_behind(c, carried_arg(c))) return false;
+  for (Op *op = body->first; op != c->second; op = op->next)
+    if ((op->mark & BEHIND) && !stays_behind(c, op_result(op, 0))) return false;
+  uint32_t of_s = layout_regs_per_thread(op_result(c->first, 0)->type->layout);
+  if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > MAX_REGISTERS) return false;
+  // Tile loads on both sides, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
+  if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
+  bool loads[2] = {false, false};
+  for (Op *op = body->first; op != body->last; op = op->next) {
+    if (op->mark & BEHIND) continue;
+    if (!can_clone(c, op)) return false;
+    if (op->opcode == OP_DESC_LOAD) loads[0] |= (op->mark & OF_FIRST) != 0, loads[1] |= (op->mark & OF_SECOND) != 0;
+    if (!(op->mark & OF_SECOND) || !is_memory(op)) continue;
+    // The second dot's tiles stay with it.
+    if (op->mark & OF_FIRST) return false;
+    for (const Use *u = op_result(op, 0)->uses; u; u = u->next)
+      if (u->user->parent != body || !(u->user->mark & (OF_SECOND | BEHIND))) return false;
+  }
+  return loads[0] && loads[1];
 }
 
-// The first dot and what it needs, for one value of the induction variable.
-static Value *clone_front(Builder *b, const Chain *c, Value *iv) {
+static Op *clone_to(Builder *b, const Op *op, ValueMap *map, int64_t ahead) {
+  Op *copy = op_clone(b->ctx, op, map);
+  if (op->opcode == OP_DESC_LOAD && ahead) op_set_int(b->ctx, copy, ATTR_AHEAD, ahead);
+  if (b->before) op_insert_before(copy, b->before);
+  else op_append(copy, b->block);
+  return copy;
+}
+
+static bool is_between(const Op *op) {
+  return !(op->mark & BEHIND) && !((op->mark & OF_SECOND) && is_memory(op));
+}
+
+// The tiles of the second dot for one value of the induction variable.
+static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
-  for (Op *op = c->loop->blocks[0]->first; op; op = op->next) {
-    if (!(op->mark & IN_FRONT)) continue;
-    Op *copy = op_clone(b->ctx, op, map);
-    if (op->opcode == OP_DESC_LOAD) op_set_int(b->ctx, copy, ATTR_AHEAD, 1);
-    if (b->before) op_insert_before(copy, b->before);
-    else op_append(copy, b->block);
-  }
-  return value_map_get(map, op_result(c->first, 0));
+  for (const Op *op = c->loop->blocks[0]->first; op; op = op->next)
+    if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
+  return value_map_get(map, op_operand(c->second, 1));
+}
+
+static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
+  ValueMap *map = value_map_new(b->ctx);
+  value_map_set(b->ctx, map, op_operand(c->narrow, 0), p);
+  clone_to(b, c->narrow, map, 0);
+  for (const Op *op = c->narrow->next; op != c->second; op = op->next)
+    if ((op->mark & BEHIND) && op->opcode == OP_CONVERT_LAYOUT && value_map_get(map, op_operand(op, 0)) != op_operand(op, 0)) clone_to(b, op, map, 0);
+  return value_map_get(map, op_operand(c->second, 0));
+}
+
+// g: the second dot's accumulator, from O in the map.
+static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
+  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & BEHIND)) return value_map_get(map, v);
+  for (uint32_t i = 0; i < v->def->num_operands; i++)
+    if (op_operand(v->def, i)) clone_accumulator(b, c, map, op_operand(v->def, i));
+  if (value_map_get(map, v) == v) clone_to(b, v->def, map, 0);
+  return value_map_get(map, v);
+}
+
+static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Value *acc) {
+  ValueMap *map = value_map_new(b->ctx);
+  value_map_set(b->ctx, map, op_operand(c->second, 0), a);
+  value_map_set(b->ctx, map, op_operand(c->second, 1), tiles);
+  value_map_set(b->ctx, map, op_operand(c->second, 2), acc);
+  return clone_to(b, c->second, map, 0);
+}
+
+// What the loop carries now, from the values of one iteration and its O: the old values but for O, then P, C and the induction
+// variable of the tiles that the second dot takes next.
+static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, Value *iv, Value **out) {
+  const Op *yield = c->loop->blocks[0]->last;
+  uint32_t n = 0;
+  value_map_set(b->ctx, map, carried_arg(c), o);
+  for (uint32_t i = 0; i < yield->num_operands; i++)
+    if (i != c->carried) out[n++] = value_map_get(map, op_operand(yield, i));
+  out[n++] = value_map_get(map, op_operand(c->narrow, 0));
+  out[n++] = clone_accumulator(b, c, map, op_operand(c->second, 2));
+  out[n] = iv;
+}
+
+static Op *build_turn(Builder *b, Opcode oc, bool edge) {
+  Op *op = build_op(b, oc, NULL, 0);
+  if (edge) op_set_int(b->ctx, op, ATTR_EDGE, 1);
+  return op;
+}
+
+static Value *build_wait(Builder *b, int64_t count, Value *v) {
+  Op *wait = build_op(b, OP_WGMMA_WAIT, &v, 1);
+  op_set_int(b->ctx, wait, ATTR_COUNT, count);
+  return op_result(wait, 0);
+}
+
+// The first iteration up to the second dot. Results: carried_values but for the induction variable.
+static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
+  Context *ctx = b->ctx;
+  Op *loop = c->loop;
+  Block *body = loop->blocks[0];
+  uint32_t n = loop->num_results;
+  Value *lb = op_operand(loop, 0), *p = op_operand(c->narrow, 0), **values = arena_array(&ctx->arena, Value *, n + 2);
+  const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
+  for (uint32_t i = 0, k = 0; i < n; i++)
+    if (i != c->carried) types[k++] = op_result(loop, i)->type;
+  types[n - 1] = p->type;
+  types[n] = op_result(loop, c->carried)->type;
+  BuildRegion r = build_if_begin(b, has_any, types, n + 1);
+  ValueMap *map = value_map_new(ctx);
+  value_map_set(ctx, map, body->args[0], lb);
+  for (uint32_t i = 0; i < n; i++) value_map_set(ctx, map, body->args[1 + i], op_operand(loop, 3 + i));
+  for (const Op *op = body->first; op != body->last; op = op->next)
+    if (is_between(op)) clone_to(b, op, map, op->mark & OF_FIRST ? 1 : 0);
+  carried_values(b, c, map, op_operand(loop, 3 + c->carried), lb, values);
+  build_if_else(b, &r, values);
+  for (uint32_t i = 0, k = 0; i < n; i++)
+    if (i != c->carried) values[k++] = op_operand(loop, 3 + i);
+  values[n - 1] = build_float(b, p->type, 0);
+  values[n] = op_operand(loop, 3 + c->carried);
+  return build_if_end(b, r, values);
 }
 
 static void rotate(Rotate *s, Chain *c) {
   Context *ctx = s->ctx;
   Op *loop = c->loop;
+  Block *body = loop->blocks[0];
+  uint32_t n = loop->num_results;
   Builder b = builder_before(ctx, loop);
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
-  const Type *type = op_result(c->first, 0)->type;
-  BuildRegion r = build_if_begin(&b, build_cmp(&b, CMP_SLT, lb, ub), &type, 1);
-  Value *start = clone_front(&b, c, lb);
-  build_if_else(&b, &r, &start);
-  Value *zero = build_float(&b, type, 0);
-  start = op_result(build_if_end(&b, r, &zero), 0);
+  Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
+  Op *front = build_front(&b, c, has_any);
+  bool turns = s->module->num_warps >= 8;
+  if (turns) build_turn(&b, OP_TURN_PASS, true);
 
-  // The loop with one more carried value.
-  uint32_t n = loop->num_results;
-  const Type **types = arena_array(&ctx->arena, const Type *, n + 1);
-  Value **operands = arena_array(&ctx->arena, Value *, n + 4);
-  for (uint32_t i = 0; i < n; i++) types[i] = op_result(loop, i)->type;
-  types[n] = type;
-  for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(loop, i);
-  operands[n + 3] = start;
-  Op *made = op_rebuild(ctx, loop, types, n + 1, operands, n + 4);
-  for (uint32_t i = 0; i < n; i++) value_replace_all_uses(op_result(loop, i), op_result(made, i));
+  Value **inits = arena_array(&ctx->arena, Value *, n + 2), **carried = arena_array(&ctx->arena, Value *, n + 2);
+  Value **yields = arena_array(&ctx->arena, Value *, n + 2);
+  for (uint32_t i = 0; i <= n; i++) inits[i] = op_result(front, i);
+  inits[n + 1] = lb;
+  BuildRegion region = build_for_begin(&b, lb, build_binary(&b, OP_SUBI, ub, step), step, inits, n + 2, carried);
+  op_copy_attrs(ctx, region.op, loop);
+  Value *iv = region.op->blocks[0]->args[0], *next = build_binary(&b, OP_ADDI, iv, step);
+  ValueMap *map = value_map_new(ctx);
+  value_map_set(ctx, map, body->args[0], next);
+  for (uint32_t i = 0, k = 0; i < n; i++)
+    if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
+  Value *a = clone_operand(&b, c, carried[n - 1]);
+  for (const Op *op = body->first; op; op = op->next)
+    if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);
+  Value *tiles = clone_tiles(&b, c, iv);
+  build_turn(&b, OP_TURN_WAIT, false);
+  Op *first = clone_to(&b, c->first, map, 0), *second = clone_second(&b, c, a, tiles, carried[n]);
+  op_set_int(ctx, first, ATTR_ASYNC, 1);
+  op_set_int(ctx, second, ATTR_ASYNC, 1);
+  build_turn(&b, OP_TURN_PASS, false);
+  value_map_set(ctx, map, op_result(c->first, 0), build_wait(&b, 1, op_result(first, 0)));
+  for (const Op *op = body->first; op != body->last; op = op->next)
+    if (is_between(op) && !(op->mark & OF_FIRST)) clone_to(&b, op, map, 0);
+  carried_values(&b, c, map, build_wait(&b, 0, op_result(second, 0)), next, yields);
+  Op *made = build_for_end(&b, region, yields);
+  if (turns) build_turn(&b, OP_TURN_WAIT, true);
+
+  // The last second dot.
+  Value *o = op_result(made, n);
+  BuildRegion r = build_if_begin(&b, has_any, &o->type, 1);
+  a = clone_operand(&b, c, op_result(made, n - 1));
+  tiles = clone_tiles(&b, c, op_result(made, n + 1));
+  Value *result = op_result(clone_second(&b, c, a, tiles, o), 0);
+  build_if_else(&b, &r, &result);
+  Op *back = build_if_end(&b, r, &o);
+  for (uint32_t i = 0, k = 0; i < n; i++) value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
   op_erase(loop);
-  c->loop = made;
-  Block *body = made->blocks[0];
-  Value *now = block_add_arg(ctx, body, type);
-
-  // The assembler waits for what is in flight where branches join, so the product starts behind the last of them.
-  Op *behind = body->first;
-  for (Op *op = behind; op != c->narrow; op = op->next)
-    if (op->opcode == OP_IF) behind = op->next;
-  Builder top = builder_before(ctx, behind);
-  Value *iv = body->args[0], *plus = build_binary(&top, OP_ADDI, iv, step);
-  Value *next = build_ternary(&top, OP_SELECT, build_cmp(&top, CMP_SLT, plus, ub), plus, iv);
-  Value *ahead = clone_front(&top, c, next);
-  op_set_int(ctx, ahead->def, ATTR_ASYNC, 1);
-  value_replace_all_uses(op_result(c->first, 0), now);
-
-  Builder at = builder_before(ctx, c->narrow);
-  Value *through[2] = {ahead, op_operand(c->narrow, 0)};
-  Op *wait = build_op(&at, OP_WGMMA_WAIT, through, 2);
-  op_set_int(ctx, wait, ATTR_COUNT, 0);
-  op_set_operand(c->narrow, 0, op_result(wait, 1));
-  op_append_operand(ctx, body->last, op_result(wait, 0));
-  // What only the first dot needed of this iteration has had its use one iteration ago.
-  for (Op *op = body->last, *before; op; op = before) {
-    before = op->prev;
-    bool dead = (op->mark & IN_FRONT) != 0;
-    for (uint32_t i = 0; i < op->num_results; i++) dead &= op_result(op, i)->uses == NULL;
-    if (dead) op_erase(op);
-  }
   s->changed = true;
 }
 
@@ -163,7 +301,7 @@ static void visit_block(Rotate *s, Block *blk) {
     next = op->next;
     for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
     Chain c;
-    if (op->opcode == OP_FOR && find_chain(s, op, &c)) rotate(s, &c);
+    if (op->opcode == OP_FOR && find_chain(op, &c)) rotate(s, &c);
   }
 }
 

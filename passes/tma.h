@@ -18,9 +18,9 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem);
 enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };
 int tma_axis_too_long(const Type *desc);
 uint32_t tma_tile_bytes(const Type *desc);
-// Emits the load of one tile into buf, announced on bar (whose expect op the caller has emitted).
-void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords);
-void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes);
+// Emits the load of one tile into buf, announced on bar (whose expect op the caller has emitted), by the warp `issuer`.
+void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer);
+void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer);
 // A fresh array of `count` barriers (a single one for 0), initialised for one arrival each.
 Value *tma_build_barriers(Builder *b, uint32_t count);
 void tma_build_invalidate(Builder *b, Value *bars);
