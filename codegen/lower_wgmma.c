@@ -319,9 +319,11 @@ static bool is_all_zero(const CgValue *v, uint32_t n) {
   return true;
 }
 
-static bool has_constants_or_twins(const LLVMValueRef *v, uint32_t n) {
+// Whether a register for each may need moves. Computed values may turn out to be equal later; what comes out of an assembly or over
+// an edge does not.
+static bool may_need_moves(const LLVMValueRef *v, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    if (LLVMIsConstant(v[i])) return true;
+    if (!LLVMIsAPHINode(v[i]) && !LLVMIsAExtractValueInst(v[i])) return true;
     for (uint32_t k = 0; k < i; k++)
       if (v[i] == v[k]) return true;
   }
@@ -369,7 +371,7 @@ void emit_wgmma(Cg *c, Op *op) {
   }
   for (uint32_t i = 0; i < num_words && from_zero; i++) words[i] = LLVMGetUndef(kind.type);
   // No move may come between the fence and the first instruction.
-  if (!from_zero && (!value_has_one_use(op_operand(op, 2)) || has_constants_or_twins(words, num_words))) tie(c, words, num_words);
+  if (!from_zero && (!value_has_one_use(op_operand(op, 2)) || may_need_moves(words, num_words))) tie(c, words, num_words);
 
   int64_t terms = op_int(op, ATTR_IMPRECISE_ACC, depth + 1);
   if (kc == SC_F32 && terms > 0 && terms <= depth) {

@@ -34,6 +34,13 @@ def small(kernel):
     return command
 
 
+def attend(arch, trips):
+    """Two warpgroups, which take turns."""
+    command = small("attend")(arch, trips) + ["-w", "8"]
+    bm = BLOCKS[arch][0]
+    return [x.replace(f"[{bm},{MAX_TRIPS * 32}]", f"[128,{MAX_TRIPS * 32}]").replace(f"[{bm},32]=zeros", "[128,32]=zeros").replace(f"BM={bm}", "BM=128") for x in command]
+
+
 def grouped(arch, trips):
     k, m, n = 32 * MAX_TRIPS, 96, 80
     v = [os.path.join(EXAMPLES, "matmul.tile"), "-k", "matmul_kernel", "--grid", "cdiv(M,BM)*cdiv(N,BN)", "--arg", "a=" + ints("fp16", m, k),
@@ -52,7 +59,7 @@ def persistent(arch, trips):
 
 
 KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "conditional", "two_products", "row_sums", "indirect", "chained")}
-KINDS["grouped"], KINDS["persistent"] = grouped, persistent
+KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 
 
 def cases(full):
