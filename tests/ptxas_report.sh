@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Registers, spills and ptxas's messages of the matmul and attention examples at their benchmark configurations. Fails where
-# ptxas refuses, spills, or says that it serialises tensor-core code (C75xx, C76xx).
+# ptxas refuses, spills, or says that it serialises tensor-core code (C75xx, C76xx). With nvdisasm (TILE_NVDISASM, PATH, the CUDA
+# toolkit, or beside ptxas) also what the busiest loop is in machine code (sass_loop.awk); fails where it finds local memory or, on
+# sm_90a, a tensor-core instruction that is waited for on its own.
 #   tests/ptxas_report.sh TILEC [ARCH …]
 set -u
 tilec=$(realpath "$1"); shift
@@ -8,6 +10,8 @@ archs=${*:-sm_90a sm_80}
 cd "$(dirname "$0")/.." || exit 3
 ptxas=${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}
 [ -x "$ptxas" ] || { echo "ptxas_report: ptxas is not here, nothing done"; exit 0; }
+nvdisasm=${TILE_NVDISASM:-$(command -v nvdisasm || echo "$(dirname "$ptxas")/nvdisasm")}
+[ -x "$nvdisasm" ] || nvdisasm=
 scratch=$(mktemp -d) || exit 3
 trap 'rm -rf "$scratch"' EXIT
 failed=0
@@ -25,6 +29,12 @@ report() {   # NAME ARCH FILE KERNEL WARPS STAGES SIGNATURE
   spills=$(grep -oE '[0-9]+ bytes spill stores' "$log" | head -1 | grep -oE '[0-9]+')
   messages=$(grep -oE '\(C7[0-9]+\)' "$log" | sort | uniq -c | tr -s ' \n' ' ')
   printf '%-7s %-40s %3s registers, %4s bytes spilled%s\n' "$2" "$1" "$registers" "${spills:-0}" "${messages:+,$messages}"
+  if [ -n "$nvdisasm" ] && [ "$2" = sm_90a ]; then
+    local sass
+    sass=$("$nvdisasm" -c "$scratch/k.cubin" 2>"$scratch/nvdisasm" | awk -f tests/sass_loop.awk)
+    printf '        %s\n' "$sass"
+    case $sass in *"alone 0"*"local memory 0") ;; *) failed=1 ;; esac
+  fi
   if [ "${spills:-0}" != 0 ] || grep -qE 'C7[56][0-9][0-9]' "$log"; then failed=1; fi
 }
 for arch in $archs; do
