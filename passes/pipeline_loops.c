@@ -157,6 +157,9 @@ static void find_outside(Pipe *s) {
   for (Op *op = body_of(s->loop)->first; op; op = op->next)
     if (op->opcode == OP_TURN_WAIT) s->turn = op;
   s->issuer = s->turn && s->module->num_warps >= 8 ? s->module->num_warps - 4 : 0;
+  // A tensor map that the block has made is visible to warp 0 alone, which then issues, behind a block barrier.
+  for (uint32_t i = 0; i < s->asyncs.count; i++)
+    if (!op_operand(s->asyncs.data[i].load, 0)->block) s->issuer = 0;
   if (s->turn && match_outside(s, s->front, 1) && match_outside(s, s->back, -1)) return;
   s->front = s->back = NULL;
   for (uint32_t i = 0; i < s->asyncs.count; i++) s->asyncs.data[i].outside = NULL, s->asyncs.data[i].ahead = false;
