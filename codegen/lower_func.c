@@ -63,6 +63,9 @@ static void set_launch_attributes(Cg *c) {
   }
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "convergent", 0);
+  // Keeps LLVM's load and store vectorizer away: accesses are as wide as they can be, and it takes time with the square of a
+  // block's stores.
+  add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "noimplicitfloat", 0);
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "target-cpu", m->target->name);
 }
 

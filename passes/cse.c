@@ -6,10 +6,10 @@
 #include "passes/pass.h"
 
 typedef struct Entry { Op *op; uint32_t hash; struct Entry *next, *below; } Entry;
-enum { NUM_BUCKETS = 1024 };
 typedef struct {
   Context *ctx;
-  Entry *buckets[NUM_BUCKETS];
+  Entry **buckets;
+  uint32_t mask;             // number of buckets, a power of two, minus 1
   Entry *scope;              // the newest entry; `below` is the one before
   bool changed;
 } Cse;
@@ -73,7 +73,7 @@ static void cse_block(Cse *c, Block *b) {
       continue;
     }
     uint32_t h = hash_op(op);
-    Entry **bucket = &c->buckets[h % NUM_BUCKETS], *e = *bucket;
+    Entry **bucket = &c->buckets[h & c->mask], *e = *bucket;
     while (e && !(e->hash == h && same_op(e->op, op))) e = e->next;
     if (e) {
       for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], &e->op->results[i]);
@@ -85,12 +85,26 @@ static void cse_block(Cse *c, Block *b) {
     *e = (Entry){op, h, *bucket, c->scope};
     *bucket = c->scope = e;
   }
-  for (; c->scope != outer; c->scope = c->scope->below) c->buckets[c->scope->hash % NUM_BUCKETS] = c->scope->next;
+  for (; c->scope != outer; c->scope = c->scope->below) c->buckets[c->scope->hash & c->mask] = c->scope->next;
+}
+
+static uint32_t count_ops(const Block *b) {
+  uint32_t n = 0;
+  for (const Op *op = b->first; op; op = op->next) {
+    n++;
+    for (uint32_t i = 0; i < op->num_blocks; i++) n += count_ops(op->blocks[i]);
+  }
+  return n;
 }
 
 bool pass_cse(PassCtx *p) {
-  Cse *c = arena_new(&p->ctx->arena, Cse);
-  c->ctx = p->ctx;
-  for (Func *f = p->module->funcs; f; f = f->next) cse_block(c, f->body);
-  return c->changed;
+  Cse c = {.ctx = p->ctx};
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    uint32_t ops = count_ops(f->body), n = 64;
+    while (n < ops) n *= 2;
+    c.buckets = arena_array(&p->ctx->arena, Entry *, n);
+    c.mask = n - 1;
+    cse_block(&c, f->body);
+  }
+  return c.changed;
 }
