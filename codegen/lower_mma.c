@@ -1,5 +1,5 @@
 // mma.sync: register operands of layout_make_mma_operand, accumulators of layout_make_mma_acc. The tile is cut into
-// m16n8kK instructions; which registers belong to one is found in the layouts' columns. Where the tile is narrower than an
+// m16n8kK instructions (f64 below sm_90: each as four m8n8k4); which registers belong to one is found in the layouts' columns. Where the tile is narrower than an
 // instruction, lanes and instruction rows beyond it repeat the tile, and what they give is left alone.
 #include <stdio.h>
 
@@ -9,8 +9,9 @@
 typedef struct {
   const char *shape, *in, *acc;  // text of the instruction
   InsnId id;
-  uint32_t k, k_width;           // of one instruction; elements per 32-bit register
+  uint32_t k, k_width;           // of one instruction; elements per 32-bit register (f64: 1, in 64 bits)
   bool packed_acc;               // f16 accumulators: two in a register
+  bool by_quarters;              // m16n8k8 as four m8n8k4
 } MmaKind;
 
 static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarKind acc) {
@@ -19,6 +20,11 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   case SC_F16: m.shape = "m16n8k16", m.in = ".f16.f16", m.k = 16; break;
   case SC_BF16: m.shape = "m16n8k16", m.in = ".bf16.bf16", m.k = 16; break;
   case SC_F32: m.shape = "m16n8k8", m.in = ".tf32.tf32", m.k = 8; break;
+  case SC_F64:
+    m.by_quarters = c->target->sm < 90;
+    m.shape = m.by_quarters ? "m8n8k4" : "m16n8k8", m.in = ".f64.f64", m.acc = "f64", m.k = 8;
+    m.id = m.by_quarters ? INSN_MMA_SYNC : INSN_MMA_SYNC_F64;
+    break;
   case SC_I8:
     m.shape = "m16n8k32", m.k = 32, m.acc = "s32";
     m.in = op_int(op, ATTR_SIGNED, 1) ? ".s8.s8" : ".u8.u8";
@@ -45,6 +51,7 @@ static uint32_t register_of(Cg *c, const Op *op, const Layout *l, uint32_t flat)
 }
 
 static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t n, ScalarKind k) {
+  if (k == SC_F64) return cg_reg(v, first);
   LLVMValueRef parts[4];
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = cg_reg(v, first + i);
@@ -59,6 +66,19 @@ static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols
   return first + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
 }
 
+// Rows g and columns of K 0…3, rows g + 8, then the same for 4…7: operands and sums as m16n8k8 has them.
+static void mma_by_quarters(Cg *c, const MmaKind *kind, const LLVMValueRef *args, LLVMValueRef *acc) {
+  char text[160];
+  snprintf(text, sizeof text, "mma.sync.aligned.%s.row.col.%s%s.%s {$0, $1}, {$2}, {$3}, {$4, $5};", kind->shape, kind->acc, kind->in, kind->acc);
+  LLVMTypeRef number = LLVMTypeOf(acc[0]), result = LLVMStructTypeInContext(c->ll, (LLVMTypeRef[]){number, number}, 2, false);
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t row = 0; row < 2; row++) {
+      LLVMValueRef in[] = {args[row + 2 * k], args[4 + k], acc[2 * row], acc[2 * row + 1]};
+      LLVMValueRef call = cg_insn_text(c, kind->id, text, "=d,=d,d,d,0,1", result, in, 4);
+      for (uint32_t i = 0; i < 2; i++) acc[2 * row + i] = LLVMBuildExtractValue(c->b, call, i, "");
+    }
+}
+
 void emit_mma(Cg *c, Op *op) {
   const Type *at = op_operand(op, 0)->type, *bt = op_operand(op, 1)->type, *ct = op_result(op, 0)->type;
   const CgValue *a = cg_get(op_operand(op, 0)), *b = cg_get(op_operand(op, 1)), *init = cg_get(op_operand(op, 2));
@@ -67,7 +87,7 @@ void emit_mma(Cg *c, Op *op) {
   uint32_t regs = cg_num_regs(ct), log2_n = ct->layout->log2_size[ct->rank - 1], log2_m = ct->layout->log2_size[ct->rank - 2];
   uint32_t log2_k = at->layout->log2_size[at->rank - 1];
   LLVMTypeRef acc_type = kind.packed_acc ? c->t_i32 : c->elem[kc];
-  const char *acc_class = kind.packed_acc || kc == SC_I32 ? "r" : "f";
+  const char *acc_class = kind.packed_acc || kc == SC_I32 ? "r" : kc == SC_F64 ? "d" : "f", *in_class = kc == SC_F64 ? "d" : "r";
   uint32_t num_acc = kind.packed_acc ? 2 : 4;
 
   char text[256], constraints[96];
@@ -77,7 +97,8 @@ void emit_mma(Cg *c, Op *op) {
   } else {
     snprintf(text, sizeof text, "mma.sync.aligned.%s.row.col.%s%s.%s {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};", kind.shape,
              kind.acc, kind.in, kind.acc);
-    snprintf(constraints, sizeof constraints, "=%s,=%s,=%s,=%s,r,r,r,r,r,r,0,1,2,3", acc_class, acc_class, acc_class, acc_class);
+    snprintf(constraints, sizeof constraints, "=%s,=%s,=%s,=%s,%s,%s,%s,%s,%s,%s,0,1,2,3", acc_class, acc_class, acc_class, acc_class, in_class, in_class,
+             in_class, in_class, in_class, in_class);
   }
   LLVMTypeRef results[4] = {acc_type, acc_type, acc_type, acc_type};
   LLVMTypeRef result = LLVMStructTypeInContext(c->ll, results, num_acc, false);
@@ -112,6 +133,10 @@ void emit_mma(Cg *c, Op *op) {
         uint32_t first = rb + i * kind.k_width;
         if (!words_b[first]) words_b[first] = pack_word(c, b, first, kind.k_width, kb);
         args[4 + i] = words_b[first];
+      }
+      if (kind.by_quarters) {
+        mma_by_quarters(c, &kind, args, acc);
+        continue;
       }
       for (uint32_t i = 0; i < num_acc; i++) args[6 + i] = acc[i];
       LLVMValueRef call = cg_insn_text(c, kind.id, text, constraints, result, args, 6 + num_acc);

@@ -32,9 +32,13 @@ static uint32_t operand_bits(const Target *t, const Type *a, const Type *b, cons
   case SC_BF16: return kc == SC_F32 ? 16 : 0;
   case SC_I8: return kc == SC_I32 ? 8 : 0;
   case SC_F32: return kc == SC_F32 && op_int(dot, ATTR_PRECISION, PREC_TF32) == PREC_TF32 ? 32 : 0;
+  case SC_F64: return kc == SC_F64 ? 64 : 0;
   default: return 0;
   }
 }
+
+// Elements of an operand that are consecutive along K in a thread.
+static uint32_t k_width(uint32_t bits) { return bits < 32 ? 32 / bits : 1; }
 
 static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   const Type *a = op_operand(dot, 0)->type, *b = op_operand(dot, 1)->type, *c = op_operand(dot, 2)->type;
@@ -42,8 +46,8 @@ static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   if (*bits == 0) return UNIT_FMA;
   uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
   int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
-  if (k < 256 / (int64_t)*bits) return UNIT_FMA;
-  if (m->target->has_wgmma && c->rank == 2 && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
+  if (k < 8 * (int64_t)k_width(*bits)) return UNIT_FMA;
+  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
     uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
     // Each warp column needs at least 8 columns of its own.
     if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
@@ -209,7 +213,7 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
   if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(asrc, 32)) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
-    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, 32 / bits));
+    a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, k_width(bits)));
   } else {
     a = operand_buffer(s, &b, op_operand(dot, 0), bits, 1, k_major);
   }
@@ -237,7 +241,7 @@ static MmaShape mma_shape(const Accel *s, const Op *dot, const Type *ct) {
 
 static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_t bits, const MmaShape *shape) {
   Value *v = op_operand(dot, index);
-  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, 32 / bits);
+  const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, k_width(bits));
   bool transposed;
   if (comes_from_dot(operand_source(v, &transposed), 32)) return build_convert_layout(b, v, layout);
   Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);

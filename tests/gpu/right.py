@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Matrix products against float64, on the GPU, the simulator or the interpreter, through libtile's Python module.
 
-usage: right.py [--device gpu|sim|interp] [--full] [--suite pointers,descriptors,guide,persistent] [--only TEXT] [-j N] [--seeds FOLDER]
+usage: right.py [--device gpu|sim|interp] [--full] [--suite pointers,descriptors,grouped,guide,persistent] [--only TEXT] [-j N] [--seeds FOLDER]
 
 pointers, descriptors   examples/matmul.tile and matmul_descriptors.tile in every type, at ragged sizes
+grouped                 examples/matmul_grouped.tile: tensor maps that the kernel writes, one set per product
 guide                   the products of the practice guide, from its own text, at multiples of their blocks
 persistent              the notebook's persistent product, from its own text, every configuration of its autotune list with that
                         configuration's own hook; fp16 and fp8
@@ -123,18 +124,35 @@ class PlainBackend:
 
     def worst(self, c, product, u, k, floor):
         """The largest error as a part of what is allowed, and how many elements outside the matrix were written."""
+        data = self._read(c)
+        fill = self.filler(c.dtype)
+        outside = sum(data[i] != fill for i in range(len(data)) if i >= c.rows * c.stride or i % c.stride >= c.columns)
+        return self.compare([data[i * c.stride:i * c.stride + c.columns] for i in range(c.rows)], c.dtype, product, u, k, floor), outside
+
+    def _read(self, c):
         self.device.synchronize()
         raw = self.device.download(c.address, c.storage)
         code = {8: "B", 16: "H", 32: "I", 64: "Q"}[expect.bits(c.dtype)]
-        data = struct.unpack(f"<{len(raw) // size_of(c.dtype)}{code}", raw)
-        fill, worst = self.filler(c.dtype), 0.0
-        outside = sum(data[i] != fill for i in range(len(data)) if i >= c.rows * c.stride or i % c.stride >= c.columns)
-        for i in range(c.rows):
-            for j in range(c.columns):
-                got, want = expect.decode(c.dtype, data[i * c.stride + j]), product[0][i][j]
-                e = abs(got - want) / (u * abs(want) + k * product[1][i][j] + floor)
+        return struct.unpack(f"<{len(raw) // size_of(c.dtype)}{code}", raw)
+
+    def rows(self, c, first, count, most):
+        """Some rows of a dense matrix, and how many elements were written in those that follow, up to `most`."""
+        data, fill, n = self._read(c), self.filler(c.dtype), c.columns
+        return [data[i * n:(i + 1) * n] for i in range(first, first + count)], sum(x != fill for x in data[(first + count) * n:(first + most) * n])
+
+    def compare(self, cells, dtype, product, u, k, floor):
+        worst = 0.0
+        for row, exact, r in zip(cells, *product):
+            for code, want, size in zip(row, exact, r):
+                e = abs(expect.decode(dtype, code) - want) / (u * abs(want) + k * size + floor)
                 worst = max(worst, math.inf if e != e else e)
-        return worst, outside
+        return worst
+
+    def integers(self, dtype, values):
+        raw = struct.pack(f"<{len(values)}{'q' if dtype == 'i64' else 'i'}", *values)
+        address = self.device.alloc(len(raw))
+        self.device.upload(address, raw)
+        return Matrix(address, dtype, 1, len(values), len(values), None, len(raw))
 
 
 class TorchBackend:
@@ -180,10 +198,23 @@ class TorchBackend:
         t.cuda.synchronize()
         rows = c.storage[: c.rows * c.stride * size_of(c.dtype)].view(c.rows, -1)
         outside = (rows[:, c.columns * size_of(c.dtype):] != 0xFF).sum() + (c.storage[rows.numel():] != 0xFF).sum()
-        got = self._cells(c.storage, c.dtype, c.rows, c.columns, c.stride).contiguous().view(self.names[c.dtype])
-        got = (got.float() if size_of(c.dtype) < 4 else got).double()
+        return self.compare(self._cells(c.storage, c.dtype, c.rows, c.columns, c.stride), c.dtype, product, u, k, floor), int(outside.item())
+
+    def rows(self, c, first, count, most):
+        """Some rows of a dense matrix, and how many elements were written in those that follow, up to `most`."""
+        self.torch.cuda.synchronize()
+        cells = self._cells(c.storage, c.dtype, c.rows, c.columns, c.stride)
+        return cells[first:first + count], int((cells[first + count:first + most] != -1).sum().item())
+
+    def compare(self, cells, dtype, product, u, k, floor):
+        got = cells.contiguous().view(self.names[dtype])
+        got = (got.float() if size_of(dtype) < 4 else got).double()
         e = (got - product[0]).abs() / (u * product[0].abs() + k * product[1] + floor)
-        return e.nan_to_num(math.inf).max().item(), int(outside.item())
+        return e.nan_to_num(math.inf).max().item()
+
+    def integers(self, dtype, values):
+        t = self.torch.tensor(list(values), dtype=self.torch.int64 if dtype == "i64" else self.torch.int32, device="cuda")
+        return Matrix(t.data_ptr(), dtype, 1, len(values), len(values), None, t)
 
 
 class DType:
@@ -297,6 +328,27 @@ class Session:
             kernel[(t.cdiv(m, bm), t.cdiv(n, bn))](d(a, [bm, bk]), d(b, [bk, bn]), d(c, [bm, bn]), m, n, k, **meta)
         return self.judge(c, product, PRECISION[out], bound)
 
+    def grouped(self, rows, n, k, blocks, stages, warps):
+        """Products of 1 … most rows; all of A lies in one array, as does all of C, whose rows beyond a product's stay NaN."""
+        b, most, count = self.backend, max(rows), len(rows)
+        a, w = b.random("fp16", count * most, k, k, 1), b.random("fp16", count * k, n, n, 2)
+        c = b.empty("fp16", count * most, n, n)
+        kernel = self.kernel(os.path.join(ROOT, "examples", "matmul_grouped.tile"), "matmul_grouped")
+        slot, sizes = b.integers("i64", range(count)), b.integers("i32", rows)
+        bm, bn, bk = blocks
+        programs = 132 if self.options.device == "gpu" else 3
+        kernel[programs](a, w, c, slot, sizes, count, most, n, k, BM=bm, BN=bn, BK=bk, PROGRAMS=programs, num_warps=warps, num_stages=stages)
+        worst = 0.0
+        for g in range(count):
+            part = lambda m, first, size: Matrix(m.address, "fp16", size, m.columns, m.stride, m.exact[first:first + size], m.storage)
+            got, outside = b.rows(c, g * most, rows[g], most)
+            product = b.product(part(a, g * most, rows[g]), part(w, g * k, k))
+            if outside:
+                return f"{outside} elements outside product {g} were written"
+            worst = max(worst, b.compare(got, "fp16", product, PRECISION["fp16"], TYPES["fp16"][4], expect.smallest("fp16")))
+        b.free(a, w, c, slot, sizes)
+        return f"an element is {worst:.3g} times as far off as allowed" if worst > 1 else worst
+
     # ---- from the texts ----
 
     def guide(self, name, config, m, n, k):
@@ -336,6 +388,10 @@ def all_cases(o):
         for name in names if kind in o.suite else ():
             for size in sizes:
                 yield f"{kind} {name} {size}", False, "own", (kind, name, *size)
+    if "grouped" in o.suite:
+        shapes = [((513, 1, 2000, 128, 77), 768, 520, (128, 128, 64), 3, 8), ((300, 64, 5), 264, 1000, (64, 64, 32), 4, 4)] if on_gpu else [((70, 1, 32), 48, 72, (32, 32, 32), 3, 4)]
+        for rows, n, k, blocks, stages, warps in shapes:
+            yield f"grouped fp16 {blocks} (rows {rows}, {n}, {k})", False, "grouped", (rows, n, k, blocks, stages, warps)
     if "guide" in o.suite and o.texts:
         path = os.path.join(o.texts, "guide.py")
         plain = [Config({"bm": bm, "bn": bn, "bk": bk}, num_warps=w) for bm, bn, bk, w in ((16, 16, 16, 4), (64, 64, 64, 4), (128, 64, 32, 8))]
@@ -380,7 +436,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--device", default="gpu", choices=["gpu", "sim", "interp"])
     p.add_argument("--full", action="store_true")
-    p.add_argument("--suite", default="pointers,descriptors,guide,persistent", type=lambda s: s.split(","))
+    p.add_argument("--suite", default="pointers,descriptors,grouped,guide,persistent", type=lambda s: s.split(","))
     p.add_argument("--only", default="")
     p.add_argument("-j", type=int, default=min(12, os.cpu_count()))
     p.add_argument("--seeds", default=os.environ.get("TILE_SEEDS", os.path.join(ROOT, "seeds")))
