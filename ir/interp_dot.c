@@ -6,7 +6,7 @@
 
 #include "ir/interp_int.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define WITH_FMA __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define WITH_FMA

@@ -149,7 +149,7 @@ static uint64_t special_sum(const MmaSpec *s, const uint64_t *a, const uint64_t 
 }
 
 // The two inner loops run over columns. They are compiled for AVX2 as well where that can be chosen at run time.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define VECTORISED __attribute__((target_clones("avx2", "default")))
 #else
 #define VECTORISED

@@ -221,7 +221,7 @@ static void policies(void **state) {
   tile_device_close(d);
 }
 
-enum { THREADS = 8 };
+enum { THREADS = 16 };
 typedef struct { tile_jit_kernel *k; tile_device *d; int index; bool ok; } Worker;
 
 static void *work(void *user) {
