@@ -36,15 +36,15 @@ extern void Py_DecRef(Object *) __attribute__((weak));
 extern void Py_IncRef(Object *) __attribute__((weak));
 extern Object PyBool_Type __attribute__((weak)), PyFloat_Type __attribute__((weak)), PyLong_Type __attribute__((weak)), PyTuple_Type __attribute__((weak)), _Py_NoneStruct __attribute__((weak)), _Py_TrueStruct __attribute__((weak));
 
-// As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor.
-enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR };
+// As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose is_cuda must be true.
+enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
 enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_METAS = 64 };
 enum { OPTION_STREAM = 4, NUM_OPTIONS = 5 };   // after those that are numbers
 
 typedef struct {
   MethodDef method;
   tile_jit_kernel *k;
-  Object *names[JIT_MAX_PARAMS], *option_names[NUM_OPTIONS], *data_ptr_name, *dtype_name, *descriptor_name;
+  Object *names[JIT_MAX_PARAMS], *option_names[NUM_OPTIONS], *data_ptr_name, *dtype_name, *descriptor_name, *is_cuda_name;
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
@@ -118,6 +118,13 @@ static bool tensor_arg(Launcher *l, Object *o, tile_arg *a) {
   return a->value.pointer && dtype_of(l, o, &a->type);
 }
 
+static bool cuda_tensor_arg(Launcher *l, Object *o, tile_arg *a) {
+  Object *is_cuda = PyObject_GetAttr(o, l->is_cuda_name);
+  bool ok = is_cuda == &_Py_TrueStruct;
+  drop(is_cuda);
+  return ok && tensor_arg(l, o, a);
+}
+
 static bool text_arg(const Launcher *l, const Object *o, tile_arg *a) {
   for (uint32_t i = 0; i < l->num_texts; i++)
     if (l->texts[i] == o) return *a = tile_arg_text(l->text_values[i]), true;
@@ -152,6 +159,7 @@ static bool learned_arg(Launcher *l, int type, Object *o, tile_arg *a) {
   switch (l->type_kinds[type]) {
   case OBJECT_TENSOR: return tensor_arg(l, o, a);
   case OBJECT_DESCRIPTOR: return descriptor_arg(l, o, a);
+  case OBJECT_CUDA_TENSOR: return cuda_tensor_arg(l, o, a);
   default: return other_array_arg(l, o, a);
   }
 }
@@ -285,7 +293,7 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
 
 static void launcher_free(Object *capsule) {
   Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
-  Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
+  Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->is_cuda_name, l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
   for (uint32_t i = 0; i < l->k->num_params; i++) drop(l->names[i]);
   for (uint32_t i = 0; i < NUM_OPTIONS; i++) drop(l->option_names[i]);
@@ -307,7 +315,7 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   for (uint32_t i = 0; i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
   for (uint32_t i = 0; i < NUM_OPTIONS; i++) ok = (l->option_names[i] = PyUnicode_InternFromString(options[i])) && ok;
   ok = (l->data_ptr_name = PyUnicode_InternFromString("data_ptr")) && (l->dtype_name = PyUnicode_InternFromString("dtype")) &&
-       (l->descriptor_name = PyUnicode_InternFromString("address")) && ok;
+       (l->descriptor_name = PyUnicode_InternFromString("address")) && (l->is_cuda_name = PyUnicode_InternFromString("is_cuda")) && ok;
   l->slow = keep(slow);
   l->type_code = keep(type_code);
   l->meta_of = keep(meta);

@@ -339,6 +339,7 @@ class Kernel:
         self._constexpr = tuple(_lib.tile_jit_param_is_constexpr(handle, i) for i in range(count))
         self._pack = struct.Struct(f"{max(2 * count, 1)}Q" if count else "8x").pack
         self._metas = {}
+        self._is_gpu = program.device.kind == "gpu"
         self._is_tuned = _lib.tile_jit_is_tuned(handle)
         capsule = c_void_p()
         quick = _held.tile_jit_python_launcher(handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)), _address, byref(capsule))
@@ -365,6 +366,10 @@ class Kernel:
         count = len(self.params)
         if len(args) > count:
             raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
+        for name, value in (*zip(self.params, args), *kwargs.items()) if self._is_gpu else ():
+            tensor = value.base if type(value) is desc else value
+            if getattr(tensor, "is_cuda", True) is False:
+                raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {getattr(tensor, 'device', 'the host')}, not on a gpu")
         words, keep, launch = [], [], _Launch(_LAUNCH_SIZE, _ONE)
         constexpr = self._constexpr
         for i, value in enumerate(args):
@@ -388,7 +393,7 @@ class Kernel:
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
                 words[2 * i:2 * i + 2] = _words(value, constexpr[i], keep)
         device = self._program.device
-        if "stream" not in kwargs and device.kind == "gpu":
+        if "stream" not in kwargs and self._is_gpu:
             stream_of = _stream_function()
             launch.stream = stream_of(device.ordinal) if stream_of else None
         if keep:
@@ -441,7 +446,7 @@ class Kernel:
     def run(self, grid, args, kwargs):
         packed, launch = self._bind(args, kwargs)
         failures, e = [], c_void_p()
-        kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs) if self._is_tuned else None
+        kept = self._grid_with(launch, grid, args, kwargs, failures), self._tune_with(launch, args, kwargs)
         status = _lib.tile_jit_launch(self._handle, byref(launch), packed, len(self.params), byref(e))
         del kept
         if failures:
@@ -461,10 +466,10 @@ class Kernel:
             elif type(value) is desc:
                 _held.tile_jit_python_learn_type(self._capsule, desc, 2)
             elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
-                _held.tile_jit_python_learn_type(self._capsule, type(value), 0)
+                _held.tile_jit_python_learn_type(self._capsule, type(value), 3 if self._is_gpu and hasattr(value, "is_cuda") else 0)
             elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
                 _held.tile_jit_python_learn_type(self._capsule, type(value), 1)
-        stream_of = _stream_function() if self._program.device.kind == "gpu" else None
+        stream_of = _stream_function() if self._is_gpu else None
         if stream_of:
             _held.tile_jit_python_use_stream(self._capsule, stream_of, self._program.device.ordinal)
 

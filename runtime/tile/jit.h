@@ -183,7 +183,7 @@ TILE_API tile_status tile_tensor_from_dlpack(tile_tensor *tensor, const tile_dlt
  * The capsule belongs to the function. */
 TILE_API void *tile_jit_python_launcher(tile_jit_kernel *kernel, void *slow, void *type_code, void *meta, void *address_of,
                                         void **capsule);
-TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);             /* 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc */
+TILE_API void tile_jit_python_learn_type(void *capsule, void *type, int kind);             /* 0: it has data_ptr() and dtype; 1: address_of knows it; 2: desc; 3: is_cuda, too */
 TILE_API void tile_jit_python_learn_text(void *capsule, void *value, const char *text);    /* of a constexpr */
 TILE_API void tile_jit_python_use_stream(void *capsule, void *stream_of, void *ordinal);   /* stream_of(ordinal) is the stream */
 
