@@ -154,6 +154,12 @@ static tile_status run_contained(Context *ctx, const InterpLaunch *launch, tile_
   return status;
 }
 
+static bool interp_is_own(tile_device *base, uint64_t address, char *why, size_t size) {
+  if (is_inside(of(base), address, 1)) return true;
+  snprintf(why, size, "is not inside of an allocation");
+  return false;
+}
+
 static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
   InterpDevice *d = of(k->device);
   ArenaMark mark = arena_mark(&k->arena);
@@ -190,7 +196,7 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
   static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_clear, NULL,
-                                interp_load, interp_unload, NULL, interp_launch, NULL, interp_time, true};
+                                interp_load, interp_unload, interp_is_own, NULL, interp_launch, NULL, interp_time, true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   d->base.ops = &ops;

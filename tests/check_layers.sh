@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 status=0
 # What one process has one of: LLVM's own initialisation, and the simulated driver, as the real one. And what an unoptimised
 # bison parser only reads.
-per_process='llvm_once|driver\.[0-9]+|yyloc_default\.[0-9]+'
+per_process='llvm_once|driver(_mutex)?\.[0-9]+|yyloc_default\.[0-9]+'
 
 # allow FOLDER PATTERN: every project include in FOLDER (not below it) must match.
 allow() {

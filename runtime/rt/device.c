@@ -12,14 +12,14 @@ static tile_status open_by_name(const char *spec, tile_device **device, tile_err
     if (linked_parts.open_interp) return linked_parts.open_interp(device, error);
     return error_set(error, TILE_ERROR_NO_DEVICE, "libtile-rt has no interpreter; libtile has");
   }
-  if (!strcmp(spec, "sim")) return device_open_cuda(0, true, device, error);
-  if (!strcmp(spec, "gpu")) return device_open_cuda(0, false, device, error);
-  if (!strncmp(spec, "gpu:", 4) && spec[4]) {
+  bool is_sim = !strncmp(spec, "sim", 3), is_gpu = !strncmp(spec, "gpu", 3);
+  if ((is_sim || is_gpu) && !spec[3]) return device_open_cuda(0, is_sim, device, error);
+  if ((is_sim || is_gpu) && spec[3] == ':' && spec[4]) {
     char *end;
     long ordinal = strtol(spec + 4, &end, 10);
-    if (!*end && ordinal >= 0 && ordinal < 1024) return device_open_cuda((int)ordinal, false, device, error);
+    if (!*end && ordinal >= 0 && ordinal < 1024) return device_open_cuda((int)ordinal, is_sim, device, error);
   }
-  return error_set(error, TILE_ERROR_USAGE, "there is no device '%s'; there are gpu, gpu:N, sim, interp", spec);
+  return error_set(error, TILE_ERROR_USAGE, "there is no device '%s'; there are gpu, gpu:N, sim, sim:N, interp", spec);
 }
 
 tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error) {
@@ -100,7 +100,8 @@ tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, c
   memcpy(text, ptx, size);
   text[size] = 0;
   tile_error *why = NULL;
-  status = start_described(kernel_from_ptx(d, text, size, name, &why), kernel, why, error);
+  tile_kernel *k = kernel_from_ptx(d, text, size, name, &why);
+  status = start_described(k, kernel, why, error);
   free(text);
   return status;
 }
@@ -140,6 +141,20 @@ void tile_kernel_free(tile_kernel *k) {
 void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream) {
   const tile_event event = {TILE_EVENT_LAUNCH, k->name, "", 0, grid, stream};
   k->device->hooks.event(k->device->hooks.user, &event);
+}
+
+tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  tile_status status = launch_check_grid(k, o.grid, error);
+  if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
+  for (uint32_t i = 0; status == TILE_OK && i < k->num_args; i++) {
+    uint64_t address = args[i].kind == TILE_ARG_POINTER ? args[i].value.pointer : args[i].kind == TILE_ARG_TENSOR ? args[i].value.tensor->base : 0;
+    char why[160];
+    if (!address || k->device->ops->is_own(k->device, address, why, sizeof why)) continue;
+    status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i, k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
+  }
+  return status;
 }
 
 tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {

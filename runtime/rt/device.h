@@ -52,6 +52,7 @@ typedef struct {
 typedef enum { QUICK_POINTER, QUICK_INT, QUICK_I64, QUICK_F32, QUICK_F64 } QuickKind;
 typedef struct {
   uint8_t kind, bits;          // QUICK_INT: what must fit
+  uint8_t type;                // QUICK_POINTER: the tile_type it points to, if that is known
   bool is_signed;
   uint32_t mask;               // these bits must be clear
 } QuickArg;
@@ -97,6 +98,8 @@ struct DeviceOps {
   bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);
+  // Can the device reach the address? If not, why says "is …".
+  bool (*is_own)(tile_device *d, uint64_t address, char *why, size_t size);
   // Memory for launches on grids up to this one. NULL: there is none to have.
   tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
@@ -130,6 +133,8 @@ tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, 
 // Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are integers then.
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error);
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
+// The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED where it is not known.
+tile_type param_elem_type(const KernelParam *p);
 // What an argument must be a multiple of.
 static inline int64_t param_multiple(const KernelParam *p) { return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible; }
 // Checks args against the parameters, naming the one that is wrong.

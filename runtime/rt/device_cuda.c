@@ -18,7 +18,6 @@ typedef struct {
   CUcontext context;
   bool is_sim;
   int shared_optin, driver_version;
-  pthread_mutex_t sim_lock;    // the simulator is one thread's at a time; held inside of enter … leave
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
   CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows; there once a kernel may need it
   pthread_mutex_t zeros_lock;
@@ -45,18 +44,15 @@ static CudaDevice *of(tile_device *d) { return (CudaDevice *)d; }
 static tile_status enter(CudaDevice *d, bool *pushed, tile_error **error) {
   CUcontext current = NULL;
   *pushed = false;
-  if (d->is_sim) pthread_mutex_lock(&d->sim_lock);
   if (d->cu.ctx_get_current(&current) == CUDA_SUCCESS && current == d->context) return TILE_OK;
   tile_status status = cuda_check(&d->cu, d->cu.ctx_push(d->context), "entering the CUDA context", error);
   *pushed = status == TILE_OK;
-  if (!*pushed && d->is_sim) pthread_mutex_unlock(&d->sim_lock);
   return status;
 }
 
 static void leave(CudaDevice *d, bool pushed) {
   CUcontext old;
   if (pushed) d->cu.ctx_pop(&old);
-  if (d->is_sim) pthread_mutex_unlock(&d->sim_lock);
 }
 
 // `call` inside the device's context; evaluates to its tile_status.
@@ -114,6 +110,22 @@ static bool cuda_is_capturing(tile_device *base, void *stream) {
   return r == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || (r == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
+// The host's memory counts where the driver knows it: it is pinned or managed.
+static bool cuda_is_own(tile_device *base, uint64_t address, char *why, size_t size) {
+  CudaDevice *d = of(base);
+  bool pushed;
+  unsigned kind = 0;
+  int ordinal = -1;
+  if (enter(d, &pushed, NULL) != TILE_OK) return true;
+  CUresult r = d->cu.pointer_attribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+  if (r == CUDA_SUCCESS && kind == CU_MEMORYTYPE_DEVICE) r = d->cu.pointer_attribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+  leave(d, pushed);
+  if (r != CUDA_SUCCESS) snprintf(why, size, "is no memory of the driver: perhaps an address on the host, or freed");
+  else if (kind == CU_MEMORYTYPE_DEVICE && ordinal != d->device) snprintf(why, size, "is memory of %s:%d, and the kernel is on %s:%d", base->kind, ordinal, base->kind, d->device);
+  else return true;
+  return false;
+}
+
 static void cuda_device_close(tile_device *base) {
   CudaDevice *d = of(base);
   bool pushed;
@@ -126,7 +138,6 @@ static void cuda_device_close(tile_device *base) {
   }
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
-  pthread_mutex_destroy(&d->sim_lock);
   pthread_mutex_destroy(&d->zeros_lock);
   free(d);
 }
@@ -489,8 +500,8 @@ static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const
 
 // ---- opening ----
 
-static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, false};
-static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, true};
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
 static const char *best_arch(int sm) {
@@ -530,7 +541,6 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->base.ops = simulator ? &sim_ops : &gpu_ops;
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;
-  pthread_mutex_init(&d->sim_lock, NULL);
   pthread_mutex_init(&d->zeros_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);

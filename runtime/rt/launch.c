@@ -28,6 +28,21 @@ static bool fits(const KernelParam *p, int64_t v) {
   return v >= (p->is_unsigned ? 0 : -(INT64_C(1) << (bits - 1))) && v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
 }
 
+static const char *const type_names[] = {[TILE_UNTYPED] = "?", [TILE_INT1] = "i1", [TILE_INT8] = "i8", [TILE_INT16] = "i16", [TILE_INT32] = "i32", [TILE_INT64] = "i64", [TILE_UINT8] = "u8",
+                                         [TILE_UINT16] = "u16", [TILE_UINT32] = "u32", [TILE_UINT64] = "u64", [TILE_FP8E4NV] = "fp8e4nv", [TILE_FP8E5] = "fp8e5",
+                                         [TILE_FP8E4B15] = "fp8e4b15", [TILE_FP8E4B8] = "fp8e4b8", [TILE_FP8E5B16] = "fp8e5b16", [TILE_FP16] = "fp16", [TILE_BF16] = "bf16",
+                                         [TILE_FP32] = "fp32", [TILE_FP64] = "fp64"};
+
+tile_type param_elem_type(const KernelParam *p) {
+  const char *s = p->spelling;
+  if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
+  else if (!strncmp(s, "tensordesc<", 11)) s += 11;
+  size_t n = strcspn(s, "[");
+  for (uint32_t i = 1; i < countof(type_names); i++)
+    if (strlen(type_names[i]) == n && !strncmp(type_names[i], s, n)) return (tile_type)i;
+  return TILE_UNTYPED;
+}
+
 bool launch_fits(const KernelParam *p, const tile_arg *a) {
   switch (a->kind) {
   case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0 && (a->value.pointer || !p->is_pointer);
@@ -36,11 +51,20 @@ bool launch_fits(const KernelParam *p, const tile_arg *a) {
   }
 }
 
+static const char *type_name(tile_type t) { return (unsigned)t < countof(type_names) ? type_names[t] : "?"; }
+
+// An argument may leave its type open; one that names it must name the right one.
+static bool is_type(const KernelParam *p, tile_type given) {
+  tile_type wanted = given ? param_elem_type(p) : TILE_UNTYPED;
+  return !wanted || given == wanted;
+}
+
 #define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
 
 static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t, tile_error **error) {
   uint32_t bytes = scalar_bits(p->scalar) / 8;
   if (!t || t->rank != p->rank) return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
+  if (!is_type(p, t->type)) return BAD("got a tensor of %s", type_name(t->type));
   if (t->base % 16) return BAD("needs a base aligned to 16 bytes, got 0x%llx", (unsigned long long)t->base);
   if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld", (long long)t->strides[t->rank - 1]);
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -58,6 +82,7 @@ static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_
   switch (want) {
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
   case TILE_ARG_POINTER:
+    if (!is_type(p, a.type)) return BAD("got the address of an array of %s", type_name(a.type));
     if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
     if (a.value.pointer % (uint64_t)param_multiple(p))
       return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p), (unsigned long long)a.value.pointer);
@@ -97,7 +122,7 @@ enum { MAX_QUICK = 64 };
 static bool plan_param(const KernelParam *p, QuickArg *q) {
   if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1))) return false;
   *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
-  if (p->is_pointer) q->kind = QUICK_POINTER;
+  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)param_elem_type(p);
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;
   else if (p->scalar == SC_F64) q->kind = QUICK_F64;
@@ -123,7 +148,7 @@ static inline bool quick_params(const tile_kernel *k, const tile_arg *args, cons
     bool ok;
     params[i] = (void *)(uintptr_t)&a->value;
     if (q.kind == QUICK_POINTER) {
-      ok = a->kind == TILE_ARG_POINTER && v;
+      ok = a->kind == TILE_ARG_POINTER && v && (!a->type || !q.type || a->type == q.type);
     } else if (q.kind <= QUICK_I64) {
       ok = a->kind == TILE_ARG_INT || (map && a->kind == TILE_ARG_BOOL);
       if (q.kind == QUICK_INT) ok = ok && (v + (uint64_t)q.is_signed * (UINT64_C(1) << (q.bits - 1))) >> q.bits == 0;

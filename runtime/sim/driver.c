@@ -1,6 +1,8 @@
 // The simulated driver: state, initialisation, devices, contexts, errors, and the table of names.
+#define _GNU_SOURCE
 #include "runtime/sim/driver_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,26 @@
 SimDriver *sim_driver(void) {
   static SimDriver driver;
   return &driver;
+}
+
+SimThread *sim_thread(void) {
+  static _Thread_local SimThread thread;
+  if (thread.generation != sim_driver()->generation) thread = (SimThread){.generation = sim_driver()->generation};
+  return &thread;
+}
+
+// Recursive, because a function may call another and a host function of a stream may call back in.
+static pthread_mutex_t *mutex(void) {
+  static pthread_mutex_t driver_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  return &driver_mutex;
+}
+SimDriver *driver_lock(void) {
+  pthread_mutex_lock(mutex());
+  return sim_driver();
+}
+void driver_unlock(SimDriver **locked) {
+  (void)locked;
+  pthread_mutex_unlock(mutex());
 }
 
 static const struct { const char *name; void *fn; } symbols[] = {
@@ -38,34 +60,39 @@ void *sim_driver_symbol(const char *name) {
 }
 
 const char *sim_last_report(void) {
-  SimDriver *d = sim_driver();
-  return d->message[0] ? d->message : d->sim.report ? d->sim.report : "";
+  LOCKED;
+  SimThread *t = sim_thread();
+  if (t->message[0]) return t->message;
+  snprintf(t->report, sizeof t->report, "%s", sim_driver()->sim.report ? sim_driver()->sim.report : "");
+  return t->report;
 }
 
 void sim_reset(void) {
+  LOCKED;
   SimDriver *d = sim_driver();
   for (CUstream s = d->legacy.next, next; s; s = next) next = s->next, free(s);
   for (CUmodule m = d->modules, next; m; m = next) next = m->next, module_free(m->module), free(m);
   if (d->ready) sim_free(&d->sim);
-  *d = (SimDriver){0};
+  *d = (SimDriver){.generation = d->generation + 1};
 }
 
 CUresult driver_fail(CUresult code, const char *fmt, ...) {
-  SimDriver *d = sim_driver();
+  SimThread *t = sim_thread();
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(d->message, sizeof d->message, fmt, ap);
+  vsnprintf(t->message, sizeof t->message, fmt, ap);
   va_end(ap);
   return code;
 }
 
 CUresult driver_context(CUcontext *out) {
   SimDriver *d = sim_driver();
+  SimThread *t = sim_thread();
   if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  if (!d->depth || !d->stack[d->depth - 1]) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
-  *out = d->stack[d->depth - 1];
+  if (!t->depth || !t->stack[t->depth - 1]) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+  *out = t->stack[t->depth - 1];
   if ((*out)->failed) return (*out)->failed;   // sticky, as on the device; the report stays
-  d->message[0] = 0;
+  t->message[0] = 0;
   return CUDA_SUCCESS;
 }
 
@@ -130,6 +157,7 @@ static const struct { CUresult code; const char *name, *text; } errors[] = {
   {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 CUresult sim_cuGetErrorName(CUresult result, const char **name) {
+  LOCKED;
   for (size_t i = 0; i < countof(errors); i++)
     if (errors[i].code == result) {
       *name = errors[i].name;
@@ -139,6 +167,7 @@ CUresult sim_cuGetErrorName(CUresult result, const char **name) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 CUresult sim_cuGetErrorString(CUresult result, const char **text) {
+  LOCKED;
   for (size_t i = 0; i < countof(errors); i++)
     if (errors[i].code == result) {
       *text = errors[i].text;
@@ -151,6 +180,7 @@ CUresult sim_cuGetErrorString(CUresult result, const char **text) {
 // --------------------------------------------------------------------------------------------------- initialisation
 
 CUresult sim_cuInit(unsigned flags) {
+  LOCKED;
   SimDriver *d = sim_driver();
   NEED(!flags, "cuInit takes no flags");
   if (d->ready) return CUDA_SUCCESS;
@@ -160,10 +190,12 @@ CUresult sim_cuInit(unsigned flags) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDriverGetVersion(int *version) {
+  LOCKED;
   *version = 13000;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
+  LOCKED;
   (void)flags;
   NEED(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
   // From CUDA 12.0 on the plain name means the newer of two signatures.
@@ -171,7 +203,7 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uin
   if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return *fn ? CUDA_SUCCESS : driver_fail(CUDA_ERROR_NOT_FOUND, "the simulator has no %s", symbol);
 }
-CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) { return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL); }
+CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) { LOCKED; return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL); }
 
 // ---------------------------------------------------------------------------------------------------------- devices
 
@@ -188,51 +220,60 @@ static CUresult get_device(CUdevice device, Device **out) {
   if (found) return found
 
 CUresult sim_cuDeviceGetCount(int *count) {
+  LOCKED;
   SimDriver *d = sim_driver();
   if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
   *count = d->sim.num_devices;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGet(CUdevice *device, int ordinal) {
+  LOCKED;
   DEVICE(ordinal);
   *device = dev->ordinal;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetName(char *name, int size, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   NEED(name && size > 0, "no room for the name");
   snprintf(name, (size_t)size, "%s", dev->name);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   memset(uuid, 0, sizeof *uuid);
   uuid->bytes[15] = (char)(dev->ordinal + 1);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   *bytes = dev->total_mem;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   *major = dev->cc_major;
   *minor = dev->cc_minor;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+  LOCKED;
   DEVICE(device);
   CUresult r = get_device(peer, &dev);
   *can = !r && device != peer;
   return r;
 }
 CUresult sim_cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   snprintf(id, (size_t)size, "0000:%02x:00.0", dev->ordinal + 1);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
@@ -272,12 +313,14 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
 // --------------------------------------------------------------------------------------------------------- contexts
 
 CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  LOCKED;
   DEVICE(device);
   *context = &sim_driver()->primary[device];
   (*context)->refs++;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
+  LOCKED;
   DEVICE(device);
   CUcontext c = &sim_driver()->primary[device];
   if (!c->refs) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
@@ -285,22 +328,26 @@ CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxReset(CUdevice device) {
+  LOCKED;
   DEVICE(device);
   sim_driver()->primary[device].failed = CUDA_SUCCESS;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
+  LOCKED;
   (void)flags;
   DEVICE(device);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+  LOCKED;
   DEVICE(device);
   *flags = 0;
   *active = sim_driver()->primary[device].refs > 0;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
+  LOCKED;
   (void)flags;
   DEVICE(device);
   CUcontext c = calloc(1, sizeof *c);
@@ -310,39 +357,47 @@ CUresult sim_cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
   return sim_cuCtxPushCurrent(c);
 }
 CUresult sim_cuCtxDestroy(CUcontext context) {
-  SimDriver *d = sim_driver();
+  LOCKED;
+  SimThread *t = sim_thread();
   NEED(context && !context->primary, "not a context made by cuCtxCreate");
-  for (uint32_t i = 0; i < d->depth; i++)
-    if (d->stack[i] == context) d->stack[i] = NULL;
-  while (d->depth && !d->stack[d->depth - 1]) d->depth--;
+  for (uint32_t i = 0; i < t->depth; i++)
+    if (t->stack[i] == context) t->stack[i] = NULL;
+  while (t->depth && !t->stack[t->depth - 1]) t->depth--;
   free(context);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxPushCurrent(CUcontext context) {
+  LOCKED;
   SimDriver *d = sim_driver();
+  SimThread *t = sim_thread();
   if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  NEED(context && d->depth < MAX_CONTEXT_STACK, "cannot push that context");
-  d->stack[d->depth++] = context;
+  NEED(context && t->depth < MAX_CONTEXT_STACK, "cannot push that context");
+  t->stack[t->depth++] = context;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxPopCurrent(CUcontext *context) {
-  SimDriver *d = sim_driver();
-  if (!d->depth) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
-  d->depth--;
-  if (context) *context = d->stack[d->depth];
+  LOCKED;
+  SimThread *t = sim_thread();
+  if (!t->depth) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
+  t->depth--;
+  if (context) *context = t->stack[t->depth];
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxSetCurrent(CUcontext context) {
+  LOCKED;
   SimDriver *d = sim_driver();
+  SimThread *t = sim_thread();
   if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  if (d->depth) d->depth--;
-  if (context) d->stack[d->depth++] = context;
+  if (t->depth) t->depth--;
+  if (context) t->stack[t->depth++] = context;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetCurrent(CUcontext *context) {
+  LOCKED;
   SimDriver *d = sim_driver();
+  SimThread *t = sim_thread();
   if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  *context = d->depth ? d->stack[d->depth - 1] : NULL;
+  *context = t->depth ? t->stack[t->depth - 1] : NULL;
   return CUDA_SUCCESS;
 }
 #define CONTEXT                                   \
@@ -350,45 +405,54 @@ CUresult sim_cuCtxGetCurrent(CUcontext *context) {
   CUresult usable = driver_context(&context_);    \
   if (usable) return usable
 CUresult sim_cuCtxGetDevice(CUdevice *device) {
+  LOCKED;
   CONTEXT;
   *device = context_->device->ordinal;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+  LOCKED;
   (void)context;
   *version = 3020;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetFlags(unsigned *flags) {
+  LOCKED;
   *flags = 0;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxSynchronize(void) {
+  LOCKED;
   CONTEXT;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  LOCKED;
   (void)peer; (void)flags;
   CONTEXT;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxDisablePeerAccess(CUcontext peer) {
+  LOCKED;
   (void)peer;
   CONTEXT;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxSetLimit(int limit, size_t value) {
+  LOCKED;
   (void)limit; (void)value;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetLimit(size_t *value, int limit) {
+  LOCKED;
   *value = limit == 0 ? 512 * 1024 : 8 * 1024 * 1024;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  LOCKED;
   if (least) *least = 0;
   if (greatest) *greatest = -5;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuProfilerStart(void) { return CUDA_SUCCESS; }
-CUresult sim_cuProfilerStop(void) { return CUDA_SUCCESS; }
+CUresult sim_cuProfilerStart(void) { LOCKED; return CUDA_SUCCESS; }
+CUresult sim_cuProfilerStop(void) { LOCKED; return CUDA_SUCCESS; }

@@ -6,7 +6,7 @@
 // names are the simulator's own: "simLastReport" is sim_last_report, "simReset" is sim_reset.
 void *sim_driver_symbol(const char *name);
 // The account of the last failure: what a call was refused for, or what a kernel did wrong. Never NULL; valid until the
-// next call into the driver.
+// calling thread's next call into the driver.
 #pragma GCC visibility push(default)
 const char *sim_last_report(void);
 // Forgets all state, as a new process would: options are read from the environment again by the next cuInit.

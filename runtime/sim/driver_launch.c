@@ -49,9 +49,10 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   *out = module;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) { return load(module, image, n, options, values); }
-CUresult sim_cuModuleLoadData(CUmodule *module, const void *image) { return load(module, image, 0, NULL, NULL); }
+CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) { LOCKED; return load(module, image, n, options, values); }
+CUresult sim_cuModuleLoadData(CUmodule *module, const void *image) { LOCKED; return load(module, image, 0, NULL, NULL); }
 CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
+  LOCKED;
   FILE *f = path ? fopen(path, "rb") : NULL;
   if (!f) return driver_fail(CUDA_ERROR_FILE_NOT_FOUND, "cannot open %s", path ? path : "(null)");
   char *text = NULL;
@@ -65,6 +66,7 @@ CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
   return r;
 }
 CUresult sim_cuModuleUnload(CUmodule module) {
+  LOCKED;
   for (CUmodule *at = &sim_driver()->modules; *at; at = &(*at)->next)
     if (*at == module) {
       *at = module->next;
@@ -75,6 +77,7 @@ CUresult sim_cuModuleUnload(CUmodule module) {
   return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no such module");
 }
 CUresult sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+  LOCKED;
   CONTEXT;
   NEED(function && module && name, "a null argument");
   Function *f = module_find(module->module, name);
@@ -83,6 +86,7 @@ CUresult sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
   return CUDA_SUCCESS;
 }
 CUresult sim_cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name) {
+  LOCKED;
   CONTEXT;
   NEED(module && name, "a null argument");
   const SymbolVec *v = &module->module->globals;
@@ -95,10 +99,12 @@ CUresult sim_cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule modu
   return driver_fail(CUDA_ERROR_NOT_FOUND, "the module has no global %s", name);
 }
 CUresult sim_cuModuleGetLoadingMode(int *mode) {
+  LOCKED;
   *mode = 1;   // eager
   return CUDA_SUCCESS;
 }
 CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module) {
+  LOCKED;
   NEED(functions && module, "a null argument");
   unsigned n = 0;
   for (uint32_t i = 0; i < module->module->funcs.count && n < count; i++)
@@ -106,6 +112,7 @@ CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, C
   return CUDA_SUCCESS;
 }
 CUresult sim_cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
+  LOCKED;
   NEED(count && module, "a null argument");
   *count = 0;
   for (uint32_t i = 0; i < module->module->funcs.count; i++) *count += module->module->funcs.data[i]->is_entry;
@@ -113,6 +120,7 @@ CUresult sim_cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
 }
 // A library is a module here: everything is loaded at once, on the current context's device.
 CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values, unsigned num_jit, CUlibraryOption *options, void **values, unsigned num_options) {
+  LOCKED;
   (void)options; (void)values; (void)num_options;
   CUmodule m = NULL;
   CUresult r = load(&m, image, num_jit, jit, jit_values);
@@ -120,19 +128,22 @@ CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_opti
   return r;
 }
 static CUmodule module_of(CUlibrary l) { return (CUmodule)(void *)l; }
-CUresult sim_cuLibraryUnload(CUlibrary library) { return sim_cuModuleUnload(module_of(library)); }
+CUresult sim_cuLibraryUnload(CUlibrary library) { LOCKED; return sim_cuModuleUnload(module_of(library)); }
 CUresult sim_cuLibraryGetModule(CUmodule *module, CUlibrary library) {
+  LOCKED;
   *module = module_of(library);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
+  LOCKED;
   CUfunction f = NULL;
   CUresult r = sim_cuModuleGetFunction(&f, module_of(library), name);
   if (!r) *kernel = (CUkernel)(void *)f;
   return r;
 }
-CUresult sim_cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary library, const char *name) { return sim_cuModuleGetGlobal(address, size, module_of(library), name); }
+CUresult sim_cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary library, const char *name) { LOCKED; return sim_cuModuleGetGlobal(address, size, module_of(library), name); }
 CUresult sim_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
+  LOCKED;
   *function = (CUfunction)(void *)kernel;
   return CUDA_SUCCESS;
 }
@@ -142,16 +153,19 @@ CUresult sim_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 static Function *function_of(CUfunction f) { return (Function *)(void *)f; }
 
 CUresult sim_cuFuncGetModule(CUmodule *module, CUfunction function) {
+  LOCKED;
   NEED(module && function, "a null argument");
   *module = function_of(function)->module->handle;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncGetName(const char **name, CUfunction function) {
+  LOCKED;
   NEED(name && function, "a null argument");
   *name = function_of(function)->name;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
+  LOCKED;
   NEED(function && index < function_of(function)->num_params, "the kernel has no parameter %zu", index);
   const Symbol *s = function_of(function)->params[index];
   if (offset) *offset = s->addr;
@@ -159,6 +173,7 @@ CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offse
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  LOCKED;
   (void)config;
   NEED(function, "no function");
   return CUDA_SUCCESS;
@@ -174,6 +189,7 @@ static uint32_t registers(const Function *f) {
 }
 
 CUresult sim_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+  LOCKED;
   NEED(value && function, "a null argument");
   const Function *f = function_of(function);
   uint32_t threads = volume(f->reqntid) ? volume(f->reqntid) : volume(f->maxntid);
@@ -196,6 +212,7 @@ CUresult sim_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  LOCKED;
   CONTEXT;
   NEED(function, "no function");
   Function *f = function_of(function);
@@ -210,10 +227,12 @@ CUresult sim_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
   }
 }
 CUresult sim_cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device) {
+  LOCKED;
   (void)device;
   return sim_cuFuncGetAttribute(value, attribute, (CUfunction)(void *)kernel);
 }
 CUresult sim_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+  LOCKED;
   (void)device;
   return sim_cuFuncSetAttribute((CUfunction)(void *)kernel, attribute, value);
 }
@@ -270,6 +289,7 @@ static CUresult gather_params(const Function *f, void **params, void **extra, ui
 }
 
 CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
+  LOCKED;
   CONTEXT;
   NEED(config && function, "a null argument");
   Function *f = function_of(function);
@@ -297,16 +317,19 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   return r;
 }
 CUresult sim_cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params, void **extra) {
+  LOCKED;
   CUlaunchConfig c = {.gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx, .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream};
   return sim_cuLaunchKernelEx(&c, function, params, extra);
 }
 CUresult sim_cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params) {
+  LOCKED;
   CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
   CUlaunchConfig c = {.gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx, .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream, .attrs = &a, .numAttrs = 1};
   return sim_cuLaunchKernelEx(&c, function, params, NULL);
 }
 
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int block, size_t dynamic_shared, unsigned flags) {
+  LOCKED;
   (void)flags;
   CONTEXT;
   NEED(count && function && block > 0, "a null argument or an empty block");
@@ -314,9 +337,11 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CU
   return CUDA_SUCCESS;
 }
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block, size_t dynamic_shared) {
+  LOCKED;
   return sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, function, block, dynamic_shared, 0);
 }
 CUresult sim_cuOccupancyMaxActiveClusters(int *count, CUfunction function, const CUlaunchConfig *config) {
+  LOCKED;
   CONTEXT;
   NEED(count && function && config, "a null argument");
   uint64_t cluster = 1;
@@ -329,6 +354,7 @@ CUresult sim_cuOccupancyMaxActiveClusters(int *count, CUfunction function, const
   return CUDA_SUCCESS;
 }
 CUresult sim_cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) {
+  LOCKED;
   (void)config;
   NEED(size && function, "a null argument");
   *size = function_of(function)->nonportable_cluster ? MAX_CLUSTER : 8;

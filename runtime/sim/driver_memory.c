@@ -15,6 +15,7 @@
 // ------------------------------------------------------------------------------------------------------- allocation
 
 CUresult sim_cuMemGetInfo(size_t *free_bytes, size_t *total) {
+  LOCKED;
   CONTEXT;
   *free_bytes = context->device->total_mem - context->device->used_mem;
   *total = context->device->total_mem;
@@ -29,16 +30,19 @@ static CUresult allocate(uint64_t *address, size_t size, AllocKind kind) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuMemAlloc(CUdeviceptr *address, size_t size) {
+  LOCKED;
   uint64_t a = 0;
   CUresult r = allocate(&a, size, ALLOC_DEVICE);
   if (!r) *address = a;
   return r;
 }
 CUresult sim_cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream) {
+  LOCKED;
   (void)stream;
   return sim_cuMemAlloc(address, size);
 }
 CUresult sim_cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+  LOCKED;
   (void)element;
   *pitch = (width + 511) / 512 * 512;
   return sim_cuMemAlloc(address, *pitch * height);
@@ -51,12 +55,14 @@ static CUresult release(uint64_t address, bool host) {
   device_free(d, address);
   return CUDA_SUCCESS;
 }
-CUresult sim_cuMemFree(CUdeviceptr address) { return release(address, false); }
+CUresult sim_cuMemFree(CUdeviceptr address) { LOCKED; return release(address, false); }
 CUresult sim_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  LOCKED;
   (void)stream;
   return release(address, false);
 }
 CUresult sim_cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags) {
+  LOCKED;
   (void)flags;
   uint64_t a = 0;
   CUresult r = allocate(&a, size, ALLOC_HOST);
@@ -64,23 +70,27 @@ CUresult sim_cuMemAllocManaged(CUdeviceptr *address, size_t size, unsigned flags
   return r;
 }
 CUresult sim_cuMemAllocHost(void **address, size_t size) {
+  LOCKED;
   uint64_t a = 0;
   CUresult r = allocate(&a, size, ALLOC_HOST);
   if (!r) *address = (void *)(uintptr_t)a;
   return r;
 }
 CUresult sim_cuMemHostAlloc(void **address, size_t size, unsigned flags) {
+  LOCKED;
   (void)flags;
   return sim_cuMemAllocHost(address, size);
 }
-CUresult sim_cuMemFreeHost(void *address) { return release((uintptr_t)address, true); }
+CUresult sim_cuMemFreeHost(void *address) { LOCKED; return release((uintptr_t)address, true); }
 CUresult sim_cuMemHostGetDevicePointer(CUdeviceptr *address, void *host, unsigned flags) {
+  LOCKED;
   (void)flags;
   NEED(driver_find((uintptr_t)host, NULL), "%p is no pinned memory", host);
   *address = (uintptr_t)host;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr address) {
+  LOCKED;
   Alloc *a = driver_find(address, NULL);
   NEED(a, "%#llx is not allocated", address);
   if (base) *base = a->base;
@@ -88,6 +98,7 @@ CUresult sim_cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr a
   return CUDA_SUCCESS;
 }
 CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+  LOCKED;
   Device *d = NULL;
   Alloc *a = driver_find(address, &d);
   NEED(a, "%#llx is not allocated", address);
@@ -188,26 +199,28 @@ static CUresult set(CUstream stream, uint64_t to, uint32_t value, uint32_t eleme
   return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = element, .size = count});
 }
 static bool known(uint64_t a) { return driver_find(a, NULL) != NULL; }
-CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { return copy(s, to, from, size, known(to), known(from)); }
-CUresult sim_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) { return sim_cuMemcpyAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream s) { return copy(s, to, (uintptr_t)from, size, true, false); }
-CUresult sim_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) { return sim_cuMemcpyHtoDAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream s) { return copy(s, (uintptr_t)to, from, size, false, true); }
-CUresult sim_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) { return sim_cuMemcpyDtoHAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { return copy(s, to, from, size, true, true); }
-CUresult sim_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) { return sim_cuMemcpyDtoDAsync(to, from, size, NULL); }
+CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, to, from, size, known(to), known(from)); }
+CUresult sim_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyAsync(to, from, size, NULL); }
+CUresult sim_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream s) { LOCKED; return copy(s, to, (uintptr_t)from, size, true, false); }
+CUresult sim_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) { LOCKED; return sim_cuMemcpyHtoDAsync(to, from, size, NULL); }
+CUresult sim_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, (uintptr_t)to, from, size, false, true); }
+CUresult sim_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyDtoHAsync(to, from, size, NULL); }
+CUresult sim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, to, from, size, true, true); }
+CUresult sim_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyDtoDAsync(to, from, size, NULL); }
 CUresult sim_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size, CUstream s) {
+  LOCKED;
   (void)tc; (void)fc;
   return copy(s, to, from, size, true, true);
 }
-CUresult sim_cuMemcpyPeer(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size) { return sim_cuMemcpyPeerAsync(to, tc, from, fc, size, NULL); }
-CUresult sim_cuMemsetD8Async(CUdeviceptr to, unsigned char v, size_t n, CUstream s) { return set(s, to, v, 1, n); }
-CUresult sim_cuMemsetD16Async(CUdeviceptr to, unsigned short v, size_t n, CUstream s) { return set(s, to, v, 2, n); }
-CUresult sim_cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s) { return set(s, to, v, 4, n); }
-CUresult sim_cuMemsetD8(CUdeviceptr to, unsigned char v, size_t n) { return set(NULL, to, v, 1, n); }
-CUresult sim_cuMemsetD16(CUdeviceptr to, unsigned short v, size_t n) { return set(NULL, to, v, 2, n); }
-CUresult sim_cuMemsetD32(CUdeviceptr to, unsigned v, size_t n) { return set(NULL, to, v, 4, n); }
+CUresult sim_cuMemcpyPeer(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size) { LOCKED; return sim_cuMemcpyPeerAsync(to, tc, from, fc, size, NULL); }
+CUresult sim_cuMemsetD8Async(CUdeviceptr to, unsigned char v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 1, n); }
+CUresult sim_cuMemsetD16Async(CUdeviceptr to, unsigned short v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 2, n); }
+CUresult sim_cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 4, n); }
+CUresult sim_cuMemsetD8(CUdeviceptr to, unsigned char v, size_t n) { LOCKED; return set(NULL, to, v, 1, n); }
+CUresult sim_cuMemsetD16(CUdeviceptr to, unsigned short v, size_t n) { LOCKED; return set(NULL, to, v, 2, n); }
+CUresult sim_cuMemsetD32(CUdeviceptr to, unsigned v, size_t n) { LOCKED; return set(NULL, to, v, 4, n); }
 CUresult sim_cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *user) {
+  LOCKED;
   NEED(fn, "no function");
   return driver_submit(stream, &(Work){.kind = WORK_HOST, .fn = fn, .user = user});
 }
@@ -215,6 +228,7 @@ CUresult sim_cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *user) {
 // --------------------------------------------------------------------------------------------------------- streams
 
 CUresult sim_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
+  LOCKED;
   CONTEXT;
   CUstream s = calloc(1, sizeof *s), head = &sim_driver()->legacy;
   if (!s) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -223,8 +237,9 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int pr
   *stream = s;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuStreamCreate(CUstream *stream, unsigned flags) { return sim_cuStreamCreateWithPriority(stream, flags, 0); }
+CUresult sim_cuStreamCreate(CUstream *stream, unsigned flags) { LOCKED; return sim_cuStreamCreateWithPriority(stream, flags, 0); }
 CUresult sim_cuStreamDestroy(CUstream stream) {
+  LOCKED;
   for (CUstream *at = &sim_driver()->legacy.next; *at; at = &(*at)->next)
     if (*at == stream) {
       *at = stream->next;
@@ -234,26 +249,31 @@ CUresult sim_cuStreamDestroy(CUstream stream) {
   return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no such stream");
 }
 CUresult sim_cuStreamSynchronize(CUstream stream) {
+  LOCKED;
   CONTEXT;
   if (stream_of(stream)->capture) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
   return CUDA_SUCCESS;
 }
-CUresult sim_cuStreamQuery(CUstream stream) { return sim_cuStreamSynchronize(stream); }
+CUresult sim_cuStreamQuery(CUstream stream) { LOCKED; return sim_cuStreamSynchronize(stream); }
 CUresult sim_cuStreamGetFlags(CUstream stream, unsigned *flags) {
+  LOCKED;
   *flags = stream_of(stream)->flags;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamGetPriority(CUstream stream, int *priority) {
+  LOCKED;
   *priority = stream_of(stream)->priority;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamGetCtx(CUstream stream, CUcontext *out) {
+  LOCKED;
   CONTEXT;
   CUstream s = stream_of(stream);
   *out = s->context ? s->context : context;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  LOCKED;
   (void)flags;
   CONTEXT;
   NEED(event, "no event");
@@ -263,6 +283,7 @@ CUresult sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
+  LOCKED;
   (void)flags;
   CONTEXT;
   NEED(callback, "no function");
@@ -271,6 +292,7 @@ CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, voi
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
+  LOCKED;
   (void)mode;
   CONTEXT;
   CUstream s = stream_of(stream);
@@ -281,6 +303,7 @@ CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   return s->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  LOCKED;
   CONTEXT;
   CUstream s = stream_of(stream);
   if (!s->capture) return driver_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
@@ -292,10 +315,12 @@ CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  LOCKED;
   *status = stream_of(stream)->capture ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  LOCKED;
   *mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   return CUDA_SUCCESS;
 }
@@ -308,6 +333,7 @@ static double now(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 CUresult sim_cuEventCreate(CUevent *event, unsigned flags) {
+  LOCKED;
   CONTEXT;
   *event = calloc(1, sizeof **event);
   if (!*event) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -315,11 +341,13 @@ CUresult sim_cuEventCreate(CUevent *event, unsigned flags) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuEventDestroy(CUevent event) {
+  LOCKED;
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
   free(event);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuEventRecord(CUevent event, CUstream stream) {
+  LOCKED;
   CONTEXT;
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
   event->capture = stream_of(stream)->capture;
@@ -328,16 +356,19 @@ CUresult sim_cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  LOCKED;
   (void)flags;
   return sim_cuEventRecord(event, stream);
 }
 CUresult sim_cuEventSynchronize(CUevent event) {
+  LOCKED;
   CONTEXT;
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
   return event->capture ? driver_fail(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a captured stream") : CUDA_SUCCESS;
 }
-CUresult sim_cuEventQuery(CUevent event) { return sim_cuEventSynchronize(event); }
+CUresult sim_cuEventQuery(CUevent event) { LOCKED; return sim_cuEventSynchronize(event); }
 CUresult sim_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+  LOCKED;
   CONTEXT;
   if (!start || !end || !start->recorded || !end->recorded || (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
     return driver_fail(CUDA_ERROR_INVALID_HANDLE, "an event that has no time");
@@ -348,24 +379,28 @@ CUresult sim_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 // ---------------------------------------------------------------------------------------------------------- graphs
 
 CUresult sim_cuGraphCreate(CUgraph *graph, unsigned flags) {
+  LOCKED;
   (void)flags;
   CONTEXT;
   *graph = calloc(1, sizeof **graph);
   return *graph ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult sim_cuGraphDestroy(CUgraph graph) {
+  LOCKED;
   NEED(graph, "no graph");
   free_work(graph);
   free(graph);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
+  LOCKED;
   NEED(graph && count, "no graph");
   for (size_t i = 0; nodes && i < *count; i++) nodes[i] = i < graph->count ? (CUgraphNode)(void *)&graph->work[i] : NULL;
   *count = graph->count;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, uint64_t flags) {
+  LOCKED;
   (void)flags;
   CONTEXT;
   NEED(exec && graph, "no graph");
@@ -375,18 +410,21 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, uint6
   *exec = e;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) { return sim_cuGraphInstantiateWithFlags(exec, graph, flags); }
+CUresult sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) { LOCKED; return sim_cuGraphInstantiateWithFlags(exec, graph, flags); }
 CUresult sim_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t log_size) {
+  LOCKED;
   if (error_node) *error_node = NULL;
   if (log && log_size) *log = 0;
   return sim_cuGraphInstantiateWithFlags(exec, graph, 0);
 }
 CUresult sim_cuGraphUpload(CUgraphExec exec, CUstream stream) {
+  LOCKED;
   (void)exec; (void)stream;
   CONTEXT;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  LOCKED;
   CONTEXT;
   NEED(exec, "no graph");
   for (uint32_t i = 0; i < exec->graph.count; i++) {
@@ -396,6 +434,7 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   return CUDA_SUCCESS;
 }
 CUresult sim_cuGraphExecDestroy(CUgraphExec exec) {
+  LOCKED;
   NEED(exec, "no graph");
   free_work(&exec->graph);
   free(exec);
@@ -408,6 +447,7 @@ CUresult sim_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, 
                                     const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,
                                     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                     CUtensorMapFloatOOBfill fill) {
+  LOCKED;
   NEED(map && dims && box && element_strides && (strides || rank <= 1), "a null argument");
   NEED((uintptr_t)map % 64 == 0, "the tensor map must be aligned to 64 bytes");
   NEED(rank >= 1 && rank <= TENSORMAP_MAX_RANK, "rank %u: a tensor map has 1 to %d dimensions", rank, TENSORMAP_MAX_RANK);
@@ -426,6 +466,7 @@ CUresult sim_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, 
   return CUDA_SUCCESS;
 }
 CUresult sim_cuTensorMapReplaceAddress(CUtensorMap *map, void *base) {
+  LOCKED;
   TensorMap m;
   NEED(map && tensormap_unpack(map, &m), "not a tensor map");
   m.address = (uintptr_t)base;

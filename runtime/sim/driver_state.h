@@ -2,6 +2,8 @@
 #ifndef TILE_RUNTIME_SIM_DRIVER_STATE_H
 #define TILE_RUNTIME_SIM_DRIVER_STATE_H
 
+#include <pthread.h>
+
 #include "runtime/sim/driver.h"
 #include "runtime/sim/sim.h"
 
@@ -29,14 +31,26 @@ typedef struct SimDriver {
   Sim sim;
   bool ready;
   struct CUctx_st primary[64];
-  CUcontext stack[MAX_CONTEXT_STACK];   // current context; one for all threads of the process
-  uint32_t depth;
   CUmodule modules;                     // all that are loaded
   struct CUstream_st legacy;            // the default stream; head of the list of all streams
-  char message[2048];                   // why a call was refused
+  uint64_t generation;                  // sim_reset's count: what a thread remembers of an earlier one does not count
 } SimDriver;
 
+// What is a thread's own.
+typedef struct {
+  uint64_t generation;
+  CUcontext stack[MAX_CONTEXT_STACK];   // the current context is on top
+  uint32_t depth;
+  char message[2048];                   // why a call was refused
+  char report[16384];                   // what a kernel did wrong, copied
+} SimThread;
+
 SimDriver *sim_driver(void);
+SimThread *sim_thread(void);
+// The driver is one thread's at a time: each of its functions begins with LOCKED and gives it back when it returns.
+SimDriver *driver_lock(void);
+void driver_unlock(SimDriver **locked);
+#define LOCKED __attribute__((cleanup(driver_unlock), unused)) SimDriver *locked_ = driver_lock()
 // Records why and returns code.
 CUresult driver_fail(CUresult code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 CUresult driver_context(CUcontext *out);         // the current one, which must exist and not have failed

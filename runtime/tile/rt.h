@@ -120,7 +120,8 @@ typedef struct tile_hooks {
 
 typedef struct tile_device tile_device;
 
-/* spec: "gpu" or "gpu:N" (the CUDA driver, found by dlopen), "sim" (the PTX simulator), "interp" (the IR interpreter).
+/* spec: "gpu" or "gpu:N" (the CUDA driver, found by dlopen), "sim" or "sim:N" (the PTX simulator; TILE_SIM_DEVICES says how many),
+ * "interp" (the IR interpreter). libtile-rt has no interpreter, and finds the simulator as libtile-sim.so.
  * NULL: what TILE_DEVICE says, else the first of gpu, sim, interp that opens.
  * A gpu device uses the CUDA primary context of its ordinal, as PyTorch does, so pointers and streams can be shared. */
 TILE_API tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error);
@@ -215,6 +216,10 @@ typedef struct tile_launch_options {
 } tile_launch_options;
 #define TILE_LAUNCH_OPTIONS_INIT { sizeof(tile_launch_options), { 1, 1, 1 }, NULL }
 
+/* What a launch checks, and besides that every pointer is memory that the kernel's device can reach. Launches nothing: for
+ * looking for mistakes, as asking the driver takes microseconds. */
+TILE_API tile_status tile_kernel_check(const tile_kernel *kernel, const tile_launch_options *options, const tile_arg *args, size_t num_args,
+                                       tile_error **error);
 /* Scratch memory for launches on grids of up to this many programs; other kernels need no call. A launch gets it itself, but
  * not while its stream is being captured into a graph, when it would be an error. Everything else that a launch needs is there
  * once the kernel is loaded, so it may be captured. */
