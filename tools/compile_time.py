@@ -58,6 +58,11 @@ def main():
             f.write(SOURCE + "".join(deep(d) for d in range(1, 11)))
         measure("vector_add", runs, [tilec, "examples/vector_add.tile", "-o", out])
         measure("softmax", runs, [tilec, "examples/softmax.tile", "-s", "*fp32:16,*fp32:16,i32:16,i32:16,i32,i32,1024", "-o", out])
+        half, whole = "*fp16:16", "i32:16"
+        measure("matmul 128x256x64", runs, [tilec, "examples/matmul.tile", "-k", "matmul_kernel", "-w", "8", "--num-stages=3", "-o", out,
+                                            "-s", ",".join([half] * 3 + [whole] * 4 + ["1", whole, "1", whole, "1", "128,256,64,8"])])
+        measure("attention 128x128, D 128", runs, [tilec, "examples/attention.tile", "-k", "attention_fwd", "-w", "8", "--num-stages=3", "-o", out,
+                                                   "-s", ",".join([half] * 4 + [whole, "fp32", "128,128,128,False"])])
         few = max(1, runs // 4)
         measure("block of 4 x 65536", few, [tilec, source, "-k", "block", "-s", "*fp32:16,*fp32:16,4,65536", "-o", out])
         for depth in range(1, 11):
