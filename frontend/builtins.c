@@ -63,7 +63,11 @@ const BuiltinRow *builtin_row_of(const char *canonical) {
     const BuiltinRow *r = python_row(last);
     return r ? r : builtin_find(last);
   }
-  case SPACE_TL: return builtin_find(last);
+  case SPACE_TL:
+    // Names of Triton 2: the maximum of two operands, where tl.max reduces one.
+    if (strcmp(canonical, "tl.math.max") == 0) return builtin_find("maximum");
+    if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
+    return builtin_find(last);
   case SPACE_LIBDEVICE: return is_exact_libdevice(last) ? NULL : builtin_find(last);
   default: return NULL;
   }

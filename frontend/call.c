@@ -300,7 +300,8 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
-    if (near) diag_note(L->ctx, (Span){0, 0}, "the nearest that exists is `%s`", near);
+    if (strstr(last, "tensormap")) diag_note(L->ctx, (Span){0, 0}, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+    else if (near) diag_note(L->ctx, (Span){0, 0}, "the nearest that exists is `%s`", near);
     return NULL;
   }
   CallArgs a = self ? with_self(L, self, args) : *args;

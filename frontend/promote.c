@@ -437,10 +437,18 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   return lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
 }
 
+// In a kernel lists are tuples: x.shape == [16, 16].
+static CtValue *list_as_tuple(Lower *L, CtValue *v) {
+  v = ct_unwrap(v);
+  return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;
+}
+
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!a || !b) return NULL;
   L->b.span = span;
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
+  bool compares = op == PYOP_EQ || op == PYOP_NE;
+  if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
   bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;   // tuple + list too
   if (ca && cb && !joins) {
     CtValue *r = comptime_binary(L->ct, op, ca, cb, span);
