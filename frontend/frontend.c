@@ -232,6 +232,9 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
     if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
       return diag_error(ctx, kernel->params[i].node->span, "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
+  for (uint32_t i = 0; i < kernel->num_params; i++)
+    if (kernel->params[i].is_constexpr && (kernel->params[i].do_not_specialize || kernel->params[i].do_not_specialize_on_alignment))
+      return diag_error(ctx, kernel->params[i].node->span, "parameter `%s` is a constexpr and in do_not_specialize: a constant is always specialised", kernel->params[i].name);
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .ct = fe->ct, .module = m, .options = launch};

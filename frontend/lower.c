@@ -373,6 +373,42 @@ static const Cont *new_cont(Lower *L, const NodeList *list, uint32_t from, const
   return k;
 }
 
+static Node *new_node(Lower *L, NodeKind kind, Span span) {
+  Node *n = arena_new(&L->ctx->arena, Node);
+  n->kind = (uint8_t)kind;
+  n->depth = 1;
+  n->span = span;
+  return n;
+}
+
+static void append(Lower *L, NodeList *list, Node *n) { vec_push(&L->ctx->arena, list, n); }
+
+// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) where the body has ended. NULL after a diagnostic.
+static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
+  Term *t = lower_expr(L, item->pair.first);
+  if (!t) return NULL;
+  Term *enter = t->kind == TERM_TUPLE && t->tuple.cls ? lower_find_method(L, t, "__enter__") : NULL;
+  if (!enter || !lower_find_method(L, t, "__exit__")) {
+    lower_error(L, item->span, "`with` needs an object that has __enter__ and __exit__, not %s", term_describe(L, t));
+    return NULL;
+  }
+  Term *value = lower_call_positional(L, enter, NULL, 0, item->span);
+  if (!value) return NULL;
+  if (item->pair.second) lower_assign_target(L, item->pair.second, value, false, true);
+  Node *object = new_node(L, NODE_NAME, item->span), *method = new_node(L, NODE_ATTRIBUTE, item->span), *call = new_node(L, NODE_CALL, item->span),
+       *statement = new_node(L, NODE_EXPR_STMT, item->span);
+  object->name.id = intern(L->ctx, arena_printf(&L->ctx->arena, "with %u", item->span.begin));   // no name that a program can have
+  scope_set(L, &L->frame->scope, object->name.id, t, item->span, 0);
+  method->attr.first = object;
+  method->attr.name = intern(L->ctx, "__exit__");
+  call->call.func = method;
+  for (int i = 0; i < 3; i++) append(L, &call->call.args, new_node(L, NODE_NONE, item->span));
+  statement->unary.value = call;
+  NodeList *body = arena_new(&L->ctx->arena, NodeList);
+  append(L, body, statement);
+  return new_cont(L, body, 0, rest);
+}
+
 typedef struct { const Cont *rest; const LiveOut *out; } Guarded;
 static void arm_rest(Lower *L, void *user) {
   Guarded *g = user;
@@ -402,7 +438,10 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
     k = rest;
     if (s->kind == NODE_WITH) {
-      k = new_cont(L, &s->with.body, 0, rest);
+      L->b.span = s->span;
+      const Cont *after = rest;
+      for (uint32_t i = 0; i < s->with.items.count && after; i++) after = enter_context(L, s->with.items.data[i], after);
+      k = after ? new_cont(L, &s->with.body, 0, after) : rest;
     } else if (s->kind == NODE_IF) {
       L->b.span = s->span;
       Term *c = lower_expr(L, s->cond.test);
