@@ -87,8 +87,9 @@ uint32_t proxy_store_begin(AsyncOp *op) {
 // ---- marks
 
 static void set_marks(Grid *g, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t who) {
+  if (!bytes) return;
   if (!a->marks) {
-    if (a->size > SIZE_LIMIT || !bytes) return;
+    if (a->size > SIZE_LIMIT) return;
     a->marks = calloc(a->size / GRANULE + 1, sizeof *a->marks);
   }
   GlobalMark m = {g->sim->proxy_clock, who};

@@ -44,6 +44,7 @@ static const Case cases[] = {
    "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, NULL, AT9, 9},
 #define STAGE BAR "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; add.u32 %r3, %t, 1000; st.shared.u32 [%r2], %r3; fence.proxy.async; bar.sync 0; @%p1 bra L1; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 256; cp.async.bulk.commit_group;"
   {"bulk store read back", STAGE "cp.async.bulk.wait_group 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, NULL, AT9, 1009},
+  {"bulk store of nothing", STAGE "mov.b32 %r6, 0; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], %r6; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 9, 1009},
   {"bulk store read back too early", STAGE "cp.async.bulk.wait_group.read 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, "asynchronous operation misused", 0, 0},
   {"bulk store overwritten too early", STAGE "cp.async.bulk.wait_group.read 0; st.global.u32 [%d1+16], %t; L1:", 64, 0, "asynchronous operation misused", 0, 0},
   {"bulk store copied back too early", STAGE "cp.async.bulk.wait_group.read 0; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L1:\n" WAIT(0),
