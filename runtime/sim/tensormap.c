@@ -160,7 +160,7 @@ void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32
   for (uint32_t i = 0; i + 4 <= bytes; i += 4) {
     uint32_t v;
     memcpy(&v, dst + i, 4);
-    v &= ~0x1fffu;
+    v = (v & 0x7fffffff) > 0x7f800000 ? 0x7fffe000 : (v + 0xfff + (v >> 13 & 1)) & ~0x1fffu;
     memcpy(dst + i, &v, 4);
   }
 }

@@ -46,7 +46,7 @@ typedef bool (*TensorMapRunFn)(void *user, const TensorMapRun *run);   // false 
 // Visits the box at `coords` (one per dimension, innermost first) laid out from shared address `shared`. Each byte of the
 // box in shared memory is visited once. For out-of-bounds runs `global` is 0.
 bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, TensorMapRunFn fn, void *user);
-// Elements as a load brings them: tf32 keeps the upper 19 bits of what lies in memory.
+// Elements as a load brings them: tf32 is rounded to nearest even, as an H200 does (the .ftz types change nothing more).
 void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 // What an out-of-bounds element reads as, in little-endian bytes repeated over the run.
 void tensormap_fill(const TensorMap *m, uint8_t *bytes, uint32_t count);
