@@ -151,8 +151,8 @@ ExecResult async_read_bulk(AsyncOp *op) {
   AsyncBulk *b = &op->bulk;
   if (b->read_done || b->src.cta == NULL) return EXEC_NEXT;
   // Swizzling permutes 16-byte chunks within 1 KB of the address, which an aligned box does not leave.
-  if (b->buffer_cap < b->extent) {
-    b->buffer = realloc(b->buffer, b->extent);
+  if (!b->buffer || b->buffer_cap < b->extent) {
+    b->buffer = realloc(b->buffer, b->extent + 1u);
     b->buffer_cap = b->extent;
   }
   memcpy(b->buffer, shared_host(b->src), b->extent);
