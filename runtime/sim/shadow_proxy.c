@@ -13,7 +13,7 @@
 
 #include "runtime/sim/shadow.h"
 
-enum { GRANULE = 16, SIZE_LIMIT = 1 << 28, STORE_DONE = -1 };
+enum { GRANULE = 16, SIZE_LIMIT = 1 << 28, STORE_DONE = -1, FENCE_SLOTS = 1 << 16 };
 #define WHO_RELEASED (1u << 30)
 #define WHO_STORE (1u << 31)
 #define WHO_NUMBER (WHO_RELEASED - 1)
@@ -23,7 +23,7 @@ typedef struct MapAcquire { uint64_t addr; const Warp *warp; uint32_t stamp, clo
 typedef struct { uint64_t thread; uint32_t serial, group; } OpenStore;
 typedef struct GridProxy {
   uint32_t begin;                      // proxy_clock when the grid began
-  struct { uint32_t async, release; } *fences;   // stamp of each CTA's latest
+  struct { uint32_t async, release; } fences[FENCE_SLOTS];   // stamps of each CTA's latest; CTAs that far apart share a slot
   int32_t *store_pc;                   // by serial; STORE_DONE once waited for
   uint32_t num_stores, cap_stores;
   OpenStore *open;
@@ -32,19 +32,19 @@ typedef struct GridProxy {
 
 static GridProxy *grid_proxy(const Grid *g) { return g->shadow ? ((const GridShadow *)g->shadow)->proxy : NULL; }
 static uint32_t cta_number(const Cta *c) { return (uint32_t)c->linear & WHO_NUMBER; }
+static uint32_t slot_of(uint32_t who) { return (who & WHO_NUMBER) % FENCE_SLOTS; }
 static uint64_t thread_key(const Warp *w, int lane) { return w->cta->linear << 11 | (uint64_t)w->id << 5 | (uint32_t)lane; }
 
 void proxy_grid_begin(Grid *g) {
   GridProxy *p = calloc(1, sizeof *p);
   p->begin = ++g->sim->proxy_clock;
-  p->fences = calloc(g->num_ctas, sizeof *p->fences);
   ((GridShadow *)g->shadow)->proxy = p;
 }
 
 void proxy_grid_end(Grid *g) {
   GridProxy *p = grid_proxy(g);
   if (!p) return;
-  free(p->fences), free(p->store_pc), free(p->open), free(p);
+  free(p->store_pc), free(p->open), free(p);
   ((GridShadow *)g->shadow)->proxy = NULL;
 }
 
@@ -125,7 +125,7 @@ ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a) {
 static bool unfenced(const Warp *w, const GlobalMark *m) {
   const GridProxy *p = grid_proxy(w->grid);
   if (m->stamp < p->begin || (m->who & WHO_STORE)) return false;
-  return p->fences[m->who & WHO_NUMBER].async <= m->stamp && p->fences[cta_number(w->cta)].async <= m->stamp;
+  return p->fences[slot_of(m->who)].async <= m->stamp && p->fences[slot_of(cta_number(w->cta))].async <= m->stamp;
 }
 
 static ExecResult check_async(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr, uint32_t bytes, bool write) {
@@ -198,9 +198,9 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
       if (r != EXEC_NEXT) return r;
     }
   } else if (has_mod(in, M_tensormap_generic)) {
-    p->fences[cta_number(w->cta)].release = ++w->grid->sim->proxy_clock;
+    p->fences[slot_of(cta_number(w->cta))].release = ++w->grid->sim->proxy_clock;
   } else if (has_mod(in, M_async) && !has_mod(in, M_shared_cta) && !has_mod(in, M_shared_cluster)) {
-    p->fences[cta_number(w->cta)].async = ++w->grid->sim->proxy_clock;
+    p->fences[slot_of(cta_number(w->cta))].async = ++w->grid->sim->proxy_clock;
   }
   return EXEC_NEXT;
 }
@@ -217,7 +217,7 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
   const GlobalMark *newest = NULL;
   for (const GlobalMark *m = marks_of(a, addr), *last = marks_of(a, addr + TENSORMAP_BYTES - 1); m <= last; m++) {
     if (m->stamp < p->begin) continue;
-    if (!(m->who & (WHO_RELEASED | WHO_STORE)) && p->fences[m->who & WHO_NUMBER].release <= m->stamp)
+    if (!(m->who & (WHO_RELEASED | WHO_STORE)) && p->fences[slot_of(m->who)].release <= m->stamp)
       return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written by CTA %u in this launch, which executed neither tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since",
                         (unsigned long long)addr, m->who & WHO_NUMBER);
     if (!newest || m->stamp > newest->stamp) newest = m;
