@@ -143,14 +143,18 @@ static bool parse_bracket_list(Arena *a, const char *s, StrList *out) {
   return out->count > 0 && out->count <= 5;
 }
 
-static ArgSpec *parse_desc(Arena *a, const char *open, ArgSpec *out, tile_error **error) {
+enum { MAX_NESTING = 16 };   // specs in specs
+
+static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error **error);
+
+static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *out, tile_error **error) {
   static const char form[] = "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])";
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': %s", out->text, form);
   StrList parts = split_commas(a, open + 1, end - 1);
   out->kind = ARG_DESC;
-  if (parts.count < 2 || !parse_bracket_list(a, parts.data[1], &out->block)) return BAD("'%s': %s", out->text, form);
-  if (!(out->base = run_spec_parse(a, parts.data[0], error))) return NULL;
+  if (parts.count < 2 || depth == MAX_NESTING || !parse_bracket_list(a, parts.data[1], &out->block)) return BAD("'%s': %s", out->text, form);
+  if (!(out->base = parse_at(a, parts.data[0], depth + 1, error))) return NULL;
   if (out->base->kind != ARG_BUFFER && out->base->kind != ARG_FILE && out->base->kind != ARG_ALIAS)
     return BAD("'%s': a descriptor is made of a buffer, and '%s' is none", out->text, parts.data[0]);
   for (uint32_t i = 2; i < parts.count; i++) {
@@ -175,7 +179,8 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
 }
 
 // (SPEC, SPEC, …), of the namedtuple `name` where one is given.
-static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, ArgSpec *out, tile_error **error) {
+static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32_t depth, ArgSpec *out, tile_error **error) {
+  if (depth == MAX_NESTING) return BAD("'%.40s…': tuples nest deeper than %d", out->text, MAX_NESTING);
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
   StrList parts = split_commas(a, open + 1, end - 1);
@@ -185,11 +190,11 @@ static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, ArgSpe
   out->num_items = parts.count;
   out->items = arena_array(a, ArgSpec *, parts.count + 1);
   for (uint32_t i = 0; i < parts.count; i++)
-    if (!(out->items[i] = run_spec_parse(a, parts.data[i], error))) return NULL;
+    if (!(out->items[i] = parse_at(a, parts.data[i], depth + 1, error))) return NULL;
   return out;
 }
 
-ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
+static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error **error) {
   ArgSpec *s = arena_new(a, ArgSpec);
   s->text = text;
   if (!strcasecmp(text, "none")) return s;
@@ -202,13 +207,13 @@ ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
   if (parse_number(text, s)) return s;
   size_t n = name_length(text);
   const char *name = arena_strndup(a, text, n), *rest = text + n;
-  if (n && !strcmp(name, "desc") && *rest == '(') return parse_desc(a, rest, s, error);
-  if (!strcmp(name, "constexpr") && *rest == '(' && closing(rest) == strlen(rest) - 1) {
+  if (n && !strcmp(name, "desc") && *rest == '(') return parse_desc(a, rest, depth, s, error);
+  if (!strcmp(name, "constexpr") && *rest == '(' && rest[1] && closing(rest) == strlen(rest) - 1) {
     s->kind = ARG_CONSTEXPR;
     s->name = arena_strndup(a, rest + 1, strlen(rest) - 2);
     return s;
   }
-  if (*rest == '(') return parse_tuple(a, name, rest, s, error);
+  if (*rest == '(') return parse_tuple(a, name, rest, depth, s, error);
   if (n && (*rest == ':' || *rest == '[')) {
     if (!dtype_find(name, &s->dtype) || dtype_info[s->dtype].cls == DTCLASS_VOID)
       return BAD("'%s': there is no dtype '%s'; there are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64", text, name);
@@ -231,3 +236,5 @@ ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) {
   }
   return BAD("'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)", text);
 }
+
+ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) { return parse_at(a, text, 0, error); }

@@ -18,9 +18,9 @@ import tempfile
 import many
 
 IN, HALF, OUT = 8192, 8192, 16384        # elements of the buffers
-EXACT = {"fp32": 1 << 24, "fp16": 1 << 11, "bf16": 1 << 8}
-BITS = {"i16": 16, "i32": 32, "i64": 64, "u32": 32, "u8": 8}
-TL = {"i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "u32": "tl.uint32", "u8": "tl.uint8", "fp32": "tl.float32", "fp16": "tl.float16", "bf16": "tl.bfloat16"}
+EXACT = {"fp32": 1 << 24, "fp16": 1 << 11, "bf16": 1 << 8, "fp8e5": 1 << 3}
+BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u32": 32, "u8": 8}
+TL = {"i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "u32": "tl.uint32", "u8": "tl.uint8", "fp32": "tl.float32", "fp16": "tl.float16", "bf16": "tl.bfloat16", "fp8e5": "tl.float8e5"}
 SHAPES = [(64,), (128,), (256,), (1024,), (32, 16), (16, 32), (64, 8), (16, 16), (8, 128), (64, 64), (4, 8, 16), (2, 32, 8)]
 HEAD = """import triton
 import triton.language as tl
@@ -34,6 +34,13 @@ def mix(a, b):
 @triton.jit
 def larger(a, b):
     return tl.maximum(a, b)
+
+
+@triton.jit
+def early(a, n):
+    if n == 2:
+        return a + 1
+    return a * 2
 
 
 @triton.jit
@@ -126,12 +133,14 @@ class Generator:
                 return self.let(f"{self.small(a, 15)}.to({TL[dtype]})", dtype, a.shape, 15)
             text = f"tl.{op}imum({ta}, {tb})" if len(op) > 1 else f"{ta} {op} {tb}"
             # Their minimum and maximum are computed wider.
-            if len(op) > 1 and dtype == "bf16":
-                text = f"({text}).to(tl.bfloat16)"
+            if len(op) > 1 and dtype in ("bf16", "fp8e5"):
+                text = f"({text}).to({TL[dtype]})"
             return self.let(text, dtype, shape, bound)
         op = self.r.choice(["+", "-", "*", "&", "|", "^", "max", "min", "<<", ">>", "//", "%", "where"])
         if op in ("max", "min"):
             text = f"tl.{op}imum({ta}, {tb})"
+        elif self.r.random() < 0.1:
+            return self.let(f"early({ta}, n)", dtype, a.shape)
         elif op in ("<<", ">>"):
             text = f"{ta} {op} {self.r.randrange(BITS[dtype])}"
         elif op in ("//", "%"):
@@ -189,7 +198,7 @@ class Generator:
         axis = self.r.randrange(len(v.shape))
         rest = v.shape[:axis] + v.shape[axis + 1:]
         kind = self.r.choice(["sum", "max", "min", "argmax", "reduce", "cumsum", "scan", "histogram", "keep"])
-        narrow = v.dtype in ("i16", "u8", "fp16", "bf16")
+        narrow = v.dtype in ("i8", "i16", "u8", "fp16", "bf16", "fp8e5")
         if kind == "sum" and v.dtype in ("fp32",) and v.bound * v.shape[axis] <= EXACT["fp32"]:
             return self.let(f"tl.sum({v.name}, axis={axis})", v.dtype, rest, v.bound * v.shape[axis])
         if kind in ("max", "min") and not narrow:
@@ -215,13 +224,34 @@ class Generator:
             v = self.pick(lambda v: v.shape == (rows, cols) and v.dtype not in EXACT) if self.r.random() < 0.3 else None
             if v:
                 return self.let(f"({v.name} & 3).to(tl.float16)", "fp16", v.shape, 3)
+            kind = self.r.choice(["plain", "plain", "trans", "window", "descriptor"])
+            at = extra[3:] or "0"
+            if kind == "trans":
+                return self.let(f"tl.trans(tl.load(h + {self.index((cols, rows))}{extra}))", "fp16", (rows, cols), 4)
+            if kind == "window":
+                self.num += 1
+                self.emit(f"p{self.num} = tl.make_block_ptr(h, (64, 128), (128, 1), (pid, {at}), ({rows}, {cols}), (1, 0))")
+                return self.let(f"tl.load(p{self.num}, boundary_check=(0, 1), padding_option='zero')", "fp16", (rows, cols), 4)
+            if kind == "descriptor":
+                self.num += 1
+                self.emit(f"d{self.num} = tl.make_tensor_descriptor(h, [64, 128], [128, 1], [{rows}, {cols}])")
+                return self.let(f"d{self.num}.load([{at}, pid * 16])", "fp16", (rows, cols), 4)
             return self.let(f"tl.load(h + {self.index((rows, cols))}{extra})", "fp16", (rows, cols), 4)
+        if self.r.random() < 0.2:
+            a = self.let(f"(tl.load(x + {self.index((m, 32))}{extra}) & 7).to(tl.int8)", "i8", (m, 32), 7)
+            return a, self.let(f"(tl.load(x + {self.index((32, n))}) & 7).to(tl.int8)", "i8", (32, n), 7), (m, n), 32
         a, b = operand(m, d), operand(d, n)
         return a, b, (m, n), d
 
     def product(self):
         a, b, shape, d = self.dot()
-        return self.let(f"tl.dot({a.name}, {b.name})", "fp32", shape, a.bound * b.bound * d)
+        if a.dtype == "i8":
+            return self.let(f"tl.dot({a.name}, {b.name})", "i32", shape)
+        c = self.let(f"tl.dot({a.name}, {b.name})", "fp32", shape, a.bound * b.bound * d)
+        if self.r.random() < 0.4:
+            w = self.let(f"tl.load(h + {self.index((shape[1], 16))})", "fp16", (shape[1], 16), 4)
+            return self.let(f"tl.dot({self.cast(c, 'fp16')}, {w.name})", "fp32", (shape[0], 16), 4 * shape[1] * min(c.bound, EXACT["fp16"]))
+        return c
 
     def nested(self, statements):
         """Runs statements one block deeper; what they define is forgotten."""
@@ -237,16 +267,22 @@ class Generator:
         kind = self.r.choice(["dot", "sum", "sum", "while"])
         self.num += 1
         i, acc = f"j{self.num}", f"a{self.num}"
-        extra = f" + {i} * {self.r.choice([1, 32, 64, 128])}"
+        extra = f" + {i} * {self.r.choice([1, 8, 32, 64, 128])}"
+        options = self.r.choice(["", "", f", num_stages={self.r.choice([1, 2, 4])}", ", loop_unroll_factor=2", ", flatten=True", ", disable_licm=True"])
+        bounds = self.r.choice([limit, limit, f"1, {limit}", f"0, {limit}, 2"])
+        heading = f"for {i} in tl.range({bounds}{options}):"
         if kind == "dot":
             at = len(self.lines)
             def body():
                 a, b, shape, d = self.dot(extra)
                 self.emit(f"{acc} = tl.dot({a.name}, {b.name}, {acc})")
-                return shape, a.bound * b.bound * d
-            shape, bound = self.nested(body)
-            self.lines[at:at] = ["    " * self.depth + f"{acc} = tl.zeros({list(shape)}, tl.float32)", "    " * self.depth + f"for {i} in range({limit}):"]
-            self.env.append(Val(acc, "fp32", shape, bound * 7))
+                if self.r.random() < 0.2:
+                    self.emit(f"if {i} == 1:")
+                    self.emit(f"    {acc} = {acc} - {acc}")
+                return shape, a.bound * b.bound * d, "i32" if a.dtype == "i8" else "fp32"
+            shape, bound, dtype = self.nested(body)
+            self.lines[at:at] = ["    " * self.depth + f"{acc} = tl.zeros({list(shape)}, {TL[dtype]})", "    " * self.depth + heading]
+            self.env.append(Val(acc, dtype, shape, bound * 7 if dtype == "fp32" else None))
             return
         first = self.pick(lambda v: v.shape)
         dtype = first.dtype if first.dtype in ("i32", "i64", "u32") else "i32"
@@ -255,16 +291,21 @@ class Generator:
             self.emit(f"{i} = 0")
             self.emit(f"while {i} < {limit}:")
         else:
-            self.emit(f"for {i} in range({limit}):")
+            self.emit(heading if self.r.random() < 0.8 else f"for {i} in tl.static_range({self.trips}):")
+            if "static" in self.lines[-1]:
+                kind = "static"
         def body():
+            if kind == "while":
+                self.emit(f"{i} += 1")
+            if kind != "static" and self.r.random() < 0.25:
+                self.emit(f"if {i} == {self.r.randrange(4)}:")
+                self.emit(f"    {self.r.choice(['continue', 'break'])}")
             self.load(extra)
             for _ in range(self.r.randrange(3)):
-                self.r.choice([self.binary, self.shape_op, self.combine])()
+                self.r.choice([self.binary, self.shape_op, self.combine] + [self.loop] * (self.depth < 3))()
             v = self.pick(lambda v: v.shape == first.shape) or first
             t = v if not v.dtype in EXACT else Val(f"{v.name}.to(tl.int32)", "i32", v.shape, None)
             self.emit(f"{acc} = {acc} {self.r.choice(['+', '^', '-'])} {self.cast(t, dtype)}")
-            if kind == "while":
-                self.emit(f"{i} += 1")
         self.nested(body)
         self.env.append(Val(acc, dtype, first.shape, None))
 

@@ -83,6 +83,7 @@ static void refusals(void **state) {
     {"fp16[4]=randn:1:2", "starts as"},     {"i32[4]=randint:1:5:5", "LO < HI"},  {"i32[4]=fill", "starts as"},           {"i32[,4]=ones", "extent is missing"},
     {"i32:2.5", "whole numbers"},           {"i32:x", "not a number"},            {"@", "file name"},                     {"x+", "offset is missing"},
     {"desc(x)", "desc(NAME"},               {"desc(3,[4])", "made of a buffer"},  {"desc(x,[4],foo)", "'foo'"},           {"desc(x,[4]", "desc(NAME"},
+    {"constexpr(", "constexpr("},            {"(", "("},   {"((((((((((((((((((1,),),),),),),),),),),),),),),),),),)", "deeper than 16"},                              {"constexpr()x", "constexpr()x"},
     {"", "not understood"},                 {"3 4", "not understood"},            {"fp16[1,2,3,4,5,6,7,8,9]=ones", "at most 8"},
   };
   Arena a;
