@@ -50,7 +50,7 @@ static const BuiltinRow *python_row(const char *name) {
 
 // Names that mean one thing as Python's and another, or more, in libdevice.
 static bool is_exact_libdevice(const char *name) {
-  static const char *const names[] = {"exp", "exp2"};
+  static const char *const names[] = {"exp", "exp2", "div_rn"};
   for (uint32_t i = 0; i < countof(names); i++)
     if (strcmp(name, names[i]) == 0) return true;
   return false;

@@ -370,6 +370,28 @@ Term *tl_inline_asm(Lower *L, Call *c) {
 }
 
 // Of the device libraries only libdevice's functions exist here, in the prelude: __nv_tanhf is tanh.
+// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz, fmaf_rz, uhadd.
+static Term *device_function(Lower *L, const char *base) {
+  static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"}, {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};
+  static const char *const endings[] = {"", "f", "d", "ll"};
+  for (uint32_t i = 0; i < countof(irregular); i++)
+    if (strcmp(base, irregular[i][0]) == 0) base = irregular[i][1];
+  Arena *a = &L->ctx->arena;
+  const char *direction = strstr(base, "f_r");
+  if (direction) base = arena_printf(a, "%.*s%s", (int)(direction - base), base, direction + 1);
+  size_t len = strlen(base);
+  for (uint32_t skip = 0; skip < 2; skip++) {
+    if (skip && (!len || !strchr("dfu", base[0]))) break;
+    for (uint32_t i = 0; i < countof(endings); i++) {
+      size_t end = strlen(endings[i]);
+      if (len <= end + skip || strcmp(base + len - end, endings[i]) != 0) continue;
+      Term *fn = builtin_resolve(L, arena_printf(a, "libdevice.%.*s", (int)(len - end - skip), base + skip));
+      if (fn) return fn;
+    }
+  }
+  return NULL;
+}
+
 Term *tl_extern(Lower *L, Call *c) {
   Term *args = c->args[2];
   CtValue *table = term_to_ct(L, c->args[3]);
@@ -388,11 +410,7 @@ Term *tl_extern(Lower *L, Call *c) {
     CtValue *symbol = ct_unwrap(value->data[0]);
     const char *name = symbol->kind == CT_STR ? symbol->str.data : "";
     if (strncmp(name, "__nv_", 5) == 0) {
-      const char *base = name + 5;
-      Term *fn = prelude_find(L, intern(L->ctx, base), true);
-      size_t len = strlen(base);
-      if (!fn && len > 1 && base[len - 1] == 'f') fn = prelude_find(L, intern_n(L->ctx, base, len - 1), true);
-      if (!fn && builtin_find(base)) fn = builtin_resolve(L, arena_printf(&L->ctx->arena, "tl.%s", base));
+      Term *fn = device_function(L, name + 5);
       if (fn) return lower_call_positional(L, fn, x, n, c->span);
     }
     return call_error(L, c, "the device function `%s` is not known", name);
