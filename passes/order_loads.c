@@ -37,10 +37,11 @@ static bool block_stops(const Block *b) {
 
 static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_int(op, ATTR_VOLATILE, 0); }
 
+// More words than where the load stands: there a vector of it streams, which the guess has counted.
 static int64_t words(const Op *load) {
   const Type *t = load->results[0].type;
-  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1;
-  return (regs * type_elem_bits(t) + 31) / 32;
+  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1, n = (regs * type_elem_bits(t) + 31) / 32;
+  return t->kind == TYPE_TENSOR ? n - min_i64(n, PRESSURE_VECTOR) : n;
 }
 
 // Op.mark is the position in the block. The pure ops below position `at` that the value needs; false when it needs one that

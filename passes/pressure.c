@@ -84,7 +84,7 @@ static void measure(Op *op, void *user) {
   Guess *g = user;
   if (op->opcode == OP_LOAD && op->mark > g->last_wait && op->results[0].type->kind == TYPE_TENSOR) {
     uint32_t words = words_of(&op->results[0]);
-    g->streams += words < 4 ? words : 4;
+    g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
   }
   if (!waits(op)) return;
   uint32_t held = held_behind(op), taken = 0;
@@ -103,7 +103,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   uint32_t threads = m->num_warps * WARP_SIZE;
   // Much that is held also needs more addresses, predicates and room to compute in.
   uint32_t overhead = OVERHEAD + (g.most > 32 ? (g.most - 32) / 2 : 0);
-  Pressure p = {.words = g.most + (g.streams < 4 * MAX_STREAMS ? g.streams : 4 * MAX_STREAMS) + overhead};
+  Pressure p = {.words = g.most + (g.streams < PRESSURE_VECTOR * MAX_STREAMS ? g.streams : PRESSURE_VECTOR * MAX_STREAMS) + overhead};
   // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
   uint32_t limit = 0, enough = threads >= SM_THREADS / 4 ? UINT32_MAX : SM_THREADS / 2 / threads;
   for (uint32_t k = 1; k * threads <= SM_THREADS; k++) {
@@ -113,6 +113,6 @@ Pressure pressure_of(const Module *m, Func *f) {
     p.blocks = k;
     if (k <= enough) limit = registers;
   }
-  p.spare = limit > p.words ? (limit - p.words) * 2 / 3 : 0;   // what is held longer brings its own overhead
+  p.spare = limit > p.words ? limit - p.words : 0;
   return p;
 }

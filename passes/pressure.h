@@ -5,6 +5,8 @@
 
 #include "ir/build.h"
 
+enum { PRESSURE_VECTOR = 4 };       // words of a load behind the last wait that are held at once
+
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to guess (dots)
   uint32_t blocks;           // that an SM's registers hold with so many
