@@ -129,6 +129,7 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
   const Pipeline *p;
   if (!check_printed(m->ctx, options)) return false;
+  if (m->stage == STAGE_ALLOCATED) return true;   // as it came: its barriers are its own
   for (uint32_t i = 0; (p = pipeline_at(i)) && p->reaches <= until; i++) {
     if (p->reaches < m->stage) continue;
     for (uint32_t k = 0; k < p->num_steps; k++) {

@@ -58,7 +58,7 @@ def persistent(arch, trips):
             "-D", "NUM_SMS=2"]
 
 
-KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "conditional", "two_products", "row_sums", "indirect", "chained")}
+KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "chained")}
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 
 
