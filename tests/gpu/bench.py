@@ -395,7 +395,7 @@ def suite_attention(bench, lib, quick):
     peer = load_module(OPTIONS.peer_attention) if OPTIONS.peer_attention else None
     module, path = source("attention.tile")
     fn = plain(module.attention_fwd)
-    for batch, heads, seq, dim in [(4, 16, 4096, 128), (1, 16, 16384, 128)][: 1 if quick else 2]:
+    for batch, heads, seq, dim in [(4, 16, 4096, 128), (1, 16, 16384, 128), (4, 32, 4096, 64)][: 1 if quick else 3]:
         for causal in (False, True):
             name = f"attention {batch}x{heads}x{seq}x{dim} {'causal' if causal else 'full'}"
 
