@@ -62,6 +62,10 @@ for arch in $archs; do
     report "split_k 128x128x64 w8 s4" "$arch" matmul_split_k.tile matmul_split_k 8 4 "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,128,128,64,4"
     report "descriptors 128x256x64 w8 s3" "$arch" matmul_descriptors.tile matmul_descriptors 8 3 \
       "tensordesc<fp16[128,64]>,tensordesc<fp16[64,256]>,tensordesc<fp16[128,256]>,i32:16,i32:16,i32:16,128,256,64"
+    report "batched 4x16x64x64 w4 s3" "$arch" matmul_batched.tile matmul_batched 4 3 "*fp16:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,4,16,64,64"
+    report "grouped 128x128x64 w8 s3" "$arch" matmul_grouped.tile matmul_grouped 8 3 \
+      "*fp16:16,*fp16:16,*fp16:16,*i64:16,*i32:16,i32,i32:16,i32:16,i32:16,128,128,64,132"
+    report "int4 128x128x64 w8 s3" "$arch" matmul_int4.tile matmul_int4 8 3 "*fp16:16,*u8:16,*fp16:16,*fp16:16,i32:16,i32:16,i32:16,128,128,128,64"
     block=128 stages=3
   fi
   for causal in False True; do

@@ -10,7 +10,7 @@ match($0, /^\.L_x_[0-9]+:/) { at[substr($0, 1, RLENGTH - 1)] = n + 1; next }
   if (/^@.*BRA `\(/) { match($0, /\.L_x_[0-9]+/); target[n] = substr($0, RSTART, RLENGTH) }
 }
 END {
-  for (i = 1; i <= n; i++) before[i] = before[i - 1] + (text[i] ~ /HGMMA|QGMMA|IGMMA/)
+  for (i = 1; i <= n; i++) before[i] = before[i - 1] + (text[i] ~ /[HQI]G?MMA/)
   for (key in target) {
     i = key + 0
     from = at[target[i]]
@@ -23,12 +23,12 @@ END {
     if (text[i] ~ /WARPGROUP.ARRIVE/) { arrives++; previous = 0; group = 0 }
     if (text[i] ~ /WARPGROUP.DEPBAR/) waits++
     if (text[i] ~ /BAR\.(SYNC|ARV)/) barriers++
-    if (text[i] !~ /HGMMA|QGMMA|IGMMA/) continue
+    if (text[i] !~ /[HQI]G?MMA/) continue
     if (previous && i - previous - 1 > between) between = i - previous - 1
     previous = i
     group++
     if (text[i] ~ /gsb0/ && group == 1) alone++
   }
-  if (most) printf "loop of %d: %d GMMA, between %d, ARRIVE %d, DEPBAR %d, BAR %d, alone %d", last - first + 1, most, between, arrives, waits, barriers, alone
+  if (most) printf "loop of %d: %d MMA, between %d, ARRIVE %d, DEPBAR %d, BAR %d, alone %d", last - first + 1, most, between, arrives, waits, barriers, alone
   printf "; local memory %d\n", local_memory
 }
