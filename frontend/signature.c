@@ -201,7 +201,11 @@ static const char *tuple_open(const char *item) {
   return *p == '(' && item[strlen(item) - 1] == ')' ? p : NULL;
 }
 
-static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, ParamSpec *out) {
+enum { MAX_TUPLE_DEPTH = 32 };
+
+static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, uint32_t depth, ParamSpec *out) {
+  if (!*item) return diag_error(fe->ctx, (Span){0, 0}, "an item of the tuple for parameter `%s` is missing, in --signature", kernel->params[i].name);
+  if (depth == MAX_TUPLE_DEPTH) return diag_error(fe->ctx, (Span){0, 0}, "the tuple for parameter `%s` nests deeper than %d, in --signature", kernel->params[i].name, MAX_TUPLE_DEPTH);
   const char *open = tuple_open(item);
   if (!open) {
     if (!is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
@@ -219,7 +223,7 @@ static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const
   if (open > item) out->class_name = intern_n(fe->ctx, item, (size_t)(open - item));
   out->items = arena_array(&fe->ctx->arena, ParamSpec, names.count + 1);
   bool ok = true;
-  for (uint32_t k = 0; k < names.count; k++) ok = tuple_item(fe, kernel, i, names.data[k], &out->items[k]) && ok;
+  for (uint32_t k = 0; k < names.count; k++) ok = tuple_item(fe, kernel, i, names.data[k], depth + 1, &out->items[k]) && ok;
   return ok;
 }
 
@@ -231,7 +235,7 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
   bool is_desc;
   if (!p->is_constexpr) {
     ParamSpec s;
-    if (tuple_open(item)) return tuple_item(fe, kernel, i, item, &s) && set_spec(fe, kernel, specs, i, s);
+    if (tuple_open(item)) return tuple_item(fe, kernel, i, item, 0, &s) && set_spec(fe, kernel, specs, i, s);
     if (!is_value_text(item)) return frontend_set_type(fe, kernel, specs, i, item, "--signature");
   } else if (split_hint(fe->ctx, item, &type, &hint) && type[0] == '*' && frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is a constexpr: --signature gives the type %s where a value belongs", p->name, kernel->name, item);
