@@ -19,7 +19,7 @@ endif()
 add_library(tile-link INTERFACE)
 target_link_libraries(tile-link INTERFACE -Wl,--start-group ${tile_rooms} -Wl,--end-group tile-llvm ${CMAKE_DL_LIBS} m)
 target_link_options(tile-link INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--build-id)   # the id is part of cache keys
-if(TILE_LLD AND NOT TILE_SANITIZE)
+if(TILE_LLD AND NOT TILE_SANITIZE AND NOT TILE_SANITIZE_THREAD)
   target_link_options(tile-link INTERFACE -fuse-ld=lld)
 endif()
 if(TILE_LINK_LLVM STREQUAL "static")
