@@ -65,6 +65,14 @@ void assembler_close(Assembler *s) {
 
 const char *assembler_name(const Assembler *s) { return s->library ? "nvJitLink" : "ptxas"; }
 
+const char *assembler_version(const Assembler *s, Arena *a) {
+  if (!s->library) return ptxas_version(a);
+  int (*version)(unsigned *major, unsigned *minor);
+  *(void **)&version = dlsym(s->library, "nvJitLinkVersion");
+  unsigned major, minor;
+  return version && !version(&major, &minor) ? arena_printf(a, "nvJitLink %u.%u", major, minor) : "nvJitLink";
+}
+
 static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
   bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) && !s->cubin_size(h, size);
   if (ok) {

@@ -429,7 +429,7 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
   if (status == TILE_OK && job->emit & TILE_EMIT_HEADER) {
     Buf header = buf_make(&p->ctx.arena);
     Pack pack = {.arena = &p->ctx.arena};
-    const PackOptions options = {.cubin = false};
+    const PackOptions options = {.assembler = NULL};
     if ((status = pack_add(&pack, p, &options, error)) == TILE_OK) header_write(&pack, &header);
     if (status == TILE_OK) set_output(p, TILE_EMIT_HEADER, buf_str(&header), header.size);
   }

@@ -25,13 +25,16 @@ static const KernelParam *find_param(const tile_kernel *k, const char *name) {
 // The parameters that a caller passes: those of the source that are no constexprs.
 static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel *k, PackParam **out) {
   const CtFunction *fn = source_kernel(p, k->name);
+  // A tuple is several arguments of the compiled kernel: then these are what is passed.
+  for (uint32_t i = 0; fn && i < fn->num_params; i++)
+    if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) && !tile_kernel_constexpr(k, fn->params[i].name)) fn = NULL;
   uint32_t n = 0, count = fn ? fn->num_params : k->num_args;
   *out = arena_array(a, PackParam, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     if (fn && fn->params[i].is_constexpr) continue;
     const char *name = fn ? fn->params[i].name : k->params[i].name;
     const KernelParam *param = find_param(k, name);
-    const char *folded = p->specs && fn == p->kernel && p->specs[i].type ? p->specs[i].type : "";
+    const char *folded = p->specs && fn && fn == p->kernel && p->specs[i].type ? p->specs[i].type : "";
     (*out)[n++] = (PackParam){arena_printf(a, "%s", name), arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
   }
   return n;
@@ -128,10 +131,11 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   metadata_put_kernel(&w, p, k->func);
   *t = (PackTarget){.target = p->target, .metadata = buf_str(&json)};
   t->description = arena_printf(a, "%u threads, %u bytes of shared memory", k->num_threads, k->shared_bytes);
-  if (o->cubin && ptxas_find(a)) {
+  if (o->assembler) {
     PackCode *c = &t->codes[t->num_codes++];
-    *c = (PackCode){.kind = "cubin", .made_by = ptxas_version(a)};
-    tile_status status = ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error);
+    *c = (PackCode){.kind = "cubin", .made_by = o->ptx_options ? ptxas_version(a) : assembler_version(o->assembler, a)};
+    tile_status status = o->ptx_options ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
+                                        : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error);
     if (status != TILE_OK) return status;
   }
   t->codes[t->num_codes++] = (PackCode){.kind = "ptx", .made_by = arena_printf(a, "tilec %s", tile_version()), .data = arena_strndup(a, ptx + skip, size - skip), .size = size - skip};

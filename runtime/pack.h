@@ -3,6 +3,7 @@
 #ifndef TILE_RUNTIME_PACK_H
 #define TILE_RUNTIME_PACK_H
 
+#include "runtime/assembler.h"
 #include "runtime/compile.h"
 #include "runtime/device.h"
 
@@ -35,8 +36,8 @@ typedef struct {
 } Pack;
 
 typedef struct {
-  bool cubin;                  // machine code too
-  const char *ptx_options;     // for the assembler
+  const Assembler *assembler;  // for machine code beside the PTX; NULL: none
+  const char *ptx_options;     // for ptxas, which then is the assembler
 } PackOptions;
 
 // Adds every kernel of a program that has PTX. What is needed of it is copied.

@@ -16,6 +16,7 @@ typedef struct {
   Arena *arena;
   Pack pack;
   StrList archs;
+  Assembler *assembler;
   Signature *signatures;
   StrList files;               // read, for the make rule
   bool told;                   // which configuration an autotuned kernel takes
@@ -47,7 +48,7 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
   fputs(diag_render(&program->ctx, job.color), stderr);
   if (program->config_text && !k->told) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
   k->told = true;
-  const PackOptions po = {o.cubin, o.ptx_options};
+  const PackOptions po = {k->assembler, o.ptx_options};
   status = pack_add(&k->pack, program, &po, error);
   const Comptime *ct = program->frontend ? frontend_comptime(program->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) add_file(k, comptime_file(ct, i)->path);
@@ -137,6 +138,8 @@ static tile_status pack_all(Packing *k, tile_error **error) {
 int pack_main(const Options *options, Arena *arena) {
   Packing k = {.options = options, .arena = arena, .pack = {.arena = arena}};
   tile_error *error = NULL;
+  if (options->cubin) k.assembler = assembler_open();
   tile_status status = pack_all(&k, &error);
+  assembler_close(k.assembler);
   return cli_finish(status, error, options);
 }

@@ -39,7 +39,7 @@ static tile_program *compile_signature(const char *text, const char *signature, 
 
 static Buf make_package(Arena *a, const char *const (*jobs)[2], size_t count) {
   Pack pack = {.arena = a};
-  const PackOptions o = {.cubin = false};
+  const PackOptions o = {.assembler = NULL};
   for (size_t i = 0; i < count; i++) {
     tile_program *p = compile_signature(source, jobs[i][0], jobs[i][1]);
     tile_error *e = NULL;
@@ -217,7 +217,7 @@ static void cannot_be_packed(void **state) {
   Arena a;
   arena_init(&a);
   Pack pack = {.arena = &a};
-  const PackOptions o = {.cubin = false};
+  const PackOptions o = {.assembler = NULL};
   const struct { const char *signature, *says; } cases[] = {
     {"*fp32, i32, i32, 128", NULL}, {"*fp32, i32, i32, 256", "take the same arguments"}, {"*fp32, i32, i32, 128", "given twice"},
     {"*fp16, i32, i32, 128", "x is *fp32 in one signature and *fp16 in another"}};
