@@ -16,7 +16,7 @@ enum { MAX_THREADS = 64, FIRST_RUNS = 5, MIN_RUNS = 10, MAX_RUNS = 100 };
 #define WARM_UP_MS 50.0     // of the device's clocks
 #define ENOUGH_MS 200.0     // of one finalist
 #define FINALIST 1.10       // times the best of the first runs
-#define TIE 1.003           // of two as fast as each other the first in the source is taken
+#define TIE 1.015           // two nearer than that change places from process to process: the first in the source is taken
 
 typedef struct {
   tile_variant *variant;       // NULL: out of the race
@@ -242,9 +242,11 @@ static int fastest(const Tuning *t) {
   int best = -1;
   for (uint32_t i = 0; i < t->count; i++)
     if (t->candidates[i].variant && (best < 0 || t->candidates[i].median < t->candidates[best].median)) best = (int)i;
-  for (int i = 0; i < best; i++)
-    if (t->candidates[i].variant && t->candidates[i].median <= t->candidates[best].median * TIE) return i;
   return best;
+}
+
+static bool is_tied(const Tuning *t, uint32_t i, int best) {
+  return best >= 0 && t->candidates[i].variant && t->candidates[i].median <= t->candidates[best].median * TIE;
 }
 
 // More runs of those that may be the fastest, in turns, so that a drift of the clocks hits all alike, until all but one are
@@ -274,7 +276,10 @@ static void run_finals(Tuning *t) {
 static tile_status choose(Tuning *t, tile_error **error) {
   for (uint32_t i = 0; i < t->count; i++)
     if (t->candidates[i].error) jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->candidates[i].error), 0);
-  if ((t->chosen = fastest(t)) >= 0) return TILE_OK;
+  int best = fastest(t);
+  for (uint32_t i = t->count; i-- > 0;)
+    if (is_tied(t, i, best)) t->chosen = (int)i;
+  if (best >= 0) return TILE_OK;
   const char *why = "all were pruned";
   for (uint32_t i = t->count; i-- > 0;)
     if (t->candidates[i].error) why = tile_error_message(t->candidates[i].error);
@@ -289,7 +294,8 @@ static void report(const Tuning *t, tile_tuning *out) {
   for (uint32_t i = 0; i < t->count; i++) {
     const Candidate *c = &t->candidates[i];
     const char *skipped = c->is_pruned ? "pruned" : c->error ? arena_printf(&out->arena, "%s", tile_error_message(c->error)) : NULL;
-    out->candidates[i] = (tile_tune_candidate){arena_printf(&out->arena, "%s", t->k->config_texts[i]), skipped, c->median, c->low, c->high, c->runs, (int)i == t->chosen};
+    out->candidates[i] = (tile_tune_candidate){arena_printf(&out->arena, "%s", t->k->config_texts[i]), skipped, c->median, c->low, c->high, c->runs, (int)i == t->chosen,
+                                                 is_tied(t, i, fastest(t))};
   }
 }
 

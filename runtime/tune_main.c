@@ -215,11 +215,14 @@ static void print_table(const Tune *t, const tile_tuning *report) {
   }
   qsort(rows, n, sizeof *rows, by_time);
   if (n && !rows[0].skipped) printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration", "median us", "p20", "p80", "runs");
+  uint32_t ties = 0;
   for (size_t i = 0; i < n; i++) {
     const tile_tune_candidate *c = &rows[i];
-    if (!c->skipped) printf("%s %-*s  %11.3f  %9.3f  %9.3f  %4u\n", c->chosen ? "*" : " ", width, c->config, c->milliseconds * 1e3, c->low * 1e3, c->high * 1e3, c->runs);
+    ties += c->tied;
+    if (!c->skipped) printf("%s %-*s  %11.3f  %9.3f  %9.3f  %4u\n", c->chosen ? "*" : c->tied ? "=" : " ", width, c->config, c->milliseconds * 1e3, c->low * 1e3, c->high * 1e3, c->runs);
     else printf("  %-*s  skipped: %.*s\n", width, c->config, (int)strcspn(c->skipped, "\n"), c->skipped);
   }
+  if (ties > 1) printf("* of the %u that are within 1.5 %% of the fastest (=), the first in the source\n", ties);
 }
 
 static tile_status tune(Tune *t, tile_error **error) {

@@ -138,6 +138,7 @@ typedef struct tile_tune_candidate {
   double milliseconds, low, high;   /* median, and the fifth of the runs that is below and above */
   uint32_t runs;
   bool chosen;
+  bool tied;                   /* within 1.5 % of the fastest: of those, the first in the source is chosen, so that the choice is the same next time */
 } tile_tune_candidate;
 TILE_API tile_status tile_jit_tune(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,
                                    tile_tuning **report, tile_error **error);

@@ -79,8 +79,8 @@ def main():
         try:
             import importlib.util
             path = os.path.join(tempfile.mkdtemp(), "many.py")
-            with open(path, "w") as f:
-                f.write(SOURCE)
+            with open(path, "w") as file:
+                file.write(SOURCE)
             spec = importlib.util.spec_from_file_location("many", path)
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
