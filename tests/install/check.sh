@@ -21,6 +21,10 @@ flags_of() {
   if command -v pkg-config >/dev/null; then PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs "$1"; else echo "-I$prefix/include -L$lib -l${1#lib}"; fi
 }
 strict="-pedantic -Wall -Wextra -Werror"
+# Who links a library with a sanitizer inside needs its runtime too.
+sanitize=
+if grep -q 'TILE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then sanitize=-fsanitize=address,undefined; fi
+strict="$strict $sanitize"
 # shellcheck disable=SC2046,SC2086
 {
   cc -std=c11 $strict consumer.c -o "$prefix/c" $(flags_of libtile)
@@ -35,7 +39,7 @@ strict="-pedantic -Wall -Wextra -Werror"
 for program in c cxx ahead ahead_cxx ahead_static; do [ "$(LD_LIBRARY_PATH=$lib "$prefix/$program")" = ok ] || fail "$program failed"; done
 
 # CMake
-cmake -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$root/examples" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
+cmake -G Ninja -S . -B "$prefix/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$sanitize" -DCMAKE_CXX_FLAGS="$sanitize" -DEXAMPLES="$root/examples" >/dev/null && cmake --build "$prefix/build" >/dev/null || fail "find_package does not work"
 [ "$("$prefix/build/consumer")" = ok ] || fail "the CMake consumer failed"
 [ "$("$prefix/build/ahead" "$prefix/build/tile_kernels/ahead/ahead.tilepack")" = ok ] || fail "the kernels of tile_add_kernels failed"
 # Nothing to do a second time; a file that is imported counts as a source.
