@@ -12,7 +12,8 @@ class CompileOptions(C.Structure):
 
 
 class Tensor(C.Structure):
-    _fields_ = [("base", C.c_uint64), ("rank", C.c_uint32), ("shape", C.c_int64 * 5), ("strides", C.c_int64 * 5)]
+    _fields_ = [("base", C.c_uint64), ("rank", C.c_uint32), ("shape", C.c_int64 * 5), ("strides", C.c_int64 * 5),
+                ("type", C.c_int), ("block", C.c_int64 * 5), ("pad_nan", C.c_bool)]
 
 
 class ArgValue(C.Union):
@@ -20,7 +21,7 @@ class ArgValue(C.Union):
 
 
 class Arg(C.Structure):
-    _fields_ = [("kind", C.c_int), ("value", ArgValue)]
+    _fields_ = [("kind", C.c_int), ("type", C.c_int), ("value", ArgValue)]
 
 
 class LaunchOptions(C.Structure):
