@@ -164,7 +164,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
   AsyncBulk *b = &op->bulk;
   if (b->to_shared && b->is_tensor) {
     BulkWalk walk = {op, NULL};
-    tensormap_walk(&b->map, b->coords, b->dst[0].offset + SHARED_BASE, load_run, &walk);
+    tensormap_walk(&b->map, b->coords, b->dst[0].offset + SHARED_BASE, false, load_run, &walk);
   } else if (b->to_shared) {
     async_read_bulk(op);
     const uint8_t *src = b->src.cta ? b->buffer : b->global;
@@ -177,7 +177,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
     async_read_bulk(op);
     if (b->is_tensor) {
       BulkWalk walk = {op, NULL};
-      tensormap_walk(&b->map, b->coords, b->src.offset + SHARED_BASE, store_run, &walk);
+      tensormap_walk(&b->map, b->coords, b->src.offset + SHARED_BASE, !b->is_reduce, store_run, &walk);
     } else {
       if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, b->global, b->buffer, b->bytes);
       else memcpy(b->global, b->buffer, b->bytes);

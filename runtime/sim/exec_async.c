@@ -203,7 +203,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     align = tensormap_shared_align(&b->map);
     b->dtype = b->map.dtype;
     if (f->reduce && !tensormap_reduce_allowed(b->dtype, b->reduce)) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "this reduction does not exist for the tensor map's data type");
-    tensormap_walk(&b->map, b->coords, SHARED_BASE, bounds_run, &walk);
+    tensormap_walk(&b->map, b->coords, SHARED_BASE, !f->to_shared && !f->prefetch && !f->reduce, bounds_run, &walk);
     if (walk.result != EXEC_NEXT || f->prefetch) return walk.result;
   } else {
     b->bytes = b->extent = (uint32_t)lane_value(w, &in->ops[f->size], lane);

@@ -122,13 +122,17 @@ static uint32_t row_pitch(const TensorMap *m) {
 uint32_t tensormap_box_extent(const TensorMap *m) { return tensormap_box_bytes(m) / (m->box[0] * dtypes[m->dtype].bytes) * row_pitch(m); }
 uint32_t tensormap_shared_align(const TensorMap *m) { return m->interleave == TMAP_INTERLEAVE_32B ? 256 : 128; }
 
-bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, TensorMapRunFn fn, void *user) {
+bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn, void *user) {
   uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, pitch = row_pitch(m), span = tensormap_swizzle_bytes(m->swizzle);
   // The in-bounds part of each row: [lo, hi) in bytes from the row's start.
   int64_t first = coords[0], lo = -first, hi = (int64_t)m->dim[0] - first;
   lo = lo < 0 ? 0 : lo > m->box[0] ? m->box[0] : lo;
   hi = hi < lo ? lo : hi > m->box[0] ? m->box[0] : hi;
   uint32_t edges[] = {0, (uint32_t)lo * es, (uint32_t)hi * es, row_bytes};
+  if (is_store && hi > lo) {
+    int64_t chunk_end = ((first + hi) * es + 15) / 16 * 16 - first * es;
+    edges[2] = chunk_end < row_bytes ? (uint32_t)chunk_end : row_bytes;
+  }
   uint32_t rows = tensormap_box_bytes(m) / row_bytes;
   for (uint32_t r = 0; r < rows; r++) {
     uint64_t row_address = m->address;

@@ -44,8 +44,9 @@ uint32_t tensormap_shared_align(const TensorMap *m);
 typedef struct { uint32_t shared; uint64_t global; uint32_t bytes; bool in_bounds; } TensorMapRun;
 typedef bool (*TensorMapRunFn)(void *user, const TensorMapRun *run);   // false stops the walk
 // Visits the box at `coords` (one per dimension, innermost first) laid out from shared address `shared`. Each byte of the
-// box in shared memory is visited once. For out-of-bounds runs `global` is 0.
-bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, TensorMapRunFn fn, void *user);
+// box in shared memory is visited once. For out-of-bounds runs `global` is 0. A store (not a reduction) writes 16-byte chunks
+// whole: where the innermost extent ends inside of one, what the box has for the rest of it counts as in bounds, as an H200 does.
+bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn, void *user);
 // Elements as a load brings them: tf32 is rounded to nearest even, as an H200 does (the .ftz types change nothing more).
 void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 // What an out-of-bounds element reads as, in little-endian bytes repeated over the run.

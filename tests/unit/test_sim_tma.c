@@ -73,7 +73,7 @@ static void check_load(const TensorMap *m, const int32_t *coords, uint32_t base)
   memset(visits, 0, sizeof visits);
   Copy copy = {m, global, shared, visits};
   assert_null(tensormap_check(m));
-  assert_true(tensormap_walk(m, coords, base, load_run, &copy));
+  assert_true(tensormap_walk(m, coords, base, false, load_run, &copy));
   uint32_t es = tensormap_element_bytes(m->dtype), bytes = tensormap_box_bytes(m);
   for (uint32_t b = 0; b < bytes; b += es) {
     uint32_t rest = b / es;

@@ -186,7 +186,7 @@ static void test_tma(void **state) {
     memset(image, 0xee, sizeof image);
     int32_t coords[] = {t->x, t->y};
     Load load = {&m, image, (const uint8_t *)source, 1024};
-    tensormap_walk(&m, coords, 1024, load_run, &load);
+    tensormap_walk(&m, coords, 1024, false, load_run, &load);
     for (unsigned i = 0; i < sizeof image; i++) compare("tma", at - 1, i / 128, i % 128, image[i], r.data[0][i]);
   }
   fclose(f);
