@@ -435,7 +435,9 @@ static void unroll_from(Lower *L, void *user) {
   Unroll *u = user;
   Scope *scope = &L->frame->scope;
   scope_resume(scope, true);
-  while (u->i < u->count) {
+  uint32_t errors = diag_error_count(L->ctx);
+  // An iteration with errors is the last: the others would find the same ones, 60000 times over.
+  while (u->i < u->count && diag_error_count(L->ctx) == errors) {
     lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
     Cont k = {&u->s->loop.body, 0, NULL};
     lower_stmts(L, &k, NULL);
