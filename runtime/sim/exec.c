@@ -9,7 +9,7 @@
 
 #include "runtime/sim/sim.h"
 
-enum { MAX_BURST = 128, POLLS_TO_WIDEN = 256, POLLS_TO_GIVE_UP = 1 << 18 };
+enum { MAX_BURST = 128, POLLS_TO_WIDEN = 256, POLLS_TO_GIVE_UP = 1 << 18, STEPS_TO_WIDEN = 1 << 18 };
 #define FIRST_LOCAL 128u
 
 // ------------------------------------------------------------------------------------------------------------ warp
@@ -352,6 +352,7 @@ static bool all_idle(const Grid *g, uint64_t polls) {
 static void run_grid(Grid *g) {
   uint64_t cluster_size = (uint64_t)g->launch.cluster[0] * g->launch.cluster[1] * g->launch.cluster[2];
   uint64_t want = g->launch.cooperative ? g->num_ctas / cluster_size : g->policy == 3 ? 2 : g->policy == 1 ? 3 : 1;
+  uint64_t widened_at = g->steps;
   while (!g->failed) {
     while (g->num_resident < want && g->next_cta < g->num_ctas) add_cluster(g);
     if (!g->resident) break;
@@ -368,6 +369,7 @@ static void run_grid(Grid *g) {
         g->num_resident--;
         g->progress++;
         steps++;
+        widened_at = g->steps;
       } else {
         at = &cl->next;
       }
@@ -376,6 +378,12 @@ static void run_grid(Grid *g) {
     if (g->max_steps && g->steps > g->max_steps) {
       sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "no end after %llu warp instructions", (unsigned long long)g->steps);
       break;
+    }
+    // A block that polls between its own barriers and stores to shared memory never looks idle: after this long others get in as well.
+    if (g->steps - widened_at > STEPS_TO_WIDEN && g->next_cta < g->num_ctas && g->num_resident < g->max_resident) {
+      widened_at = g->steps;
+      want = g->num_resident + 1;
+      continue;
     }
     if ((steps || g->policy == 3) && !all_idle(g, POLLS_TO_WIDEN)) continue;
     bool moved = false;
