@@ -17,7 +17,6 @@ export TILE_CACHE_DIR=$prefix/cache
 
 # pkg-config
 flags_of() {
-  sed -i "s|^prefix=.*|prefix=$prefix|" "$lib/pkgconfig/$1.pc"
   if command -v pkg-config >/dev/null; then PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs "$1"; else echo "-I$prefix/include -L$lib -l${1#lib}"; fi
 }
 strict="-pedantic -Wall -Wextra -Werror"
