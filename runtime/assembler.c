@@ -25,7 +25,8 @@ struct Assembler {
 
 static bool open_library(Assembler *s) {
   static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so"};
-  for (uint32_t i = 0; !s->library && i < countof(names); i++) s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+  // It stays loaded once it was: it carries a C++ runtime, which does not give back its memory when it is unloaded.
+  for (uint32_t i = 0; !s->library && i < countof(names); i++) s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!s->library) return false;
   const struct { void *to; const char *name; } symbols[] = {
     {&s->create, "nvJitLinkCreate"}, {&s->destroy, "nvJitLinkDestroy"}, {&s->add_data, "nvJitLinkAddData"}, {&s->complete, "nvJitLinkComplete"},
