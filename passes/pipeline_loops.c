@@ -468,35 +468,45 @@ static bool can_pass(Pipe *s, const Op *op) {
   }
 }
 
-// The op before which the prologue is built, after moving what it needs in front of that.
+static void move_needed(Op *from, const Op *to, Op *before) {
+  for (Op *op = from, *next; op != to; op = next) {
+    next = op->next;
+    if (!(op->mark & NEEDED) || op == before) continue;
+    op_unlink(op);
+    op_insert_before(op, before);
+  }
+}
+
+// The highest place that the prologue can go up to from `at`, where there is something slow to overtake; else `at`.
+static Op *above_slow(Pipe *s, Op *at) {
+  Op *highest = at;
+  for (Op *op = at->prev; op && can_pass(s, op); op = op->prev) {
+    if ((op->mark & NEEDED) && !(op_info[op->opcode].traits & TRAIT_PURE)) break;
+    if (op->mark & NEEDED) need_slice(op, at->parent);
+    highest = op;
+  }
+  Op *slow = highest;
+  while (slow != at && slow->opcode != OP_LOAD && slow->opcode != OP_LOCAL_STORE) slow = slow->next;
+  return slow;
+}
+
+// The op before which the prologue is built, after moving what it needs in front of that. `at` is the loop, or a dot of rotated ones
+// before it; what the loop needs, its bounds for instance, may stand between the two.
 static Op *prologue_position(Pipe *s, Op *at) {
   Block *block = at->parent;
   bool all_tma = true;
   for (uint32_t i = 0; i < s->asyncs.count; i++) all_tma &= s->asyncs.data[i].tma;
-  if (!all_tma) return at;
   for (Op *op = block->first; op; op = op->next) op->mark &= ~(uint32_t)NEEDED;
   for (uint32_t i = 0; i < s->loop->num_operands; i++)
     if (i < 3 || s->carried_in_slice[i - 3]) need(op_operand(s->loop, i), block);
   for (Op *op = body_of(s->loop)->first; op; op = op->next)
     if (op->mark & IN_SLICE) need_slice(op, block);
   for (uint32_t i = 0; i < s->asyncs.count; i++) need_slice(s->asyncs.data[i].load, block);
-  Op *highest = at;
-  for (Op *op = at->prev; op && can_pass(s, op); op = op->prev) {
-    if ((op->mark & NEEDED) && !(op_info[op->opcode].traits & TRAIT_PURE)) break;
-    if (op->mark & NEEDED) need_slice(op, block);
-    highest = op;
-  }
-  // Only for something that takes time is it worth moving.
-  Op *slow = highest;
-  while (slow != at && slow->opcode != OP_LOAD && slow->opcode != OP_LOCAL_STORE) slow = slow->next;
-  if (slow == at) return at;
-  for (Op *op = slow, *next; op != at; op = next) {
-    next = op->next;
-    if (!(op->mark & NEEDED)) continue;
-    op_unlink(op);
-    op_insert_before(op, slow);
-  }
-  return slow;
+  for (Op *op = s->loop; op != at; op = op->prev)
+    if (op->prev->mark & NEEDED) need_slice(op->prev, block);
+  Op *position = all_tma ? above_slow(s, at) : at;
+  move_needed(position, s->loop, position);
+  return position;
 }
 
 // The dots outside the loop take their tiles from a slot of the rings.
