@@ -21,11 +21,12 @@ static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
 
 tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
   *d = (CudaDriver){0};
+  // A driver keeps its state for as long as the process lives, so it is never unloaded.
   if (simulator && !linked_parts.sim_symbol) {
-    d->library = dlopen("libtile-sim.so", RTLD_NOW | RTLD_LOCAL);
+    d->library = dlopen("libtile-sim.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: libtile-sim.so was not found");
   } else if (!simulator) {
-    d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
   }
   tile_status status = resolve(d, simulator, error);
