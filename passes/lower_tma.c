@@ -24,6 +24,10 @@ const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
   return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, swizzle, order);
 }
 
+const Type *tma_tile_buffer(Context *ctx, const Type *desc) {
+  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
+}
+
 int tma_axis_too_long(const Type *desc) {
   uint32_t last = desc->rank - 1u;
   for (uint32_t i = 0; i < desc->rank; i++)
@@ -102,12 +106,22 @@ void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred
   if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
 }
 
-static const Type *tile_buffer(Context *ctx, const Type *desc) {
-  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
+void tma_build_wait(Builder *b, Value *bar, Value *phase) {
+  Value *args[3] = {bar, phase, NULL};
+  build_op(b, OP_MBAR_WAIT, args, 3);
+}
+
+Value *tma_build_read(Builder *b, Value *buf, const Type *tensor) {
+  const Type *t = tensor;
+  if (tensor->rank != buf->type->rank)
+    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
+  Value *args[2] = {buf, NULL};
+  Value *v = op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
+  return t == tensor ? v : op_result(build_op_typed(b, OP_RESHAPE, &tensor, 1, &v, 1), 0);
 }
 
 static Value *alloc_tile(Builder *b, const Type *desc) {
-  const Type *t = tile_buffer(b->ctx, desc);
+  const Type *t = tma_tile_buffer(b->ctx, desc);
   Value *none = NULL;
   return op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
 }
@@ -127,16 +141,6 @@ static void coordinates(const Op *op, uint32_t first, Value **coords) {
   for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = op_operand(op, i);
 }
 
-// The tile as the block sees it: the buffer's rank may exceed the loaded tensor's when leading block sizes are 1.
-static Value *load_tile(Builder *b, Value *buf, const Type *tensor) {
-  const Type *t = tensor;
-  if (tensor->rank != buf->type->rank)
-    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
-  Value *args[2] = {buf, NULL};
-  Value *v = op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
-  return t == tensor ? v : op_result(build_op_typed(b, OP_RESHAPE, &tensor, 1, &v, 1), 0);
-}
-
 static void lower_load(Context *ctx, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *coords[MAX_RANK];
@@ -144,8 +148,7 @@ static void lower_load(Context *ctx, Op *op) {
   Value *buf = alloc_tile(&b, desc->type), *bar = tma_build_barriers(&b, 0);
   tma_build_expect(&b, bar, NULL, tma_tile_bytes(desc->type), 0);
   tma_build_load(&b, desc, buf, bar, NULL, coords, 0);
-  Value *wait[3] = {bar, build_i32(&b, 0), NULL};
-  build_op(&b, OP_MBAR_WAIT, wait, 3);
+  tma_build_wait(&b, bar, build_i32(&b, 0));
   tma_build_invalidate(&b, bar);
   Value *x = op_result(op, 0);
   for (Use *u = x->uses, *next; u; u = next) {
@@ -155,7 +158,7 @@ static void lower_load(Context *ctx, Op *op) {
     value_replace_all_uses(op_result(alloc, 0), buf);
     op_erase(alloc);
   }
-  if (x->uses) value_replace_all_uses(x, load_tile(&b, buf, x->type));
+  if (x->uses) value_replace_all_uses(x, tma_build_read(&b, buf, x->type));
   op_erase(op);
 }
 
@@ -167,7 +170,7 @@ static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
     if (p->opcode == OP_FOR || p->opcode == OP_WHILE) loop = p;
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
   if (!loop) return alloc_tile(&b, desc);
-  const Type *t = tile_buffer(b.ctx, desc);
+  const Type *t = tma_tile_buffer(b.ctx, desc);
   for (uint32_t i = 0; s->scarce && i < s->buffers.count; i++)
     if (s->buffers.data[i].loop == loop && s->buffers.data[i].buffer->type == t) return s->buffers.data[i].buffer;
   StoreBuffer made = {loop, alloc_tile(&b, desc)};

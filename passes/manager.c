@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "passes/pass.h"
-#include "passes/pipeline.h"
+#include "passes/pipelines.h"
 
 typedef struct {
   const char *name;

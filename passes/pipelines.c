@@ -11,7 +11,7 @@
 //                                         lower_tma, lower_allocs
 //                                         canonicalize, cse, licm, dce, order_loads allocate_shared
 //                                                                                   insert_barriers
-#include "passes/pipeline.h"
+#include "passes/pipelines.h"
 
 #define STEP(name) {PASS_ID_##name, NULL}
 #define STEP_IF(name, condition) {PASS_ID_##name, condition}

@@ -8,6 +8,7 @@
 // chunks. As a wgmma operand it is K-major when the last axis is K, else MN-major. The same for every access, because the
 // tensor map carries one swizzle.
 const Layout *tma_tile_layout(Context *ctx, const Type *desc);
+const Type *tma_tile_buffer(Context *ctx, const Type *desc);   // of one tile in it
 // Whether this descriptor reaches TMA on the target: a parameter does, one that the kernel makes where the target can write tensor
 // maps and what is known of its block and strides is as TMA has it. What is not known must be so: as with Triton, a base and
 // strides that are no multiples of 16 bytes are the program's error.
@@ -21,6 +22,9 @@ uint32_t tma_tile_bytes(const Type *desc);
 // Emits the load of one tile into buf, announced on bar (whose expect op the caller has emitted), by the warp `issuer`.
 void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer);
 void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer);
+void tma_build_wait(Builder *b, Value *bar, Value *phase);
+// The tile as the tensor that was asked for: the buffer's rank may exceed the tensor's when leading block sizes are 1.
+Value *tma_build_read(Builder *b, Value *buf, const Type *tensor);
 // A fresh array of `count` barriers (a single one for 0), initialised for one arrival each.
 Value *tma_build_barriers(Builder *b, uint32_t count);
 void tma_build_invalidate(Builder *b, Value *bars);

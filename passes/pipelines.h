@@ -1,6 +1,6 @@
-// Pipelines as data: what runs, in which order, for which module.
-#ifndef TILE_PASSES_PIPELINE_H
-#define TILE_PASSES_PIPELINE_H
+// The compiler's pipelines as data: which passes run, in which order, for which module.
+#ifndef TILE_PASSES_PIPELINES_H
+#define TILE_PASSES_PIPELINES_H
 
 #include "passes/pass.h"
 

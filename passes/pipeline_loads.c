@@ -1,0 +1,203 @@
+// Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is and its address
+// can be computed ahead: the ops between the loop's carried values and the load (the slice) are pure and cheap.
+#include "passes/pipeline_loops.h"
+
+// ---- candidates ----
+
+static Op *first_consumer(const Pipe *p, const Value *v) {
+  Op *first = NULL;
+  for (const Use *u = v->uses; u; u = u->next) {
+    Op *at = u->user;
+    while (at->parent != pipe_body(p)) at = at->parent->parent;
+    bool view = at->opcode == OP_ALLOC || at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE;
+    if (view) at = first_consumer(p, op_result(at, 0));
+    if (!at) continue;
+    bool earlier = !first;
+    for (const Op *o = at; o && !earlier; o = o->next) earlier = o == first;
+    if (earlier) first = at;
+  }
+  return first;
+}
+
+static Op *only_alloc(const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next)
+    if (u->user->opcode == OP_ALLOC) return u->user;
+  return NULL;
+}
+
+// cp.async moves 4, 8 or 16 bytes and fills with zeros.
+static bool can_copy_async(const Pipe *p, const Op *load) {
+  if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
+  const Value *other = op_operand(load, 3);
+  uint64_t bits;
+  if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
+  return op_int(load, ATTR_VECTOR, 1) * type_elem_bytes(load->results[0].type) >= 4;
+}
+
+// Row-major, the axis first along which a thread has most consecutive elements.
+static const Type *plain_buffer(Context *ctx, const Type *t) {
+  uint32_t order[MAX_RANK], fast = 0;
+  for (uint32_t i = 1; i < t->rank; i++)
+    if (layout_contiguity(t->layout, i) >= layout_contiguity(t->layout, fast)) fast = i;
+  order[0] = fast;
+  for (uint32_t i = t->rank, n = 1; i-- > 0;)
+    if (i != fast) order[n++] = i;
+  return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
+}
+
+static void consider(Pipe *p, Op *op, bool all_loads) {
+  AsyncLoad a = {.load = op};
+  if (op->opcode == OP_DESC_LOAD) {
+    // There is one tensor map, not one a stage, where the descriptor changes from iteration to iteration.
+    if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
+    a.tma = true;
+    a.buffer_type = tma_tile_buffer(p->ctx, op_operand(op, 0)->type);
+    a.alloc = only_alloc(op_result(op, 0));
+    if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
+  } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
+    a.alloc = only_alloc(op_result(op, 0));
+    if (!a.alloc && !all_loads) return;
+    a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
+  } else {
+    return;
+  }
+  a.consumer = first_consumer(p, op_result(op, 0));
+  // A turn on the tensor cores is not spent waiting.
+  for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
+    if (o->opcode == OP_TURN_WAIT) {
+      a.consumer = o;
+      break;
+    }
+  if (a.consumer) vec_push(&p->ctx->arena, &p->loads, a);
+}
+
+// ---- what their addresses need ----
+
+static bool add_to_slice(Pipe *p, Value *v);
+
+static bool add_captures(Pipe *p, Block *b) {
+  for (Op *op = b->first; op; op = op->next) {
+    if (!(op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) && op->opcode != OP_IF) return false;
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
+    for (uint32_t i = 0; i < op->num_blocks; i++)
+      if (!add_captures(p, op->blocks[i])) return false;
+  }
+  return true;
+}
+
+static bool add_to_slice(Pipe *p, Value *v) {
+  Block *body = pipe_body(p);
+  if (v->block == body) {
+    if (v->index == 0 || p->carried_in_slice[v->index - 1]) return true;
+    p->carried_in_slice[v->index - 1] = true;
+    return add_to_slice(p, op_operand(body->last, v->index - 1));
+  }
+  if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
+  Op *op = v->def;
+  if (op->mark & IN_SLICE) return true;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) && op->opcode != OP_IF) return false;
+  // Not worth running twice.
+  if (op->opcode == OP_REDUCE || op->opcode == OP_SCAN || op->opcode == OP_WGMMA || op->opcode == OP_MMA || op->opcode == OP_DOT) return false;
+  op->mark |= IN_SLICE;
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    if (!add_captures(p, op->blocks[i])) return false;
+  return true;
+}
+
+static bool slice_of(Pipe *p, const Op *load) {
+  for (uint32_t i = 0; i < load->num_operands; i++)
+    if (op_operand(load, i) && !add_to_slice(p, op_operand(load, i))) return false;
+  return true;
+}
+
+// Marks the slices of all loads; drops those that have none (their slice would contain memory accesses).
+static void find_slices(Pipe *p) {
+  uint32_t kept = 0;
+  p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
+  for (uint32_t round = 0; round < 2; round++) {
+    for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
+    for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
+    kept = 0;
+    for (uint32_t i = 0; i < p->loads.count; i++)
+      if (slice_of(p, p->loads.data[i].load)) p->loads.data[kept++] = p->loads.data[i];
+    bool all = kept == p->loads.count;
+    p->loads.count = kept;
+    if (all) break;   // otherwise a failed attempt left marks: once more with the good ones only
+  }
+}
+
+// ---- rotated dots ----
+
+static Op *next_moved(Op *op, int64_t ahead) {
+  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_AHEAD, 0) != ahead)) op = op->next;
+  return op;
+}
+
+// The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
+static bool match_outside(Pipe *p, Op *conditional, int64_t ahead) {
+  if (!conditional) return false;
+  Op *op = next_moved(conditional->blocks[0]->first, ahead);
+  bool any = false;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    AsyncLoad *a = &p->loads.data[i];
+    if (op_int(a->load, ATTR_AHEAD, 0) != ahead) continue;
+    a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
+    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
+    a->ahead = ahead > 0;
+    any = true;
+    op = next_moved(op->next, ahead);
+  }
+  return any && !op;
+}
+
+static void find_outside(Pipe *p) {
+  p->front = p->loop->prev, p->back = p->loop->next, p->turn = NULL;
+  while (p->front && p->front->opcode != OP_IF) p->front = p->front->prev;
+  while (p->back && p->back->opcode != OP_IF) p->back = p->back->next;
+  for (Op *op = pipe_body(p)->first; op; op = op->next)
+    if (op->opcode == OP_TURN_WAIT) p->turn = op;
+  if (p->turn && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
+  p->front = p->back = NULL;
+  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
+}
+
+// A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
+// behind a block barrier.
+static void choose_issuer(Pipe *p) {
+  p->issuer = p->turn && p->module->num_warps >= 8 ? p->module->num_warps - 4 : 0;
+  for (uint32_t i = 0; i < p->loads.count; i++)
+    if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
+}
+
+static void group_loads(Pipe *p) {
+  p->groups.count = p->num_copy_groups = 0;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    AsyncLoad *a = &p->loads.data[i];
+    uint32_t g = 0;
+    for (; g < p->groups.count; g++) {
+      const LoadGroup *other = &p->groups.data[g];
+      if (other->consumer == a->consumer && other->tma == a->tma && other->ahead == a->ahead) break;
+    }
+    if (g == p->groups.count) {
+      LoadGroup made = {.consumer = a->consumer, .tma = a->tma, .ahead = a->ahead};
+      vec_push(&p->ctx->arena, &p->groups, made);
+      p->num_copy_groups += !a->tma;
+    }
+    a->group = g;
+    if (a->tma) p->groups.data[g].bytes += tma_tile_bytes(a->buffer_type);
+  }
+}
+
+bool pipe_choose_loads(Pipe *p, bool all_loads) {
+  p->loads.count = 0;
+  for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
+  if (p->loads.count == 0) return false;
+  find_slices(p);
+  find_outside(p);
+  choose_issuer(p);
+  group_loads(p);
+  return p->loads.count > 0;
+}

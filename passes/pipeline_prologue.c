@@ -1,0 +1,101 @@
+// Of pipeline_loops: what is issued in front of the loop. It stands as high as it can, so that its copies run while slow ops before the
+// loop do: global loads and stores to shared memory.
+#include "ir/scratch.h"
+#include "passes/pipeline_loops.h"
+
+// ---- where ----
+
+static void need(Value *v, const Block *block) {
+  if (!v || !v->def || v->def->parent != block) return;
+  v->def->mark |= NEEDED;
+}
+
+static void need_operands(const Op *op, const Block *block) {
+  for (uint32_t i = 0; i < op->num_operands; i++) need(op_operand(op, i), block);
+  for (uint32_t k = 0; k < op->num_blocks; k++)
+    for (const Op *o = op->blocks[k]->first; o; o = o->next) need_operands(o, block);
+}
+
+// What the prologue may come before: nothing that writes global memory, waits, or has scratch memory of its own.
+static bool can_pass(Pipe *p, const Op *op) {
+  uint32_t align;
+  switch (op->opcode) {
+    case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
+    case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
+    default: return (op_info[op->opcode].traits & TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
+  }
+}
+
+static void move_needed(Op *from, const Op *to, Op *before) {
+  for (Op *op = from, *next; op != to; op = next) {
+    next = op->next;
+    if (!(op->mark & NEEDED) || op == before) continue;
+    op_unlink(op);
+    op_insert_before(op, before);
+  }
+}
+
+// The highest place that the prologue can go up to from `at`, where there is something slow to overtake; else `at`.
+static Op *above_slow(Pipe *p, Op *at) {
+  Op *highest = at;
+  for (Op *op = at->prev; op && can_pass(p, op); op = op->prev) {
+    if ((op->mark & NEEDED) && !(op_info[op->opcode].traits & TRAIT_PURE)) break;
+    if (op->mark & NEEDED) need_operands(op, at->parent);
+    highest = op;
+  }
+  Op *slow = highest;
+  while (slow != at && slow->opcode != OP_LOAD && slow->opcode != OP_LOCAL_STORE) slow = slow->next;
+  return slow;
+}
+
+// The op before which the prologue is built, after moving what it needs in front of that. `at` is the loop, or a dot of rotated ones
+// before it; what the loop needs, its bounds for instance, may stand between the two.
+static Op *prologue_position(Pipe *p, Op *at) {
+  Block *block = at->parent;
+  bool all_tma = true;
+  for (uint32_t i = 0; i < p->loads.count; i++) all_tma &= p->loads.data[i].tma;
+  for (Op *op = block->first; op; op = op->next) op->mark &= ~(uint32_t)NEEDED;
+  for (uint32_t i = 0; i < p->loop->num_operands; i++)
+    if (i < 3 || p->carried_in_slice[i - 3]) need(op_operand(p->loop, i), block);
+  for (Op *op = pipe_body(p)->first; op; op = op->next)
+    if (op->mark & IN_SLICE) need_operands(op, block);
+  for (uint32_t i = 0; i < p->loads.count; i++) need_operands(p->loads.data[i].load, block);
+  for (Op *op = p->loop; op != at; op = op->prev)
+    if (op->prev->mark & NEEDED) need_operands(op->prev, block);
+  Op *position = all_tma ? above_slow(p, at) : at;
+  move_needed(position, p->loop, position);
+  return position;
+}
+
+// ---- what ----
+
+static RingWrite place_of(Pipe *p, Builder *b, uint32_t slot, Value *iv) {
+  RingWrite place = {.slot = build_i32(b, slot)};
+  place.pred = build_cmp(b, CMP_SLT, iv, p->limit);
+  return place;
+}
+
+Value *pipe_build_prologue(Pipe *p, Value **carried) {
+  Op *loop = p->loop;
+  Builder b = builder_before(p->ctx, prologue_position(p, p->front ? p->front : loop));
+  Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *iv = lb;
+  const RingWrite nowhere = {NULL, NULL};
+  p->limit = p->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
+  ring_build(p, &b);
+  for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = op_operand(loop, 3 + i);
+  if (p->front) {            // an iteration before the first, for the rotated dots alone, which depend on nothing carried
+    ValueMap *map = ring_slice_inputs(p, build_binary(&b, OP_SUBI, lb, step), carried);
+    ring_issue(p, &b, map, nowhere, place_of(p, &b, 0, lb), 0);
+  }
+  for (uint32_t k = 0; k + 1 < p->stages; k++) {
+    ValueMap *map = ring_slice_inputs(p, iv, carried);
+    Value *next_iv = build_binary(&b, OP_ADDI, iv, step);
+    RingWrite here = place_of(p, &b, k, iv), next = p->front ? place_of(p, &b, k + 1, next_iv) : nowhere;
+    ring_issue(p, &b, map, here, next, 0);
+    for (uint32_t i = 0; i < loop->num_results; i++)
+      if (p->carried_in_slice[i]) carried[i] = value_map_get(map, op_operand(pipe_body(p)->last, i));
+    iv = next_iv;
+  }
+  if (p->front) ring_serve_outside(p, true, build_i32(&b, 0), build_i32(&b, 0));
+  return iv;
+}

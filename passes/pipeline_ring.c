@@ -1,0 +1,121 @@
+// Of pipeline_loops: the rings. Each load has one of `stages` slots; iteration i lies in slot i mod stages. Each group of TMA loads has an
+// mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
+// names how many may still be on their way.
+#include "passes/pipeline_loops.h"
+
+void ring_build(Pipe *p, Builder *b) {
+  Value *none = NULL;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const Type *t = p->loads.data[i].buffer_type;
+    t = type_buffer(p->ctx, t->elem, t->rank, t->shape, t->layout, p->stages);
+    p->loads.data[i].ring = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+  }
+  for (uint32_t g = 0; g < p->groups.count; g++)
+    if (p->groups.data[g].tma) p->groups.data[g].barriers = tma_build_barriers(b, p->stages);
+}
+
+Value *ring_next_slot(const Pipe *p, Builder *b, Value *slot, Value **wraps) {
+  Value *plus = build_binary(b, OP_ADDI, slot, build_i32(b, 1));
+  *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, p->stages));
+  return build_ternary(b, OP_SELECT, *wraps, build_i32(b, 0), plus);
+}
+
+// ---- issue ----
+
+ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried) {
+  ValueMap *map = value_map_new(p->ctx);
+  value_map_set(p->ctx, map, pipe_body(p)->args[0], iv);
+  for (uint32_t i = 0; i < p->loop->num_results; i++)
+    if (p->carried_in_slice[i]) value_map_set(p->ctx, map, pipe_body(p)->args[1 + i], carried[i]);
+  return map;
+}
+
+static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
+
+static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *bar, Value *pred, int64_t issuer) {
+  Value *coords[MAX_RANK];
+  for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
+  tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords, issuer);
+}
+
+// Returns its token.
+static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *pred) {
+  const Type *t = op_result(a->load, 0)->type;
+  Value *mask = slice_value(map, op_operand(a->load, 2));
+  Value *all = build_splat(b, pred, type_with_elem(b->ctx, t, type_scalar(b->ctx, SC_I1)));
+  mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
+  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
+  Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
+  op_copy_attrs(b->ctx, copy, a->load);
+  return op_result(copy, 0);
+}
+
+static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, RingWrite place, int64_t issuer) {
+  const LoadGroup *group = &p->groups.data[g];
+  Value *bar = group->tma ? tma_build_index(b, group->barriers, place.slot) : NULL;
+  if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
+  Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
+  uint32_t num_tokens = 0;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const AsyncLoad *a = &p->loads.data[i];
+    if (a->group != g) continue;
+    Value *buf = tma_build_index(b, a->ring, place.slot);
+    if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
+    else tokens[num_tokens++] = issue_copy(b, map, a, buf, place.pred);
+  }
+  if (!bar) build_op(b, OP_ASYNC_COMMIT, tokens, num_tokens);
+}
+
+void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {
+  for (Op *op = pipe_body(p)->first; op; op = op->next) {
+    if (!(op->mark & IN_SLICE)) continue;
+    Op *copy = op_clone(p->ctx, op, map);
+    if (b->before) op_insert_before(copy, b->before);
+    else op_append(copy, b->block);
+  }
+  for (uint32_t g = 0; g < p->groups.count; g++) {
+    RingWrite place = p->groups.data[g].ahead ? next : here;
+    if (place.slot) issue_group(p, b, map, g, place, issuer);
+  }
+}
+
+// ---- wait ----
+
+void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
+  const LoadGroup *group = &p->groups.data[g];
+  if (group->tma) {
+    tma_build_wait(b, tma_build_index(b, group->barriers, place.slot), place.phase);
+    return;
+  }
+  // Committed after this group: the later groups of this iteration, and all of the iterations issued since.
+  uint32_t later = 0;
+  for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
+  int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;
+  op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, pending);
+  // cp.async writes through the generic proxy; wgmma reads through the async proxy.
+  if (group->consumer->opcode == OP_WGMMA) build_op(b, OP_FENCE_ASYNC, NULL, 0);
+}
+
+void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {
+  bool *waited = arena_array(&p->ctx->arena, bool, p->groups.count);
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    AsyncLoad *a = &p->loads.data[i];
+    if (!a->outside || a->ahead != ahead) continue;
+    Builder b = builder_before(p->ctx, a->outside);
+    if (!waited[a->group]) ring_wait(p, &b, a->group, (RingRead){slot, phase}, false);
+    waited[a->group] = true;
+    value_replace_all_uses(op_result(a->outside, 0), tma_build_index(&b, a->ring, slot));
+    Op *load = op_operand(a->outside, 0)->def;
+    op_erase(a->outside);
+    op_erase(load);
+  }
+}
+
+void ring_drain(Pipe *p, Builder *b) {
+  if (p->num_copy_groups) op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, 0);
+}
+
+void ring_invalidate(Pipe *p, Builder *b) {
+  for (uint32_t g = 0; g < p->groups.count; g++)
+    if (p->groups.data[g].tma) tma_build_invalidate(b, p->groups.data[g].barriers);
+}
