@@ -227,6 +227,43 @@ static inline uint64_t hash_words(const uint64_t *words, uint32_t n) {
 
 #define REFUSE(i, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' " __VA_ARGS__)
 
+static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error);
+
+// A tuple's items are specialised one by one, by the rules of its parameter but for its annotation.
+static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, uint32_t depth, tile_error **error) {
+  const JitParam *p = &k->params[i];
+  const JitTraits t = p->traits;
+  bool has_room = key->num_words + 4 * (k->num_params - i) + 8 <= JIT_MAX_WORDS && key->num_texts + k->num_params - i < JIT_MAX_PARAMS;
+  if (!has_room) return REFUSE(i, "has too many items", k->name, i, p->name);
+  switch (a->kind) {
+  case TILE_ARG_DEFAULT: return REFUSE(i, "is a tuple with an item that is missing", k->name, i, p->name);
+  case TILE_ARG_TEXT:
+    put(key, (uint64_t)a->kind);
+    put(key, cache_hash(a->value.text, strlen(a->value.text), 0));
+    key->texts[key->num_texts++] = a->value.text;
+    return TILE_OK;
+  case TILE_ARG_INT: {
+    uint64_t type = a->type ? a->type : a->value.i >= INT32_MIN && a->value.i <= INT32_MAX ? TILE_INT32 : TILE_INT64;
+    put(key, (uint64_t)a->kind | type << 16 | (uint64_t)specialize_hint(false, false, t.never, t.never_aligned, (uint64_t)a->value.i) << 8);
+    if (t.is_value_keyed) put(key, (uint64_t)a->value.i);
+    return TILE_OK;
+  }
+  case TILE_ARG_TUPLE: {
+    const tile_tuple *tuple = a->value.tuple;
+    if (!tuple || (tuple->num_items && !tuple->items)) return REFUSE(i, "is a tuple without items", k->name, i, p->name);
+    if (depth == JIT_MAX_DEPTH) return REFUSE(i, "nests tuples deeper than %d", k->name, i, p->name, JIT_MAX_DEPTH);
+    put(key, (uint64_t)a->kind | (uint64_t)(tuple->type_name != NULL) << 8 | (uint64_t)tuple->num_items << 16);
+    if (tuple->type_name) put(key, cache_hash(tuple->type_name, strlen(tuple->type_name), 0)), key->texts[key->num_texts++] = tuple->type_name;
+    for (uint32_t n = 0; n < tuple->num_items; n++) {
+      tile_status status = key_item(key, k, i, &tuple->items[n], depth + 1, error);
+      if (status != TILE_OK) return status;
+    }
+    return TILE_OK;
+  }
+  default: return key_param(key, k, i, a, error);
+  }
+}
+
 // A word per parameter: kind, hint, type. What the compiler would do differently must differ here, and nothing else should.
 static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error) {
   const JitParam *p = &k->params[i];
@@ -234,6 +271,7 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
   if (p->traits.is_constexpr) {
     put(key, word);
     if (a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR) return REFUSE(i, "is a constexpr: it takes a value, not an address", k->name, i, p->name);
+    if (a->kind == TILE_ARG_TUPLE) return REFUSE(i, "is a constexpr: a tuple for it is written as text, \"(1, 2)\"", k->name, i, p->name);
     if (a->kind == TILE_ARG_TEXT) put(key, cache_hash(a->value.text, strlen(a->value.text), 0)), key->texts[key->num_texts++] = a->value.text;
     else if (a->kind != TILE_ARG_DEFAULT && a->kind != TILE_ARG_NONE) put(key, (uint64_t)a->value.i);
     return TILE_OK;
@@ -255,13 +293,14 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
     for (uint32_t axis = 0; axis < t->rank; axis++) put(key, (uint64_t)t->block[axis]);
     return TILE_OK;
   }
+  case TILE_ARG_TUPLE: return key_item(key, k, i, a, 0, error);
   case TILE_ARG_TEXT: return REFUSE(i, "is no constexpr: it cannot be given as an expression", k->name, i, p->name);
   case TILE_ARG_DEFAULT:
     if (!p->has_default) return REFUSE(i, "is missing", k->name, i, p->name);
     put(key, word);
     return TILE_OK;
   default:
-    if ((unsigned)a->kind > TILE_ARG_TEXT) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
+    if ((unsigned)a->kind > TILE_ARG_TUPLE) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
     put(key, word);
   }
   if (p->traits.is_value_keyed) put(key, (uint64_t)a->value.i);
@@ -468,20 +507,44 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, Purpose wh
 
 // ---- launching ----
 
+static void flatten(const tile_arg *a, tile_arg *flat, uint32_t *count) {
+  if (a->kind == TILE_ARG_TUPLE) {
+    for (uint32_t i = 0; i < a->value.tuple->num_items; i++) flatten(&a->value.tuple->items[i], flat, count);
+  } else if (*count < JIT_MAX_LEAVES) {
+    flat[(*count)++] = *a;
+  }
+}
+
+void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count) {
+  *count = 0;
+  for (uint32_t i = 0; i < n; i++) flatten(&args[i], flat, count);
+}
+
 void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
+  tile_arg flat[JIT_MAX_LEAVES];
+  uint32_t count;
+  if (v->has_tuples) jit_flatten(args, v->owner->num_params, flat, &count), args = flat;
   for (uint32_t i = 0; i < v->kernel->num_args; i++) {
     packed[i] = args[v->arg_params[i]];
     if (packed[i].kind == TILE_ARG_BOOL) packed[i].kind = TILE_ARG_INT;
   }
 }
 
-tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+static tile_status launch_flat(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
   if (!v->program) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;
   pthread_mutex_lock(lock);
   tile_status status = kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   pthread_mutex_unlock(lock);
   return status;
+}
+
+tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+  if (!v->has_tuples) return launch_flat(v, grid, stream, args, error);
+  tile_arg flat[JIT_MAX_LEAVES];
+  uint32_t count;
+  jit_flatten(args, v->owner->num_params, flat, &count);
+  return launch_flat(v, grid, stream, flat, error);
 }
 
 tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args) {

@@ -48,9 +48,47 @@ static SpecValue spec_value(Arena *a, const tile_arg *arg) {
     break;
   }
   case TILE_ARG_TEXT: v.kind = VALUE_NONE, v.text = arg->value.text; break;
+  case TILE_ARG_TUPLE: {
+    const tile_tuple *t = arg->value.tuple;
+    SpecValue *items = arena_array(a, SpecValue, t->num_items + 1);
+    for (uint32_t i = 0; i < t->num_items; i++) {
+      items[i] = spec_value(a, &t->items[i]);
+      if (t->items[i].kind == TILE_ARG_TEXT) items[i].kind = VALUE_CONSTEXPR, items[i].expression = items[i].text;
+    }
+    v.kind = VALUE_TUPLE;
+    v.items = items;
+    v.num_items = t->num_items;
+    v.class_name = t->type_name;
+    break;
+  }
   default: v.kind = VALUE_NONE, v.text = "None";
   }
   return v;
+}
+
+static int hint_of(const SpecValue *v, const JitTraits *t, bool is_annotated) {
+  bool is_pointer = v->kind == VALUE_POINTER;
+  if (!is_pointer && v->kind != VALUE_INT) return 0;
+  return specialize_hint(is_pointer, is_annotated, t->never, t->never_aligned, is_pointer ? v->address : (uint64_t)v->i);
+}
+
+static void put_value(Buf *b, const tile_jit_kernel *k, uint32_t i, const SpecValue *v, bool is_annotated) {
+  if (v->kind == VALUE_TUPLE) {
+    buf_printf(b, "%s(", v->class_name ? v->class_name : "");
+    for (uint32_t n = 0; n < v->num_items; n++) {
+      if (n) buf_puts(b, ", ");
+      put_value(b, k, i, &v->items[n], false);
+    }
+    buf_puts(b, ")");
+    return;
+  }
+  if (v->kind == VALUE_NONE || v->kind == VALUE_CONSTEXPR) {
+    buf_puts(b, v->text);
+    return;
+  }
+  buf_puts(b, specialize_type(b->arena, v, &k->fn->params[i]));
+  int hint = hint_of(v, &k->params[i].traits, is_annotated);
+  if (hint) buf_printf(b, ":%d", hint);
 }
 
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args) {
@@ -64,10 +102,7 @@ const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg 
       buf_printf(&b, "%s=%s", p->name, v.text);
       continue;
     }
-    buf_puts(&b, specialize_type(a, &v, &k->fn->params[i]));
-    bool is_pointer = v.kind == VALUE_POINTER;
-    int hint = is_pointer || v.kind == VALUE_INT ? specialize_hint(is_pointer, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, is_pointer ? v.address : (uint64_t)v.i) : 0;
-    if (hint) buf_printf(&b, ":%d", hint);
+    put_value(&b, k, i, &v, p->traits.is_annotated);
   }
   return buf_str(&b);
 }
@@ -160,16 +195,33 @@ void variant_free(tile_variant *v) {
   free(v);
 }
 
-static bool map_args(const tile_jit_kernel *k, tile_variant *v) {
-  const tile_kernel *kernel = v->kernel;
-  if (kernel->num_args > JIT_MAX_PARAMS) return false;
-  for (uint32_t i = 0; i < kernel->num_args; i++) {
-    uint32_t p = 0;
-    while (p < k->num_params && strcmp(k->params[p].name, kernel->params[i].name)) p++;
-    if (p == k->num_params) return false;
-    v->arg_params[i] = (uint8_t)p;
+// The source's arguments, or their items, in order: each is the kernel's next one or is compiled in.
+typedef struct { tile_variant *v; const JitTraits *traits; uint32_t leaf, taken; } Mapping;
+
+static bool is_compiled_in(const tile_arg *a, const JitTraits *t) {
+  return a->kind == TILE_ARG_NONE || a->kind == TILE_ARG_TEXT ||
+         (a->kind == TILE_ARG_INT && specialize_hint(false, false, t->never, t->never_aligned, (uint64_t)a->value.i) == 1);
+}
+
+static void map_arg(Mapping *m, Arena *a, const tile_arg *arg, const char *name, bool is_item) {
+  const tile_kernel *kernel = m->v->kernel;
+  if (arg->kind == TILE_ARG_TUPLE) {
+    m->v->has_tuples = true;
+    for (uint32_t i = 0; i < arg->value.tuple->num_items; i++) map_arg(m, a, &arg->value.tuple->items[i], frontend_item_name(a, name, i), true);
+    return;
   }
-  return true;
+  bool is_next = m->taken < kernel->num_args && !strcmp(kernel->params[m->taken].name, name) && !(is_item && is_compiled_in(arg, m->traits));
+  if (is_next) m->v->arg_params[m->taken++] = (uint8_t)m->leaf;
+  m->leaf++;
+}
+
+static bool map_args(const tile_jit_kernel *k, const Request *r, Arena *a, tile_variant *v) {
+  Mapping m = {.v = v};
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    m.traits = &k->params[i].traits;
+    map_arg(&m, a, &r->args[i], k->params[i].name, false);
+  }
+  return m.taken == v->kernel->num_args && m.leaf <= JIT_MAX_LEAVES;
 }
 
 // Machine code made beside the driver, which assembles one kernel after another. False: the driver has to do it.
@@ -258,9 +310,9 @@ tile_status jit_compile(tile_jit_kernel *k, const Request *r, int config, tile_v
   Arena scratch;
   arena_init(&scratch);
   tile_status status = make_kernel(k, r, config, &scratch, v, error);
+  if (status == TILE_OK && !map_args(k, r, &scratch, v))
+    status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source", k->name);
   arena_free(&scratch);
-  if (status == TILE_OK && !map_args(k, v))
-    status = error_set(error, TILE_ERROR_USAGE, "%s: parameters that are tuples cannot be launched by the JIT", k->name);
   if (status == TILE_OK) *variant = v;
   else variant_free(v);
   return status;

@@ -12,7 +12,7 @@
 #include "runtime/specialize.h"
 #include "runtime/tile/jit.h"
 
-enum { JIT_MAX_PARAMS = 64, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };
+enum { JIT_MAX_PARAMS = 64, JIT_MAX_LEAVES = UINT8_MAX, JIT_MAX_DEPTH = 16, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };
 
 // What a variant is found by: a word or more per parameter and the launch options; texts of constexprs beside.
 typedef struct {
@@ -41,7 +41,8 @@ struct tile_variant {
   tile_kernel *kernel;
   tile_program *program;       // the interpreter runs its IR; else NULL
   uint64_t zeroes;             // parameters whose arrays a pre_hook zeroes before each launch
-  uint8_t arg_params[JIT_MAX_PARAMS];   // the parameter that each argument of the compiled kernel comes from
+  uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
+  bool has_tuples;             // arguments are flattened before they are packed
   pthread_mutex_t lock;        // the interpreter runs one launch at a time
 };
 
@@ -137,7 +138,10 @@ const char *jit_identity(const tile_jit *jit);
 tile_status jit_compile(tile_jit_kernel *k, const Request *request, int config, tile_variant **variant, tile_error **error);
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
 void variant_free(tile_variant *v);
-void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);   // jit.c: the source's arguments as the kernel's
+// jit.c: the source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
+void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
+// All items of tuples instead of the tuples. flat has JIT_MAX_LEAVES places, which a key has seen to be enough.
+void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count);
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 
 // Without a device to run on, for a process of its own: the PTX.

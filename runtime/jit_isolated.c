@@ -58,18 +58,42 @@ static const char *take_text(Reader *r) {
 
 // ---- the request ----
 
+static void write_arg(Buf *b, const tile_arg *a);
+
+static void write_tuple(Buf *b, const tile_tuple *t) {
+  put_u64(b, t->num_items);
+  put_text(b, t->type_name ? t->type_name : "");
+  for (uint32_t i = 0; i < t->num_items; i++) write_arg(b, &t->items[i]);
+}
+
 static void write_arg(Buf *b, const tile_arg *a) {
   put_u64(b, (uint64_t)a->kind);
   put_u64(b, (uint64_t)a->type);
   if (a->kind == TILE_ARG_TEXT) put_text(b, a->value.text);
+  else if (a->kind == TILE_ARG_TUPLE) write_tuple(b, a->value.tuple);
   else if (a->kind == TILE_ARG_TENSOR) buf_write(b, (const char *)a->value.tensor, sizeof *a->value.tensor);
   else put_u64(b, (uint64_t)a->value.i);
 }
-static void read_arg(Reader *r, tile_arg *a) {
+static void read_arg(Reader *r, tile_arg *a, uint32_t depth);
+
+static const tile_tuple *read_tuple(Reader *r, uint32_t depth) {
+  uint64_t n = take_u64(r);
+  const char *name = take_text(r);
+  tile_tuple *t = arena_new(r->arena, tile_tuple);
+  if (n > r->left || depth > JIT_MAX_DEPTH) return r->bad = true, t;
+  tile_arg *items = arena_array(r->arena, tile_arg, n + 1);
+  for (uint64_t i = 0; i < n; i++) read_arg(r, &items[i], depth + 1);
+  *t = (tile_tuple){items, (uint32_t)n, *name ? name : NULL};
+  return t;
+}
+
+static void read_arg(Reader *r, tile_arg *a, uint32_t depth) {
   a->kind = (tile_arg_kind)take_u64(r);
   a->type = (tile_type)take_u64(r);
   if (a->kind == TILE_ARG_TEXT) {
     a->value.text = take_text(r);
+  } else if (a->kind == TILE_ARG_TUPLE) {
+    a->value.tuple = read_tuple(r, depth);
   } else if (a->kind == TILE_ARG_TENSOR && r->left >= sizeof(tile_tensor)) {
     tile_tensor *t = arena_new(r->arena, tile_tensor);
     memcpy(t, r->at, sizeof *t);
@@ -127,7 +151,7 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, tile_er
   for (uint32_t i = 0; i < countof(numbers); i++) *numbers[i] = (int)take_u64(r);
   uint64_t num_args = take_u64(r);
   tile_arg args[JIT_MAX_PARAMS];
-  for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) read_arg(r, &args[i]);
+  for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) read_arg(r, &args[i], 0);
   if (r->bad || num_args > JIT_MAX_PARAMS) return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
   // Nothing runs here: of a device only the architecture is looked at.
   tile_device device = {.kind = "gpu", .arch = arch, .hooks = TILE_HOOKS_INIT};

@@ -164,8 +164,27 @@ static bool learned_arg(Launcher *l, int type, Object *o, tile_arg *a) {
   }
 }
 
+// Items of the tuples of one launch.
+enum { MAX_ITEMS = 128, MAX_TUPLES = 32 };
+typedef struct { uint32_t num_items, num_tuples; tile_arg items[MAX_ITEMS]; tile_tuple tuples[MAX_TUPLES]; } Items;
+
+static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool);
+
+static bool tuple_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool) {
+  intptr_t n = PyTuple_Size(o);
+  if (n < 0 || n > MAX_ITEMS - (intptr_t)pool->num_items || pool->num_tuples == MAX_TUPLES) return false;
+  tile_arg *items = &pool->items[pool->num_items];
+  tile_tuple *t = &pool->tuples[pool->num_tuples++];
+  pool->num_items += (uint32_t)n;
+  for (intptr_t k = 0; k < n; k++)
+    if (!make_arg(l, i, PyTuple_GetItem(o, k), &items[k], pool)) return false;
+  *t = (tile_tuple){items, (uint32_t)n, NULL};
+  *a = tile_arg_tuple(t);
+  return true;
+}
+
 // False: the slow way; an exception may be set.
-static inline bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a) {
+static bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a, Items *pool) {
   if (o->type == &PyLong_Type) {
     int overflow;
     *a = tile_arg_int(PyLong_AsLongLongAndOverflow(o, &overflow));
@@ -176,7 +195,8 @@ static inline bool make_arg(Launcher *l, uint32_t i, Object *o, tile_arg *a) {
   if (o->type == &PyFloat_Type) *a = tile_arg_float(PyFloat_AsDouble(o));
   else if (o->type == &PyBool_Type) *a = tile_arg_bool(o == &_Py_TrueStruct);
   else if (o == &_Py_NoneStruct) *a = tile_arg_none();
-  else return l->k->traits[i].is_constexpr && text_arg(l, o, a);
+  else if (l->k->traits[i].is_constexpr) return text_arg(l, o, a);
+  else return o->type == &PyTuple_Type && tuple_arg(l, i, o, a, pool);
   return true;
 }
 
@@ -189,9 +209,9 @@ static int name_index(Object *const *names, uint32_t count, Object *name) {
   return -1;
 }
 
-static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given, tile_arg *args, tile_jit_launch_options *o) {
+static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given, tile_arg *args, tile_jit_launch_options *o, Items *pool) {
   int i = name_index(l->names, l->k->num_params, name);
-  if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i]))) return false;
+  if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
   int option = name_index(l->option_names, NUM_OPTIONS, name), overflow = 0;
   if (option < 0) return i >= 0;
   if (option == OPTION_STREAM && i >= 0) return true;
@@ -262,16 +282,18 @@ static bool current_stream(Launcher *l, void **stream) {
 static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *keywords) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   tile_arg packed[JIT_MAX_PARAMS];
+  Items pool;
+  pool.num_items = pool.num_tuples = 0;
   intptr_t num_keywords = keywords ? PyTuple_Size(keywords) : 0;
   uint32_t count = l->k->num_params;
   if (n < 1 || (uint32_t)n - 1 > count) return false;
   for (uint32_t i = 0; i < count; i++) {
     if (i + 1 >= (uint32_t)n) packed[i] = tile_arg_default();
-    else if (!make_arg(l, i, args[i + 1], &packed[i])) return false;
+    else if (!make_arg(l, i, args[i + 1], &packed[i], &pool)) return false;
   }
   if (!current_stream(l, &o.stream)) return false;
   for (intptr_t i = 0; i < num_keywords; i++)
-    if (!keyword(l, PyTuple_GetItem(keywords, i), args[n + i], (uint32_t)n - 1, packed, &o)) return false;
+    if (!keyword(l, PyTuple_GetItem(keywords, i), args[n + i], (uint32_t)n - 1, packed, &o, &pool)) return false;
   tile_arg filled[JIT_MAX_PARAMS];
   const tile_variant *v = jit_find(l->k, &o, packed, count, filled);
   if (!v || v->zeroes) return false;

@@ -8,6 +8,25 @@
 #include "runtime/jit_impl.h"
 #include "runtime/json_writer.h"
 
+static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
+  switch (a->kind) {
+  case TILE_ARG_POINTER: buf_printf(b, "*%s", dtype_info[a->type].short_name); break;
+  case TILE_ARG_TENSOR: buf_printf(b, "desc %s", dtype_info[a->value.tensor->type].short_name); break;
+  case TILE_ARG_TEXT: buf_puts(b, a->value.text); break;
+  case TILE_ARG_FLOAT: buf_printf(b, is_keyed ? "%.17g" : "_", a->value.f); break;
+  case TILE_ARG_INT: case TILE_ARG_BOOL: buf_printf(b, is_keyed ? "%lld" : "_", (long long)a->value.i); break;
+  case TILE_ARG_TUPLE:
+    buf_printf(b, "%s(", a->value.tuple->type_name ? a->value.tuple->type_name : "");
+    for (uint32_t i = 0; i < a->value.tuple->num_items; i++) {
+      if (i) buf_puts(b, ", ");
+      put_item(b, &a->value.tuple->items[i], is_keyed);
+    }
+    buf_puts(b, ")");
+    break;
+  default: buf_puts(b, "None");
+  }
+}
+
 // What the choice depends on: values of the key's parameters, types of the arrays, launch options, device.
 const char *jit_result_key(Arena *a, const tile_jit_kernel *k, const Request *r) {
   Buf b = buf_make(a);
@@ -18,6 +37,7 @@ const char *jit_result_key(Arena *a, const tile_jit_kernel *k, const Request *r)
     if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
     else if (arg->kind == TILE_ARG_TENSOR) buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
     else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
+    else if (arg->kind == TILE_ARG_TUPLE) buf_printf(&b, "%s%s=", comma, k->params[i].name), put_item(&b, arg, t.is_value_keyed);
     else if (arg->kind == TILE_ARG_FLOAT && t.is_value_keyed) buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
     else if ((t.is_value_keyed || t.is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
       buf_printf(&b, "%s%s=%lld", comma, k->params[i].name, (long long)arg->value.i);

@@ -63,6 +63,13 @@ static CtValue *argument(Call *c, const tile_arg *a) {
   case TILE_ARG_FLOAT: return ct_float(c->ctx, a->value.f);
   case TILE_ARG_BOOL: return ct_bool(c->ctx, a->value.i != 0);
   case TILE_ARG_TEXT: return ct_str(c->ctx, a->value.text);
+  case TILE_ARG_TUPLE: {
+    const tile_tuple *t = a->value.tuple;
+    CtValue **items = arena_array(&c->ctx->arena, CtValue *, t->num_items + 1);
+    for (uint32_t i = 0; i < t->num_items; i++)
+      if (!(items[i] = argument(c, &t->items[i]))) return NULL;
+    return ct_tuple(c->ctx, items, t->num_items);
+  }
   case TILE_ARG_POINTER: return object(c, "Tensor", (CtValue *[]){dtype_value(c->ctx, a->type)}, 1);
   case TILE_ARG_TENSOR: {
     const tile_tensor *t = a->value.tensor;

@@ -180,7 +180,7 @@ static void summarize(Candidate *c) {
 }
 
 // One launch with the candidate's own grid.
-typedef struct { tile_launch_options options; tile_arg packed[JIT_MAX_PARAMS]; } Launch;
+typedef struct { tile_launch_options options; tile_arg packed[JIT_MAX_LEAVES]; } Launch;
 static void make_launch(const Tuning *t, const Candidate *c, Launch *l) {
   const tile_jit_launch_options *o = t->request->options;
   l->options = (tile_launch_options){sizeof l->options, {o->grid[0], o->grid[1], o->grid[2]}, o->stream};

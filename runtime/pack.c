@@ -22,22 +22,44 @@ static const KernelParam *find_param(const tile_kernel *k, const char *name) {
   return NULL;
 }
 
-// The parameters that a caller passes: those of the source that are no constexprs.
+typedef VEC(PackParam) PackParamVec;
+
+// The items of a tuple that are arguments, or compiled-in values that another variant may take as arguments.
+static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const char *name, PackParamVec *out) {
+  if (s->kind == SPEC_TUPLE) {
+    for (uint32_t i = 0; i < s->num_items; i++) add_items(a, k, &s->items[i], frontend_item_name(a, name, i), out);
+    return;
+  }
+  const KernelParam *param = find_param(k, name);
+  const CtValue *v = s->kind == SPEC_CONSTEXPR && s->value ? ct_unwrap(s->value) : NULL;
+  if (v && v->kind != CT_NONE && v->kind != CT_INT) return;
+  const char *folded = s->type ? s->type : v && v->kind == CT_INT ? v->i >= INT32_MIN && v->i <= INT32_MAX ? "i32" : "i64" : "";
+  const PackParam item = {name, arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
+  vec_push(a, out, item);
+}
+
+// The parameters that a caller passes: those of the source that are no constexprs, and of tuples the items.
 static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel *k, PackParam **out) {
   const CtFunction *fn = source_kernel(p, k->name);
-  // A tuple is several arguments of the compiled kernel: then these are what is passed.
-  for (uint32_t i = 0; fn && i < fn->num_params; i++)
+  bool has_specs = p->specs && fn && fn == p->kernel;
+  // Without specs a tuple cannot be told: then the compiled kernel's arguments are what is passed.
+  for (uint32_t i = 0; fn && !has_specs && i < fn->num_params; i++)
     if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) && !tile_kernel_constexpr(k, fn->params[i].name)) fn = NULL;
-  uint32_t n = 0, count = fn ? fn->num_params : k->num_args;
-  *out = arena_array(a, PackParam, count + 1);
-  for (uint32_t i = 0; i < count; i++) {
+  PackParamVec params = {0};
+  for (uint32_t i = 0, count = fn ? fn->num_params : k->num_args; i < count; i++) {
     if (fn && fn->params[i].is_constexpr) continue;
-    const char *name = fn ? fn->params[i].name : k->params[i].name;
+    const char *name = arena_printf(a, "%s", fn ? fn->params[i].name : k->params[i].name);
+    if (has_specs && p->specs[i].kind == SPEC_TUPLE) {
+      add_items(a, k, &p->specs[i], name, &params);
+      continue;
+    }
     const KernelParam *param = find_param(k, name);
-    const char *folded = p->specs && fn && fn == p->kernel && p->specs[i].type ? p->specs[i].type : "";
-    (*out)[n++] = (PackParam){arena_printf(a, "%s", name), arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
+    const char *folded = has_specs && p->specs[i].type ? p->specs[i].type : "";
+    const PackParam plain = {name, arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
+    vec_push(a, &params, plain);
   }
-  return n;
+  *out = params.data;
+  return params.count;
 }
 
 static int64_t promise_of(const KernelParam *p) {

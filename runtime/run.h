@@ -42,6 +42,7 @@ bool run_finish(void *user, tile_program *program);
 // The two of them without a program: what the arguments are; the grid for specs. False after diagnostics in ctx.
 bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
 bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
+const RunArg *run_arg_after(const RunArg *a);   // behind its items
 tile_status run_read_files(Run *run, tile_error **error);   // before compiling: their dtypes and shapes are needed
 void run_fill_buffers(Run *run);
 

@@ -128,9 +128,9 @@ static bool usage(Scope *s, const char *fmt, ...) {
   return diag_error(s->ctx, (Span){0, 0}, "%s", text);
 }
 
-static const RunArg *after(const RunArg *a) {
+const RunArg *run_arg_after(const RunArg *a) {
   const RunArg *next = a + 1;
-  for (uint32_t i = 0; i < a->spec->num_items; i++) next = after(next);
+  for (uint32_t i = 0; i < a->spec->num_items; i++) next = run_arg_after(next);
   return next;
 }
 
@@ -144,7 +144,7 @@ static SpecValue spec_value(Arena *arena, const RunArg *a) {
   if (v.kind == VALUE_TUPLE) {
     SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);
     const RunArg *item = a + 1;
-    for (uint32_t i = 0; i < spec->num_items; i++, item = after(item)) items[i] = spec_value(arena, item);
+    for (uint32_t i = 0; i < spec->num_items; i++, item = run_arg_after(item)) items[i] = spec_value(arena, item);
     v.items = items;
     v.num_items = spec->num_items;
     v.class_name = spec->name;

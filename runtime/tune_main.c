@@ -148,6 +148,17 @@ static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
   case ARG_BOOL: arg = tile_arg_bool(a->spec->i); break;
   case ARG_INT: arg = tile_arg_int(a->spec->i), arg.type = type; break;
   case ARG_FLOAT: arg = tile_arg_float(a->spec->f), arg.type = type; break;
+  case ARG_CONSTEXPR: arg = tile_arg_text(a->spec->name); break;
+  case ARG_TUPLE: {
+    tile_arg *items = arena_array(t->run.arena, tile_arg, a->spec->num_items + 1);
+    const RunArg *item = a + 1;
+    size_t ignored;   // only parameters have sizes
+    for (uint32_t i = 0; i < a->spec->num_items; i++, item = run_arg_after(item)) items[i] = make_arg(t, item, &ignored);
+    tile_tuple *tuple = arena_new(t->run.arena, tile_tuple);
+    *tuple = (tile_tuple){items, a->spec->num_items, a->spec->name};
+    arg = tile_arg_tuple(tuple);
+    break;
+  }
   case ARG_DESC: {
     tile_tensor *tensor = arena_new(t->run.arena, tile_tensor);
     *tensor = a->tensor;

@@ -6,7 +6,8 @@
 
 Arguments are positional or by name, as of the @triton.jit function: anything with data_ptr() and dtype (a PyTorch tensor), with
 __cuda_array_interface__ (CuPy, Numba) or __dlpack__, tile.ptr(address, "fp16"), tile.desc(tensor, block), int, float, bool, None; constexprs take
-strings, dtypes and tuples too. num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the stream
+strings, dtypes and tuples too. A parameter may be a tuple of these, nested, or a namedtuple of the kernel's file by its name; a constexpr in
+one is tile.constexpr(64), or tile.expression("name") as the source would write it. num_warps, num_stages, num_ctas, maxnreg and stream are keywords of a launch. On a gpu the stream
 is PyTorch's current one if PyTorch is loaded.
 
 Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or by the system's loader). Safe from several threads.
@@ -18,7 +19,7 @@ import struct
 import sys
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 
-__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "cdiv", "Error", "Device", "Program", "Kernel"]
+__all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv", "Error", "Device", "Program", "Kernel"]
 
 _TYPES = ("", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64")
 _TYPE_CODES = {name: code for code, name in enumerate(_TYPES) if name}
@@ -27,11 +28,15 @@ _TYPE_CODES.update({
     "float16": 15, "bfloat16": 16, "float32": 17, "float64": 18, "half": 15, "float": 17, "double": 18, "long": 5, "int": 4,
 })
 _INTERFACE_TYPES = {"b1": 1, "i1": 2, "i2": 3, "i4": 4, "i8": 5, "u1": 6, "u2": 7, "u4": 8, "u8": 9, "f2": 15, "f4": 17, "f8": 18}
-_INT, _FLOAT, _POINTER, _TENSOR, _DEFAULT, _NONE, _BOOL, _TEXT = range(8)
+_INT, _FLOAT, _POINTER, _TENSOR, _DEFAULT, _NONE, _BOOL, _TEXT, _TUPLE = range(9)
 
 
 class _Tensor(Structure):
     _fields_ = [("base", c_uint64), ("rank", c_uint32), ("shape", c_int64 * 5), ("strides", c_int64 * 5), ("type", c_int), ("block", c_int64 * 5), ("pad_nan", c_bool)]
+
+
+class _Tuple(Structure):
+    _fields_ = [("items", c_void_p), ("num_items", c_uint32), ("type_name", c_void_p)]
 
 
 class _JitOptions(Structure):
@@ -193,6 +198,24 @@ class dtype:
         return self.name
 
 
+class constexpr:
+    """A constexpr among the items of a tuple: constexpr(64), constexpr("fp16"), constexpr(torch.float16)."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value):
+        self.text = repr(value) if value is None or isinstance(value, (bool, int, float)) else _expression(value)
+
+
+class expression(constexpr):
+    """A constexpr that is written as in the source: expression("saxpy"), a function of its file."""
+
+    __slots__ = ()
+
+    def __init__(self, text):
+        self.text = text
+
+
 class desc:
     """A tensor descriptor: the tensor (or ptr), its block, and shape and strides in elements where the tensor does not tell."""
 
@@ -303,6 +326,12 @@ def _words(value, is_constexpr, keep):
         text = ctypes.create_string_buffer(_expression(value).encode())
         keep.append(text)
         return _TEXT, ctypes.addressof(text)
+    if isinstance(value, tuple):
+        return _tuple_words(value, keep)
+    if isinstance(value, constexpr):
+        text = ctypes.create_string_buffer(value.text.encode())
+        keep.append(text)
+        return _TEXT, ctypes.addressof(text)
     if kind is desc:
         keep.append(value)
         return _TENSOR, ctypes.addressof(value.tensor)
@@ -311,6 +340,16 @@ def _words(value, is_constexpr, keep):
         return _POINTER | code << 32, address
     # A number that is none of Python's own types: NumPy's, an enum's.
     return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
+
+
+def _tuple_words(value, keep):
+    """A tuple; one with names is the source's of the same name."""
+    words = [word for item in value for word in _words(item, False, keep)]
+    items = (c_uint64 * max(len(words), 1))(*words)
+    name = ctypes.create_string_buffer(type(value).__name__.encode()) if hasattr(value, "_fields") else None
+    t = _Tuple(ctypes.addressof(items), len(value), ctypes.addressof(name) if name else None)
+    keep += (items, name, t)
+    return _TUPLE, ctypes.addressof(t)
 
 
 def _take(address):
@@ -367,9 +406,10 @@ class Kernel:
         if len(args) > count:
             raise TypeError(f"{self.__name__} takes {count} arguments, got {len(args)}")
         for name, value in (*zip(self.params, args), *kwargs.items()) if self._is_gpu else ():
-            tensor = value.base if type(value) is desc else value
-            if getattr(tensor, "is_cuda", True) is False:
-                raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {getattr(tensor, 'device', 'the host')}, not on a gpu")
+            for item in _leaves(value):
+                tensor = item.base if type(item) is desc else item
+                if getattr(tensor, "is_cuda", True) is False:
+                    raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {getattr(tensor, 'device', 'the host')}, not on a gpu")
         words, keep, launch = [], [], _Launch(_LAUNCH_SIZE, _ONE)
         constexpr = self._constexpr
         for i, value in enumerate(args):
@@ -463,15 +503,27 @@ class Kernel:
         for i, value in (*enumerate(args), *((self._index.get(name, -1), value) for name, value in kwargs.items())):
             if i >= 0 and self._constexpr[i] and isinstance(value, (str, *_dtype_types())):
                 _held.tile_jit_python_learn_text(self._capsule, value, _expression(value).encode())
-            elif type(value) is desc:
-                _held.tile_jit_python_learn_type(self._capsule, desc, 2)
-            elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
-                _held.tile_jit_python_learn_type(self._capsule, type(value), 3 if self._is_gpu and hasattr(value, "is_cuda") else 0)
-            elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
-                _held.tile_jit_python_learn_type(self._capsule, type(value), 1)
+                continue
+            for item in _leaves(value):
+                self._learn_type(item)
         stream_of = _stream_function() if self._is_gpu else None
         if stream_of:
             _held.tile_jit_python_use_stream(self._capsule, stream_of, self._program.device.ordinal)
+
+
+    def _learn_type(self, value):
+        if type(value) is desc:
+            _held.tile_jit_python_learn_type(self._capsule, desc, 2)
+        elif hasattr(value, "data_ptr") and hasattr(value, "dtype"):
+            _held.tile_jit_python_learn_type(self._capsule, type(value), 3 if self._is_gpu and hasattr(value, "is_cuda") else 0)
+        elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+            _held.tile_jit_python_learn_type(self._capsule, type(value), 1)
+
+
+def _leaves(value):
+    if not isinstance(value, tuple):
+        return (value,)
+    return tuple(leaf for item in value for leaf in _leaves(item))
 
 
 def _dtype_types():

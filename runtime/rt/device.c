@@ -146,7 +146,9 @@ void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stre
 tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  tile_arg flat[UINT8_MAX];
   tile_status status = launch_check_grid(k, o.grid, error);
+  if (status == TILE_OK && launch_has_tuples(args, num_args)) status = launch_flatten_kernel(k, args, num_args, flat, error), args = flat, num_args = k->num_args;
   if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
   for (uint32_t i = 0; status == TILE_OK && i < k->num_args; i++) {
     uint64_t address = args[i].kind == TILE_ARG_POINTER ? args[i].value.pointer : args[i].kind == TILE_ARG_TENSOR ? args[i].value.tensor->base : 0;
@@ -166,7 +168,12 @@ tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given,
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given && given->struct_size == sizeof o) o = *given;
   else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
-  if (num_args != k->num_args) return launch_check_args(k, args, num_args, error);
+  if (num_args != k->num_args && !launch_has_tuples(args, num_args)) return launch_check_args(k, args, num_args, error);
+  if (num_args != k->num_args) {
+    tile_arg flat[UINT8_MAX];
+    tile_status status = launch_flatten_kernel(k, args, num_args, flat, error);
+    return status == TILE_OK ? kernel_launch(k, o.grid, o.stream, flat, NULL, error) : status;
+  }
   return kernel_launch(k, o.grid, o.stream, args, NULL, error);
 }
 

@@ -142,6 +142,11 @@ tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
 // May the argument go to a parameter so specialised? Of kinds and types nothing is asked.
 bool launch_fits(const KernelParam *p, const tile_arg *a);
+// tuple.c: one argument for each of the kernel's (or names) where some of args are tuples.
+bool launch_has_tuples(const tile_arg *args, size_t n);
+tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names, const tile_arg *args, size_t num_args,
+                           tile_arg *out, tile_error **error);
+tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX], tile_error **error);
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 

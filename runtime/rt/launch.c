@@ -7,7 +7,7 @@
 #include "runtime/rt/error.h"
 
 static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor",
-                                        [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None", [TILE_ARG_BOOL] = "a boolean", [TILE_ARG_TEXT] = "an expression"};
+                                        [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None", [TILE_ARG_BOOL] = "a boolean", [TILE_ARG_TEXT] = "an expression", [TILE_ARG_TUPLE] = "a tuple"};
 
 static NumFormat format_of(ScalarKind s) {
   switch (s) {
@@ -172,9 +172,11 @@ static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *s
     mapped[i] = args[map[i]];
     if (mapped[i].kind == TILE_ARG_BOOL) mapped[i].kind = TILE_ARG_INT;
   }
-  if (map) args = mapped;
   tile_launch_options o = {sizeof o, {grid[0], grid[1], grid[2]}, stream};
   tile_status status = launch_check_grid(k, grid, error);
+  bool has_tuples = !map && launch_has_tuples(args, k->num_args);
+  if (status == TILE_OK && has_tuples) status = launch_flatten_kernel(k, args, k->num_args, mapped, error);
+  if (map || has_tuples) args = mapped;
   if (status == TILE_OK) status = launch_check_args(k, args, k->num_args, error);
   return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
 }

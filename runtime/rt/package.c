@@ -359,14 +359,21 @@ static tile_status refuse(const tile_family *f, const uint32_t grid[3], const ti
   return status != TILE_OK ? status : error_set(error, TILE_ERROR_USAGE, "%s: no variant of the package takes these arguments", f->name);
 }
 
-static tile_status check_count(const tile_family *f, size_t n, tile_error **error) {
+// Tuples are opened into flat.
+static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg flat[MAX_ARGS], tile_error **error) {
+  if (launch_has_tuples(*args, n)) {
+    const tile_arg *given = *args;
+    *args = flat;
+    return launch_flatten(f->variants[f->num_variants - 1].kernel, f->name, f->arg_names, f->num_args, given, n, flat, error);
+  }
   return n == f->num_args ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", f->name, f->num_args, n);
 }
 
 tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_t num_args, tile_kernel **kernel, tile_error **error) {
   static const uint32_t any_grid[3] = {1, 1, 1};
   *kernel = NULL;
-  tile_status status = check_count(f, num_args, error);
+  tile_arg flat[MAX_ARGS];
+  tile_status status = take_args(f, &args, num_args, flat, error);
   if (status != TILE_OK) return status;
   const Variant *v = choose(f, args);
   if (!v) return refuse(f, any_grid, args, error);
@@ -377,7 +384,8 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
 tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
-  tile_status status = check_count(f, num_args, error);
+  tile_arg flat[MAX_ARGS];
+  tile_status status = take_args(f, &args, num_args, flat, error);
   if (status != TILE_OK) return status;
   const Variant *v = choose(f, args);
   return v ? kernel_launch(v->kernel, o.grid, o.stream, args, v->map, error) : refuse(f, o.grid, args, error);

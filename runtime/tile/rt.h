@@ -188,19 +188,31 @@ typedef struct tile_tensor {
 typedef enum tile_arg_kind {
   TILE_ARG_INT = 0, TILE_ARG_FLOAT = 1, TILE_ARG_POINTER = 2, TILE_ARG_TENSOR = 3,
   /* for the JIT alone: the parameter's default; Python's None; a boolean in `i`; an expression in `text` (constexprs) */
-  TILE_ARG_DEFAULT = 4, TILE_ARG_NONE = 5, TILE_ARG_BOOL = 6, TILE_ARG_TEXT = 7
+  TILE_ARG_DEFAULT = 4, TILE_ARG_NONE = 5, TILE_ARG_BOOL = 6, TILE_ARG_TEXT = 7,
+  TILE_ARG_TUPLE = 8
 } tile_arg_kind;
+typedef struct tile_tuple tile_tuple;
 /* An argument. An integer or a float is converted to the parameter's type; one that does not fit is an error. `type` is
  * what a pointer points to, or a scalar's own type; only the JIT looks at it. */
 typedef struct tile_arg {
   tile_arg_kind kind;
   tile_type type;
-  union { int64_t i; double f; uint64_t pointer; const tile_tensor *tensor; const char *text; } value;
+  union { int64_t i; double f; uint64_t pointer; const tile_tensor *tensor; const char *text; const tile_tuple *tuple; } value;
 } tile_arg;
 static inline tile_arg tile_arg_int(int64_t i) { tile_arg a; a.kind = TILE_ARG_INT; a.type = TILE_UNTYPED; a.value.i = i; return a; }
 static inline tile_arg tile_arg_float(double f) { tile_arg a; a.kind = TILE_ARG_FLOAT; a.type = TILE_UNTYPED; a.value.f = f; return a; }
 static inline tile_arg tile_arg_pointer(uint64_t p) { tile_arg a; a.kind = TILE_ARG_POINTER; a.type = TILE_UNTYPED; a.value.pointer = p; return a; }
 static inline tile_arg tile_arg_tensor(const tile_tensor *t) { tile_arg a; a.kind = TILE_ARG_TENSOR; a.type = TILE_UNTYPED; a.value.tensor = t; return a; }
+
+/* A parameter that is a tuple. Its items may be of any kind, tuples too, but TILE_ARG_DEFAULT; a TILE_ARG_TEXT is a constexpr
+ * ("64", "fp16", or the name of a function of the source). A compiled kernel was made for certain Nones and constexprs
+ * and integers that are 1: there these are left out, or given as they were. */
+struct tile_tuple {
+  const tile_arg *items;
+  uint32_t num_items;
+  const char *type_name;       /* the source's namedtuple that it is; NULL: a plain tuple. Only the JIT looks at it */
+};
+static inline tile_arg tile_arg_tuple(const tile_tuple *t) { tile_arg a; a.kind = TILE_ARG_TUPLE; a.type = TILE_UNTYPED; a.value.tuple = t; return a; }
 
 /* For the JIT. */
 static inline tile_arg tile_arg_array(uint64_t p, tile_type t) { tile_arg a = tile_arg_pointer(p); a.type = t; return a; }

@@ -8,10 +8,14 @@
 #define TILE_TILE_HPP
 
 #include <array>
+#include <forward_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "tile/jit.h"
 
@@ -83,12 +87,39 @@ template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> tile_arg a
   else return tile_arg_int(static_cast<std::int64_t>(v));
 }
 
+// A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one is a string.
+template <class... T> struct Named {
+  const char *name;
+  std::tuple<T...> items;
+};
+template <class... T> Named<T...> named(const char *name, T... items) { return {name, std::tuple<T...>(items...)}; }
+
+// What arguments that are tuples point to, for one launch.
+struct Tuples {
+  std::forward_list<std::vector<tile_arg>> items;
+  std::forward_list<tile_tuple> tuples;
+};
+template <class T> tile_arg pack(Tuples &, const T &v) { return arg(v); }
+template <class... T> tile_arg pack(Tuples &, const std::tuple<T...> &);
+template <class A, class B> tile_arg pack(Tuples &, const std::pair<A, B> &);
+template <class... T> tile_arg pack(Tuples &, const Named<T...> &);
+template <class... T> tile_arg pack_items(Tuples &to, const char *name, const std::tuple<T...> &t) {
+  std::vector<tile_arg> items = std::apply([&](const T &...v) { return std::vector<tile_arg>{pack(to, v)...}; }, t);
+  to.items.push_front(std::move(items));
+  to.tuples.push_front(tile_tuple{to.items.front().data(), static_cast<std::uint32_t>(sizeof...(T)), name});
+  return tile_arg_tuple(&to.tuples.front());
+}
+template <class... T> tile_arg pack(Tuples &to, const std::tuple<T...> &t) { return pack_items(to, nullptr, t); }
+template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) { return pack_items(to, nullptr, std::tuple<A, B>(p)); }
+template <class... T> tile_arg pack(Tuples &to, const Named<T...> &t) { return pack_items(to, t.name, t.items); }
+
 class Kernel {
 public:
   explicit Kernel(tile_jit_kernel *k) : kernel_(k) {}
   tile_jit_kernel *get() const { return kernel_; }
   template <class... Args> void launch_with(const tile_jit_launch_options &options, const Args &...args) const {
-    const tile_arg packed[] = {arg(args)...};
+    Tuples tuples;
+    const tile_arg packed[] = {pack(tuples, args)...};
     check([&](tile_error **e) { return tile_jit_launch(kernel_, &options, packed, sizeof...(args), e); });
   }
   template <class... Args> void launch(const std::array<std::uint32_t, 3> &grid, const Args &...args) const {
