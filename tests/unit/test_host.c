@@ -1,5 +1,5 @@
 // A host program's situations on the simulator: two devices, contexts of its own, graphs, arguments that are wrong, many threads.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "runtime/cuda_types.h"
 #include "runtime/sim/driver.h"
-#include "runtime/tile/jit.h"
 
 static const char scale_source[] =
   "@kernel\n"
@@ -29,28 +28,8 @@ static const char tile_source[] =
   do {                                                           \
     if ((call) != CUDA_SUCCESS) fail_msg("%s: %s", #call, sim_last_report()); \
   } while (0)
-#define OK(call)                                                                 \
-  do {                                                                           \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error)); \
-  } while (0)
-
-static void refuse(tile_status got, tile_status want, tile_error **error, const char *says) {
-  assert_int_equal(got, want);
-  assert_non_null(*error);
-  if (!strstr(tile_error_message(*error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(*error));
-  tile_error_free(*error);
-  *error = NULL;
-}
-
-static tile_device *open_device(const char *spec) {
-  tile_error *error = NULL;
-  tile_device *d;
-  OK(tile_device_open(spec, &d, &error));
-  return d;
-}
 
 static tile_kernel *load(tile_device *d, const char *text) {
-  tile_error *error = NULL;
   tile_program *p;
   tile_kernel *k;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
@@ -65,12 +44,10 @@ enum { N = 300 };
 typedef struct { tile_device *device; tile_kernel *kernel; uint64_t x; float data[N]; } Work;
 
 static void start(Work *w, const char *spec) {
-  tile_error *error = NULL;
-  w->device = open_device(spec);
+  w->device = case_device(spec);
   w->kernel = load(w->device, scale_source);
-  OK(tile_memory_alloc(w->device, sizeof w->data, &w->x, &error));
   for (int i = 0; i < N; i++) w->data[i] = (float)i;
-  OK(tile_memory_upload(w->device, w->x, w->data, sizeof w->data, &error));
+  w->x = case_buffer(w->device, w->data, sizeof w->data);
 }
 static tile_status scale(const Work *w, float by, void *stream, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
@@ -80,7 +57,6 @@ static tile_status scale(const Work *w, float by, void *stream, tile_error **err
   return tile_kernel_launch(w->kernel, &o, args, 3, error);
 }
 static void expect(Work *w, float by) {
-  tile_error *error = NULL;
   OK(tile_memory_download(w->device, w->data, w->x, sizeof w->data, &error));
   for (int i = 0; i < N; i++)
     if (w->data[i] != (float)i * by) fail_msg("element %d is %g, not %g", i, (double)w->data[i], (double)((float)i * by));
@@ -93,7 +69,6 @@ static void finish(Work *w) {
 
 static void two_devices(void **state) {
   (void)state;
-  tile_error *error = NULL;
   static Work a, b;
   start(&a, "sim:0");
   start(&b, "sim:1");
@@ -105,12 +80,12 @@ static void two_devices(void **state) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   tile_arg args[] = {tile_arg_pointer(a.x), tile_arg_int(N), tile_arg_float(1)};
   OK(tile_kernel_check(a.kernel, &o, args, 3, &error));
-  refuse(tile_kernel_check(b.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "is memory of sim:0, and the kernel is on sim:1");
+  REFUSED(tile_kernel_check(b.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "is memory of sim:0, and the kernel is on sim:1");
   args[0] = tile_arg_pointer((uint64_t)(uintptr_t)a.data & ~UINT64_C(15));
-  refuse(tile_kernel_check(a.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 0 'x' (*fp32) is 0x");
+  REFUSED(tile_kernel_check(a.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) is 0x");
   tile_device *none;
-  refuse(tile_device_open("sim:2", &none, &error), TILE_ERROR_NO_DEVICE, &error, "shows 2 devices");
-  refuse(tile_device_open("sim:x", &none, &error), TILE_ERROR_USAGE, &error, "there is no device 'sim:x'");
+  REFUSED(tile_device_open("sim:2", &none, &error), TILE_ERROR_NO_DEVICE, "shows 2 devices");
+  REFUSED(tile_device_open("sim:x", &none, &error), TILE_ERROR_USAGE, "there is no device 'sim:x'");
   finish(&b);
   finish(&a);
 }
@@ -118,7 +93,6 @@ static void two_devices(void **state) {
 // Whatever context is current stays so, and none is left behind.
 static void two_contexts(void **state) {
   (void)state;
-  tile_error *error = NULL;
   static Work w;
   CUcontext mine = NULL, now = NULL;
   start(&w, "sim");
@@ -164,7 +138,6 @@ static void free_capture(Capture *c) {
 
 static void graph(void **state) {
   (void)state;
-  tile_error *error = NULL;
   static Work w;
   Capture c;
   start(&w, "sim");
@@ -182,23 +155,19 @@ static void graph(void **state) {
 
 static void graph_with_scratch(void **state) {
   (void)state;
-  tile_error *error = NULL;
-  tile_device *d = open_device("sim");
+  tile_device *d = case_device("sim");
   tile_kernel *k = load(d, tile_source);
   assert_true(tile_kernel_scratch_bytes(k) > 0);
   static float a[4 * 2048], out[4 * 1024];
-  uint64_t from, to;
   for (int i = 0; i < 4 * 2048; i++) a[i] = (float)i;
-  OK(tile_memory_alloc(d, sizeof a, &from, &error));
-  OK(tile_memory_alloc(d, sizeof out, &to, &error));
-  OK(tile_memory_upload(d, from, a, sizeof a, &error));
+  uint64_t from = case_buffer(d, a, sizeof a), to = case_buffer(d, NULL, sizeof out);
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   const tile_arg args[] = {tile_arg_pointer(from), tile_arg_pointer(to), tile_arg_int(40)};
   Capture c;
   begin_capture(&c);
   o.grid[0] = 4;
   o.stream = c.stream;
-  refuse(tile_kernel_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "call tile_kernel_reserve before the capture");
+  REFUSED(tile_kernel_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "call tile_kernel_reserve before the capture");
   // The capture goes on unharmed.
   CUstreamCaptureStatus capturing;
   CU_OK(CU(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *), c.stream, &capturing));
@@ -225,47 +194,45 @@ static void graph_with_scratch(void **state) {
 
 static void wrong_types(void **state) {
   (void)state;
-  tile_error *error = NULL;
   static Work w;
   start(&w, "sim");
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   tile_arg args[] = {tile_arg_array(w.x, TILE_FP32), tile_arg_int(N), tile_arg_float(1)};
   OK(tile_kernel_launch(w.kernel, &o, args, 3, &error));
   args[0] = tile_arg_array(w.x, TILE_FP16);
-  refuse(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 0 'x' (*fp32) got the address of an array of fp16");
+  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) got the address of an array of fp16");
   args[0] = tile_arg_pointer(w.x + 2);
-  refuse(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "divisible by 4");
+  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "divisible by 4");
   args[0] = tile_arg_none();
-  refuse(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "expects a pointer, got None");
+  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "expects a pointer, got None");
   args[0] = tile_arg_pointer(w.x);
   args[1] = tile_arg_int(INT64_C(1) << 40);
-  refuse(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "'n' (i32) cannot hold 1099511627776");
+  REFUSED(tile_kernel_launch(w.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "'n' (i32) cannot hold 1099511627776");
   finish(&w);
 }
 
 static void wrong_code(void **state) {
   (void)state;
-  tile_error *error = NULL;
-  tile_device *d = open_device("sim");
+  tile_device *d = case_device("sim");
   tile_program *p;
   tile_kernel *k;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   o.arch = "sm_100a";
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));
-  refuse(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, &error, "compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile with --arch=sm_90a");
+  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile with --arch=sm_90a");
   assert_null(k);
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
-  refuse(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, &error, "compiled for sm_100a");
-  refuse(tile_kernel_load_ptx(d, ptx, size, "skale", &k, &error), TILE_ERROR_USAGE, &error, "there is no kernel 'skale'; the first one is scale");
-  refuse(tile_kernel_load_ptx(d, ptx, 40, NULL, &k, &error), TILE_ERROR_USAGE, &error, "does not begin with the metadata");
+  REFUSED(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error), TILE_ERROR_USAGE, "compiled for sm_100a");
+  REFUSED(tile_kernel_load_ptx(d, ptx, size, "skale", &k, &error), TILE_ERROR_USAGE, "there is no kernel 'skale'; the first one is scale");
+  REFUSED(tile_kernel_load_ptx(d, ptx, 40, NULL, &k, &error), TILE_ERROR_USAGE, "does not begin with the metadata");
   const char *json = tile_program_output(p, TILE_EMIT_METADATA, &size);
-  refuse(tile_kernel_load_cubin(d, "x", 1, json, size - 5, NULL, &k, &error), TILE_ERROR_USAGE, &error, "the metadata is no JSON from byte ");
+  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size - 5, NULL, &k, &error), TILE_ERROR_USAGE, "the metadata is no JSON from byte ");
   tile_program_free(p);
   o.arch = NULL;
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));
   json = tile_program_output(p, TILE_EMIT_METADATA, &size);
-  refuse(tile_kernel_load_cubin(d, "x", 1, json, size, NULL, &k, &error), TILE_ERROR_USAGE, &error, "there is machine code for sm_90a alone, which Simulated H200 cannot read");
+  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size, NULL, &k, &error), TILE_ERROR_USAGE, "there is machine code for sm_90a alone, which Simulated H200 cannot read");
   // A driver that is older than the PTX.
   ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
   char *later = malloc(size + 1), *version;
@@ -273,11 +240,11 @@ static void wrong_code(void **state) {
   version = strstr(later, "\"ptx_version\": \"");
   assert_non_null(version);
   memcpy(version + 16, "9.1", 3);
-  refuse(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_DRIVER, &error, "the driver (CUDA 13.0) is too old for this PTX, which needs a driver of CUDA 13.1 or later");
+  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_DRIVER, "the driver (CUDA 13.0) is too old for this PTX, which needs a driver of CUDA 13.1 or later");
   char *code = strstr(later, ".entry scale");
   memcpy(version + 16, "8.0", 3);
   code[1] = 'x';
-  refuse(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_ASSEMBLER, &error, "the driver refused the PTX of scale, which is for sm_90a, on Simulated H200 (sm_90)");
+  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_ASSEMBLER, "the driver refused the PTX of scale, which is for sm_90a, on Simulated H200 (sm_90)");
   free(later);
   tile_program_free(p);
   tile_device_close(d);
@@ -337,10 +304,9 @@ static void *run_thread(void *user) {
 
 static void threads(void **state) {
   (void)state;
-  tile_error *error = NULL;
   static Thread all[NUM_THREADS];
   pthread_t ids[NUM_THREADS];
-  tile_device *devices[2] = {open_device("sim:0"), open_device("sim:1")};
+  tile_device *devices[2] = {case_device("sim:0"), case_device("sim:1")};
   tile_jit *jit;
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   o.no_cache = true;

@@ -1,12 +1,10 @@
 // The JIT on the simulator: variants by specialisation, defaults, constexprs, policies, threads, descriptors, the cache on disk.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "runtime/tile/jit.h"
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -34,19 +32,6 @@ static const char source[] =
   "    tl.static_assert(N == 4, 'only four')\n"
   "    tl.store(x, 0.0)\n";
 
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
-#define REFUSED(call, status, says)                                                                        \
-  do {                                                                                                     \
-    tile_error *error = NULL;                                                                              \
-    assert_int_equal(call, status);                                                                        \
-    if (!strstr(tile_error_message(error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(error)); \
-    tile_error_free(error);                                                                                \
-  } while (0)
-
 typedef struct { int events[16]; char last[256]; } Seen;
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
 static void on_event(void *user, const tile_event *e) {
@@ -69,12 +54,7 @@ static tile_jit *open_jit(tile_device *d, Seen *seen, tile_jit_policy policy, co
   return jit;
 }
 
-static uint64_t make_buffer(tile_device *d, const float *from, size_t n) {
-  uint64_t p = 0;
-  OK(tile_memory_alloc(d, n * sizeof *from, &p, &error));
-  if (from) OK(tile_memory_upload(d, p, from, n * sizeof *from, &error));
-  return p;
-}
+static uint64_t make_buffer(tile_device *d, const float *from, size_t n) { return case_buffer(d, from, n * sizeof *from); }
 
 enum { N = 256 };
 
@@ -86,8 +66,7 @@ static void variants_on(const char *device) {
   }
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
-  tile_jit_kernel *k;
-  OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+  tile_jit_kernel *k = case_kernel(jit, "axpy");
   assert_int_equal(tile_jit_num_params(k), 8);
   assert_string_equal(tile_jit_param_name(k, 6), "BLOCK");
   assert_true(tile_jit_param_is_constexpr(k, 6) && !tile_jit_param_is_constexpr(k, 5));
@@ -110,8 +89,7 @@ static void variants_on(const char *device) {
   for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
     OK(tile_memory_upload(d, y, in, sizeof in, &error));
     OK(tile_jit_launch(k, &o, runs[r].args, (size_t)runs[r].num, &error));
-    OK(tile_device_synchronize(d, &error));
-    OK(tile_memory_download(d, out, y, sizeof out, &error));
+    case_fetch(d, out, y, sizeof out);
     for (int i = 0; i < N; i++) assert_true(out[i] == (i < runs[r].n ? in[i] * runs[r].scale + runs[r].add : in[i]));
     assert_int_equal(tile_jit_num_variants(k), runs[r].variants);
     if (runs[r].last) assert_string_equal(seen.last, runs[r].last);
@@ -141,7 +119,7 @@ static void variants_on(const char *device) {
   args[0] = tile_arg_array(0, TILE_FP32);
   o.grid[0] = 1;
   REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "'x' (*fp32) is a null pointer");
-  OK(tile_jit_get_kernel(jit, "broken", &k, &error));
+  k = case_kernel(jit, "broken");
   args[0] = runs[0].args[0];
   args[1] = tile_arg_int(5);
   for (int again = 0; again < 2; again++) REFUSED(tile_jit_launch(k, &o, args, 2, &error), TILE_ERROR_PROGRAM, "only four");
@@ -158,8 +136,7 @@ static void on_gpu(void **state) { (void)state; variants_on("gpu"); }
 
 static void descriptors_and_heuristics(void **state) {
   (void)state;
-  tile_device *d;
-  OK(tile_device_open("sim", &d, &error));
+  tile_device *d = case_device("sim");
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
   tile_jit_kernel *k;
@@ -171,15 +148,14 @@ static void descriptors_and_heuristics(void **state) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   o.grid[0] = 2;
   tile_arg args[] = {tile_arg_tensor(&s), tile_arg_tensor(&t), tile_arg_int(4), tile_arg_int(4)};
-  OK(tile_jit_get_kernel(jit, "move", &k, &error));
+  k = case_kernel(jit, "move");
   OK(tile_jit_launch(k, &o, args, 4, &error));
-  OK(tile_device_synchronize(d, &error));
-  OK(tile_memory_download(d, out, dst, sizeof out, &error));
+  case_fetch(d, out, dst, sizeof out);
   for (int i = 0; i < 20; i++) assert_true(out[i] == in[i / 4 * 8 + 4 + i % 4]);
   s.type = TILE_UNTYPED;
   REFUSED(tile_jit_launch(k, &o, args, 4, &error), TILE_ERROR_USAGE, "without rank or type");
 
-  OK(tile_jit_get_kernel(jit, "even", &k, &error));
+  k = case_kernel(jit, "even");
   o.grid[0] = 1;
   for (int n = 32; n < 36; n += 2) {
     tile_arg scalars[] = {tile_arg_array(dst, TILE_FP32), tile_arg_int(n), tile_arg_int(16)};
@@ -193,15 +169,14 @@ static void descriptors_and_heuristics(void **state) {
 
 static void policies(void **state) {
   (void)state;
-  tile_device *d;
-  OK(tile_device_open("sim", &d, &error));
+  tile_device *d = case_device("sim");
   uint64_t x = make_buffer(d, NULL, N);
   tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(x, TILE_FP32), tile_arg_int(1), tile_arg_float(1)};
   for (int policy = TILE_JIT_WARN; policy <= TILE_JIT_FORBID; policy++) {
     Seen seen = {0};
     tile_jit *jit = open_jit(d, &seen, (tile_jit_policy)policy, NULL);
     tile_jit_kernel *k;
-    OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+    k = case_kernel(jit, "axpy");
     if (policy == TILE_JIT_FORBID) REFUSED(tile_jit_launch(k, NULL, args, 4, &error), TILE_ERROR_USAGE, "the variant (*fp32:16, *fp32:16, i32:1, fp32, fp32, bias=None) was not prepared");
     OK(tile_jit_prepare(k, NULL, args, 4, NULL, &error));
     assert_int_equal(seen.events[TILE_EVENT_UNPREPARED], 0);
@@ -245,12 +220,10 @@ static void *work(void *user) {
 
 static void threads(void **state) {
   (void)state;
-  tile_device *d;
-  OK(tile_device_open("sim", &d, &error));
+  tile_device *d = case_device("sim");
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
-  tile_jit_kernel *k;
-  OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+  tile_jit_kernel *k = case_kernel(jit, "axpy");
   pthread_t ids[THREADS];
   Worker workers[THREADS];
   for (int i = 0; i < THREADS; i++) {
@@ -272,8 +245,7 @@ static void disk_cache(void **state) {
   (void)state;
   char dir[] = "/tmp/tile-jit-XXXXXX", command[64];
   assert_non_null(mkdtemp(dir));
-  tile_device *d;
-  OK(tile_device_open("sim", &d, &error));
+  tile_device *d = case_device("sim");
   float in[N], out[N];
   for (int i = 0; i < N; i++) in[i] = (float)i;
   uint64_t x = make_buffer(d, in, N), y = make_buffer(d, in, N);
@@ -281,14 +253,13 @@ static void disk_cache(void **state) {
     Seen seen = {0};
     tile_jit *jit = open_jit(d, &seen, round == 1 ? TILE_JIT_ALLOW : TILE_JIT_WARN, dir);
     tile_jit_kernel *k;
-    OK(tile_jit_get_kernel(jit, "axpy", &k, &error));
+    k = case_kernel(jit, "axpy");
     tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(y, TILE_FP32), tile_arg_int(100 + round / 2 * 12), tile_arg_float(round)};
     const tile_variant *v;
     OK(tile_jit_prepare(k, NULL, args, 4, &v, &error));
     assert_int_equal(tile_variant_constexpr_int(v, "BLOCK", 0), 128);
     OK(tile_jit_launch(k, NULL, args, 4, &error));
-    OK(tile_device_synchronize(d, &error));
-    OK(tile_memory_download(d, out, y, sizeof out, &error));
+    case_fetch(d, out, y, sizeof out);
     for (int i = 0; i < 100; i++) assert_true(out[i] == in[i] * 2 + (float)round);
     assert_int_equal(seen.events[TILE_EVENT_CACHE_HIT], round == 1);
     assert_int_equal(seen.events[TILE_EVENT_COMPILE_END], round != 1);
@@ -326,8 +297,7 @@ static void tuning(void **state) {
   int fd = mkstemp(file), n = 200;
   close(fd);
   unlink(file);
-  tile_device *d;
-  OK(tile_device_open("sim", &d, &error));
+  tile_device *d = case_device("sim");
   float in[N], sum = 0;
   for (int i = 0; i < N; i++) in[i] = (float)i, sum += i < n ? (float)i : 0;
   uint64_t x = make_buffer(d, in, N), out = make_buffer(d, in, 1);
@@ -348,7 +318,7 @@ static void tuning(void **state) {
     o.tune_file = file;
     OK(tile_jit_open_memory(d, "tuned.py", tuned, strlen(tuned), &o, &jit, &error));
     tile_jit_kernel *k;
-    OK(tile_jit_get_kernel(jit, "count", &k, &error));
+    k = case_kernel(jit, "count");
     assert_true(tile_jit_is_tuned(k));
     if (!round) REFUSED(tile_jit_launch(k, &launch, args, 3, &error), TILE_ERROR_USAGE, "give their sizes in arg_bytes");
     launch.arg_bytes = bytes;
@@ -357,8 +327,7 @@ static void tuning(void **state) {
       float zero = 0, got;
       OK(tile_memory_upload(d, out, &zero, 4, &error));
       OK(tile_jit_launch(k, &launch, args, 3, &error));
-      OK(tile_device_synchronize(d, &error));
-      OK(tile_memory_download(d, &got, out, 4, &error));
+      case_fetch(d, &got, out, 4);
       assert_true(got == sum);
     }
     // 512 is pruned and 48 is no power of two.
@@ -375,7 +344,7 @@ static void tuning(void **state) {
       OK(tile_jit_prepare(k, &launch, given, 4, &v, &error));
       assert_int_equal(tile_variant_constexpr_int(v, "B", 0), 16);
       // A candidate whose result differs from the first one's is out, however fast it is.
-      OK(tile_jit_get_kernel(jit, "differs", &k, &error));
+      k = case_kernel(jit, "differs");
       const size_t one[] = {4};
       launch.arg_bytes = one;
       launch.num_arg_bytes = 1;
@@ -395,7 +364,7 @@ static void bad_sources(void **state) {
   (void)state;
   tile_device *d;
   tile_jit *jit;
-  OK(tile_device_open("interp", &d, &error));
+  d = case_device("interp");
   REFUSED(tile_jit_open_memory(d, "a.py", "def f(:\n", 8, NULL, &jit, &error), TILE_ERROR_PROGRAM, "a.py:1");
   REFUSED(tile_jit_open_memory(d, "a.py", "x = 1\n", 6, NULL, &jit, &error), TILE_ERROR_PROGRAM, "defines no kernel");
   REFUSED(tile_jit_open_memory(d, "a.tir", "", 0, NULL, &jit, &error), TILE_ERROR_USAGE, "is IR");

@@ -1,24 +1,9 @@
 // What other libraries' arrays are as arguments (DLPack, descriptors made by hand), and many variants prepared at once.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "runtime/tile/jit.h"
-
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
-#define REFUSED(call, status, says)                                                                        \
-  do {                                                                                                     \
-    tile_error *error = NULL;                                                                              \
-    assert_int_equal(call, status);                                                                        \
-    if (!strstr(tile_error_message(error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(error)); \
-    tile_error_free(error);                                                                                \
-  } while (0)
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -35,17 +20,14 @@ enum { N = 64 };
 typedef struct { tile_device *d; tile_jit *jit; tile_jit_kernel *scale, *move; uint64_t x, y; } Bench;
 
 static void open_bench(Bench *b) {
-  OK(tile_device_open("sim", &b->d, &error));
-  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
-  o.no_cache = true;
-  OK(tile_jit_open_memory(b->d, "arrays.py", source, strlen(source), &o, &b->jit, &error));
-  OK(tile_jit_get_kernel(b->jit, "scale", &b->scale, &error));
-  OK(tile_jit_get_kernel(b->jit, "move", &b->move, &error));
+  b->d = case_device("sim");
+  b->jit = case_jit(b->d, source);
+  b->scale = case_kernel(b->jit, "scale");
+  b->move = case_kernel(b->jit, "move");
   float in[N];
   for (int i = 0; i < N; i++) in[i] = (float)i;
-  OK(tile_memory_alloc(b->d, sizeof in, &b->x, &error));
-  OK(tile_memory_alloc(b->d, sizeof in, &b->y, &error));
-  OK(tile_memory_upload(b->d, b->x, in, sizeof in, &error));
+  b->x = case_buffer(b->d, in, sizeof in);
+  b->y = case_buffer(b->d, NULL, sizeof in);
 }
 static void close_bench(Bench *b) {
   tile_jit_close(b->jit);
@@ -76,8 +58,7 @@ static void dlpack(void **state) {
   OK(tile_arg_from_dlpack(&y, &args[1], NULL, &error));
   OK(tile_jit_launch(b.scale, NULL, args, 4, &error));
   float out[N];
-  OK(tile_device_synchronize(b.d, &error));
-  OK(tile_memory_download(b.d, out, b.y, sizeof out, &error));
+  case_fetch(b.d, out, b.y, sizeof out);
   for (int i = 16; i < 32; i++) assert_true(out[i] == 3 * (float)i);
   const struct { uint8_t code, bits; tile_type type; } kinds[] = {{0, 8, TILE_INT8}, {1, 64, TILE_UINT64}, {4, 16, TILE_BF16}, {10, 8, TILE_FP8E4NV}, {6, 8, TILE_INT1}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -105,8 +86,7 @@ static void descriptors(void **state) {
   assert_int_equal(t.strides[0], 4);
   OK(tile_jit_launch(b.move, NULL, (tile_arg[]){tile_arg_tensor(&s), tile_arg_tensor(&t)}, 2, &error));
   float out[16];
-  OK(tile_device_synchronize(b.d, &error));
-  OK(tile_memory_download(b.d, out, b.y, sizeof out, &error));
+  case_fetch(b.d, out, b.y, sizeof out);
   for (int i = 0; i < 16; i++) assert_true(out[i] == (float)((2 + i / 4) * 8 + 4 + i % 4));
   REFUSED(tile_tensor_init(&t, b.y, TILE_FP32, 6, shape, NULL, NULL, &error), TILE_ERROR_USAGE, "1 to 5 axes, not 6");
   from.ndim = 0;

@@ -1,18 +1,10 @@
 // Tuning with functions of the source: perf_model and top_k, hooks of configurations and of autotune, reset_to_zero; the report;
 // the budget; captured streams are not here (tests/runtime/stub.test).
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "runtime/tile/jit.h"
-
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -62,7 +54,7 @@ static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
 }
 
 static void open_bench(Bench *b, const char *device, tile_tune_mode mode, double seconds) {
-  OK(tile_device_open(device, &b->d, &error));
+  b->d = case_device(device);
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   o.no_cache = true;
   o.tune = mode;
@@ -70,10 +62,8 @@ static void open_bench(Bench *b, const char *device, tile_tune_mode mode, double
   OK(tile_jit_open_memory(b->d, "hooks.py", source, strlen(source), &o, &b->jit, &error));
   float in[N];
   for (int i = 0; i < N; i++) in[i] = (float)i;
-  OK(tile_memory_alloc(b->d, sizeof in, &b->x, &error));
-  OK(tile_memory_alloc(b->d, sizeof in, &b->out, &error));
-  OK(tile_memory_upload(b->d, b->x, in, sizeof in, &error));
-  OK(tile_memory_upload(b->d, b->out, in, sizeof in, &error));
+  b->x = case_buffer(b->d, in, sizeof in);
+  b->out = case_buffer(b->d, in, sizeof in);
   b->n = 200;
 }
 static void close_bench(Bench *b) {
@@ -82,15 +72,9 @@ static void close_bench(Bench *b) {
   tile_memory_free(b->d, b->out, NULL);
   tile_device_close(b->d);
 }
-static tile_jit_kernel *kernel(const Bench *b, const char *name) {
-  tile_jit_kernel *k = NULL;
-  OK(tile_jit_get_kernel(b->jit, name, &k, &error));
-  return k;
-}
 static float first_out(const Bench *b) {
   float v = -1;
-  OK(tile_device_synchronize(b->d, &error));
-  OK(tile_memory_download(b->d, &v, b->out, sizeof v, &error));
+  case_fetch(b->d, &v, b->out, sizeof v);
   return v;
 }
 static void set_first(const Bench *b, float v) { OK(tile_memory_upload(b->d, b->out, &v, sizeof v, &error)); }
@@ -115,7 +99,7 @@ static void model_and_report(void **state) {
   tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
   tile_tuning *report;
   set_first(&b, 1000);
-  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, &report, &error));
+  OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, &report, &error));
   assert_int_equal(tile_tuning_num_candidates(report), 5);
   int chosen = 0;
   for (size_t i = 0; i < 5; i++) {
@@ -130,12 +114,12 @@ static void model_and_report(void **state) {
   assert_non_null(tile_tuning_variant(report));
   tile_tuning_free(report);
   assert_true(first_out(&b) == 0);
-  OK(tile_jit_launch(kernel(&b, "modelled"), &o, args, 3, &error));
+  OK(tile_jit_launch(case_kernel(b.jit, "modelled"), &o, args, 3, &error));
   assert_true(first_out(&b) == sum_of(b.n));
-  assert_int_equal(tile_jit_num_variants(kernel(&b, "modelled")), 1);
+  assert_int_equal(tile_jit_num_variants(case_kernel(b.jit, "modelled")), 1);
   // Once more on request: the new choice takes the place of the old one.
-  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, NULL, &error));
-  assert_int_equal(tile_jit_num_variants(kernel(&b, "modelled")), 2);
+  OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, NULL, &error));
+  assert_int_equal(tile_jit_num_variants(case_kernel(b.jit, "modelled")), 2);
   close_bench(&b);
 }
 
@@ -146,12 +130,12 @@ static void zeroing_hook(const char *device, tile_tune_mode mode) {
   tile_jit_launch_options o = options_of(&b);
   tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
   for (int again = 0; again < 3; again++) {
-    OK(tile_jit_launch(kernel(&b, "split"), &o, args, 3, &error));
+    OK(tile_jit_launch(case_kernel(b.jit, "split"), &o, args, 3, &error));
     assert_true(first_out(&b) == sum_of(b.n));
   }
   o.arg_bytes = NULL;
   tile_error *e = NULL;
-  assert_int_equal(tile_jit_launch(kernel(&b, "split"), &o, args, 3, &e), TILE_ERROR_USAGE);
+  assert_int_equal(tile_jit_launch(case_kernel(b.jit, "split"), &o, args, 3, &e), TILE_ERROR_USAGE);
   assert_non_null(strstr(tile_error_message(e), "a pre_hook zeroes 'out': give its size"));
   tile_error_free(e);
   close_bench(&b);
@@ -177,10 +161,9 @@ static void block_hook(void **state) {
     const size_t both[] = {16 * 8 * 4, 16 * 4 * 4};
     o.arg_bytes = both;
     o.num_arg_bytes = 2;
-    OK(tile_jit_launch(kernel(&b, "move"), &o, args, 2, &error));
+    OK(tile_jit_launch(case_kernel(b.jit, "move"), &o, args, 2, &error));
     float out[64];
-    OK(tile_device_synchronize(b.d, &error));
-    OK(tile_memory_download(b.d, out, b.out, sizeof out, &error));
+    case_fetch(b.d, out, b.out, sizeof out);
     for (int i = 0; i < 64; i++) assert_true(out[i] == (float)(i / 4 * 8 + 4 + i % 4));
     assert_true(s.block[0] == 1);
     close_bench(&b);
@@ -194,19 +177,19 @@ static void hooks_of_autotune(void **state) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
   tile_tuning *report = NULL;
   tile_arg args[] = {tile_arg_array(b.out, TILE_FP32), tile_arg_int(16)};
-  OK(tile_jit_tune(kernel(&b, "hooked"), &o, args, 2, &report, &error));
+  OK(tile_jit_tune(case_kernel(b.jit, "hooked"), &o, args, 2, &report, &error));
   assert_true(tile_tuning_candidate(report, 0).chosen);
   assert_non_null(strstr(tile_tuning_candidate(report, 1).skipped, "the post_hook was here"));
   tile_tuning_free(report);
   args[1] = tile_arg_int(32);
   tile_error *e = NULL;
-  assert_int_equal(tile_jit_tune(kernel(&b, "hooked"), &o, args, 2, &report, &e), TILE_ERROR_PROGRAM);
+  assert_int_equal(tile_jit_tune(case_kernel(b.jit, "hooked"), &o, args, 2, &report, &e), TILE_ERROR_PROGRAM);
   assert_non_null(strstr(tile_error_message(e), "none of the 2 configurations runs"));
   assert_non_null(strstr(tile_tuning_candidate(report, 0).skipped, "ValueError"));
   tile_tuning_free(report);
   tile_error_free(e);
   e = NULL;
-  assert_int_equal(tile_jit_tune(kernel(&b, "plain"), &o, args, 1, &report, &e), TILE_ERROR_USAGE);
+  assert_int_equal(tile_jit_tune(case_kernel(b.jit, "plain"), &o, args, 1, &report, &e), TILE_ERROR_USAGE);
   assert_non_null(strstr(tile_error_message(e), "no @triton.autotune"));
   assert_null(report);
   tile_error_free(e);
@@ -221,7 +204,7 @@ static void budget(void **state) {
   tile_jit_launch_options o = options_of(&b);
   tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
   tile_tuning *report;
-  OK(tile_jit_tune(kernel(&b, "modelled"), &o, args, 3, &report, &error));
+  OK(tile_jit_tune(case_kernel(b.jit, "modelled"), &o, args, 3, &report, &error));
   int chosen = 0, late = 0;
   for (size_t i = 0; i < 2; i++) {
     tile_tune_candidate c = tile_tuning_candidate(report, i);
@@ -252,7 +235,7 @@ static void cancelled(void **state) {
   tile_jit *jit;
   tile_jit_kernel *k;
   OK(tile_jit_open_memory(b.d, "hooks.py", source, strlen(source), &jo, &jit, &error));
-  OK(tile_jit_get_kernel(jit, "split", &k, &error));
+  k = case_kernel(jit, "split");
   tile_jit_launch_options o = options_of(&b);
   tile_arg args[] = {tile_arg_array(b.x, TILE_FP32), tile_arg_array(b.out, TILE_FP32), tile_arg_int(b.n)};
   set_first(&b, 1000);

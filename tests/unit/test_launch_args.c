@@ -1,23 +1,8 @@
 // Every kind of scalar reaches the kernel as it was given, whichever way a launch takes, and what does not fit is refused by name.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "runtime/tile/tile.h"
-
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
-#define REFUSED(call, status, says)                                                                        \
-  do {                                                                                                     \
-    tile_error *error = NULL;                                                                              \
-    assert_int_equal(call, status);                                                                        \
-    if (!strstr(tile_error_message(error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(error)); \
-    tile_error_free(error);                                                                                \
-  } while (0)
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -42,10 +27,8 @@ static tile_kernel *load(tile_device *d, const char *name, const char *signature
 
 static void integers(void **state) {
   (void)state;
-  tile_device *d;
-  uint64_t out;
-  OK(tile_device_open("sim", &d, &error));
-  OK(tile_memory_alloc(d, 16, &out, &error));
+  tile_device *d = case_device("sim");
+  uint64_t out = case_buffer(d, NULL, 16);
   const struct { const char *signature; int64_t lowest, highest; } types[] = {
     {"*i64:16, i1", 0, 1},          {"*i64:16, i8", INT8_MIN, INT8_MAX},   {"*i64:16, i16", INT16_MIN, INT16_MAX}, {"*i64:16, i32", INT32_MIN, INT32_MAX},
     {"*i64:16, i64", INT64_MIN, INT64_MAX}, {"*i64:16, u8", 0, UINT8_MAX}, {"*i64:16, u16", 0, UINT16_MAX},        {"*i64:16, u32", 0, UINT32_MAX}};
@@ -55,8 +38,7 @@ static void integers(void **state) {
     for (size_t i = 0; i < 4; i++) {
       int64_t got = 77;
       OK(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(values[i])}, 2, &error));
-      OK(tile_device_synchronize(d, &error));
-      OK(tile_memory_download(d, &got, out, sizeof got, &error));
+      case_fetch(d, &got, out, sizeof got);
       if (got != values[i]) fail_msg("%s: %lld became %lld", types[t].signature, (long long)values[i], (long long)got);
     }
     if (types[t].highest < INT64_MAX) {
@@ -85,23 +67,19 @@ static void integers(void **state) {
 
 static void floats(void **state) {
   (void)state;
-  tile_device *d;
-  uint64_t out;
-  OK(tile_device_open("sim", &d, &error));
-  OK(tile_memory_alloc(d, 16, &out, &error));
+  tile_device *d = case_device("sim");
+  uint64_t out = case_buffer(d, NULL, 16);
   const struct { const char *signature; double given, expected; } cases[] = {{"*fp64, fp64", 0.1, 0.1}, {"*fp64, fp32", 0.1, (double)0.1f}, {"*fp64, fp16", 0.1, 0.0999755859375},
                                                                              {"*fp64, bf16", 0.1, 0.10009765625}, {"*fp64, fp32", -1e30, (double)-1e30f}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     tile_kernel *k = load(d, "put", cases[i].signature);
     double got = 77;
     OK(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_float(cases[i].given)}, 2, &error));
-    OK(tile_device_synchronize(d, &error));
-    OK(tile_memory_download(d, &got, out, sizeof got, &error));
+    case_fetch(d, &got, out, sizeof got);
     if (got != cases[i].expected) fail_msg("%s: %.17g became %.17g", cases[i].signature, cases[i].given, got);
     // An integer is a float too.
     OK(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_int(3)}, 2, &error));
-    OK(tile_device_synchronize(d, &error));
-    OK(tile_memory_download(d, &got, out, sizeof got, &error));
+    case_fetch(d, &got, out, sizeof got);
     assert_true(got == 3);
     tile_kernel_free(k);
   }
@@ -109,8 +87,7 @@ static void floats(void **state) {
   tile_kernel *k = load(d, "put2", "*fp32, fp32, i32, fp16");
   float got;
   OK(tile_kernel_launch(k, NULL, (tile_arg[]){tile_arg_pointer(out), tile_arg_float(2.5), tile_arg_int(-4), tile_arg_float(0.5)}, 4, &error));
-  OK(tile_device_synchronize(d, &error));
-  OK(tile_memory_download(d, &got, out, sizeof got, &error));
+  case_fetch(d, &got, out, sizeof got);
   assert_true(got == -9.5f);
   tile_kernel_free(k);
   tile_memory_free(d, out, NULL);

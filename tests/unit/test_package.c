@@ -1,5 +1,5 @@
 // Packages and metadata: what is written is what is read, a launch takes the right variant, damage is found.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,42 +111,26 @@ static void same_description(void **state) {
   assert_true(has_kind[PARAM_DESC] && has_kind[PARAM_DESC_FIELDS] && has_kind[PARAM_AUTO_TENSORMAP]);
 }
 
-static void refuse(tile_status got, tile_status want, tile_error **error, const char *says) {
-  assert_int_equal(got, want);
-  assert_non_null(*error);
-  if (!strstr(tile_error_message(*error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(*error));
-  tile_error_free(*error);
-  *error = NULL;
-}
-
 static const char *const jobs[][2] = {
   {"*fp32, i32, i32", "sm_80"},       {"*fp32:16, i32, 1", "sm_80"},  {"*fp32:16, i32:16, 1", "sm_80"},
   {"*fp32, i32, i32", "sm_90a"},      {"*fp32:16, i32, 1", "sm_90a"}, {"*fp32:16, i32:16, 1", "sm_90a"},
   {"*fp32, i64, i64", "sm_80"},       {"*fp32, i64, i64", "sm_90a"},
 };
 
-#define OK(call)                                                     \
-  do {                                                               \
-    if ((call) != TILE_OK) fail_msg("%s", tile_error_message(error)); \
-  } while (0)
-
 static void dispatch(void **state) {
   (void)state;
   Arena a;
   arena_init(&a);
   Buf b = make_package(&a, jobs, countof(jobs));
-  tile_error *error = NULL;
-  tile_device *device;
+  tile_device *device = case_device("sim");
   tile_family *family;
-  OK(tile_device_open("sim", &device, &error));
   OK(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error));
   assert_string_equal(tile_family_name(family), "scale");
   assert_int_equal(tile_family_num_args(family), 3);
   assert_int_equal(tile_family_num_kernels(family), 4);
   enum { N = 320 };
   static float data[N];
-  uint64_t x;
-  OK(tile_memory_alloc(device, sizeof data, &x, &error));
+  uint64_t x = case_buffer(device, NULL, sizeof data);
   const struct { uint64_t offset; int64_t n, stride; size_t variant; } cases[] = {
     {0, 160, 1, 0}, {0, 150, 1, 1}, {4, 150, 1, 2}, {0, 160, 2, 2}, {0, INT64_C(1) << 33, 1, 3}};
   for (size_t i = 0; i < countof(cases); i++) {
@@ -170,13 +154,13 @@ static void dispatch(void **state) {
   }
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   tile_arg args[] = {tile_arg_pointer(0), tile_arg_int(1), tile_arg_int(1)};
-  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 0 'x' (*fp32) is a null pointer");
-  refuse(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, &error, "scale takes 3 arguments, got 2");
+  REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) is a null pointer");
+  REFUSED(tile_family_launch(family, &o, args, 2, &error), TILE_ERROR_USAGE, "scale takes 3 arguments, got 2");
   args[0] = tile_arg_float(1);
-  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "expects a pointer, got a float");
+  REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "expects a pointer, got a float");
   args[0] = tile_arg_pointer(x);
   o.grid[0] = 0;
-  refuse(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, &error, "grid is 0 on axis x");
+  REFUSED(tile_family_launch(family, &o, args, 3, &error), TILE_ERROR_USAGE, "grid is 0 on axis x");
   tile_memory_free(device, x, NULL);
   tile_family_free(family);
   tile_device_close(device);
@@ -187,27 +171,26 @@ static void choices(void **state) {
   (void)state;
   Arena a;
   arena_init(&a);
-  tile_error *error = NULL;
   tile_device *device;
   tile_family *family;
   OK(tile_device_open("sim", &device, &error));
   Buf old = make_package(&a, jobs, 3);
   OK(tile_family_load_memory(device, old.data, old.size, "scale", &family, &error));   // sm_80 runs on sm_90
   tile_family_free(family);
-  refuse(tile_family_load_memory(device, old.data, old.size, "skale", &family, &error), TILE_ERROR_USAGE, &error, "no kernel 'skale'");
+  REFUSED(tile_family_load_memory(device, old.data, old.size, "skale", &family, &error), TILE_ERROR_USAGE, "no kernel 'skale'");
   static const char *const later[][2] = {{"*fp32, i32, i32", "sm_100a"}};
   Buf new = make_package(&a, later, 1);
-  refuse(tile_family_load_memory(device, new.data, new.size, NULL, &family, &error), TILE_ERROR_USAGE, &error, "the package has code for sm_100a, and ");
+  REFUSED(tile_family_load_memory(device, new.data, new.size, NULL, &family, &error), TILE_ERROR_USAGE, "the package has code for sm_100a, and ");
   assert_null(family);
   static const char *const fixed[][2] = {{"*fp32, i32, 1", "sm_90a"}};
   Buf one = make_package(&a, fixed, 1);
   OK(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error));
   const tile_arg args[] = {tile_arg_pointer(64), tile_arg_int(1), tile_arg_int(3)};
-  refuse(tile_family_launch(family, NULL, args, 3, &error), TILE_ERROR_USAGE, &error, "argument 2 'stride' was compiled in as 1");
+  REFUSED(tile_family_launch(family, NULL, args, 3, &error), TILE_ERROR_USAGE, "argument 2 'stride' was compiled in as 1");
   tile_family_free(family);
   tile_device_close(device);
   OK(tile_device_open("interp", &device, &error));
-  refuse(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error), TILE_ERROR_USAGE, &error, "the interpreter runs IR");
+  REFUSED(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error), TILE_ERROR_USAGE, "the interpreter runs IR");
   tile_device_close(device);
   arena_free(&a);
 }
@@ -223,10 +206,8 @@ static void cannot_be_packed(void **state) {
     {"*fp16, i32, i32, 128", "x is *fp32 in one signature and *fp16 in another"}};
   for (size_t i = 0; i < countof(cases); i++) {
     tile_program *p = compile_signature(source, cases[i].signature, "sm_90a");
-    tile_error *error = NULL;
-    tile_status status = pack_add(&pack, p, &o, &error);
-    if (cases[i].says) refuse(status, TILE_ERROR_USAGE, &error, cases[i].says);
-    else assert_int_equal(status, TILE_OK);
+    if (cases[i].says) REFUSED(pack_add(&pack, p, &o, &error), TILE_ERROR_USAGE, cases[i].says);
+    else OK(pack_add(&pack, p, &o, &error));
     tile_program_free(p);
   }
   arena_free(&a);

@@ -1,10 +1,8 @@
 // The public interface on IR text: compile, load, launch on every device that opens here, and what wrong arguments are told.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "runtime/tile/tile.h"
 
 enum { N = 1000 };
 static const char add_ir[] =
@@ -53,22 +51,7 @@ static void outputs(void **state) {
   tile_program_free(p);
 }
 
-#define OK(call)                                                     \
-  do {                                                               \
-    if ((call) != TILE_OK) fail_msg("%s", tile_error_message(error)); \
-  } while (0)
-
-static void refuse(tile_status got, tile_status want, tile_error **error, const char *says) {
-  assert_int_equal(got, want);
-  assert_non_null(*error);
-  assert_int_equal(tile_error_status(*error), want);
-  if (!strstr(tile_error_message(*error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(*error));
-  tile_error_free(*error);
-  *error = NULL;
-}
-
 static void run_on(const char *name) {
-  tile_error *error = NULL;
   tile_device *device;
   if (tile_device_open(name, &device, NULL) != TILE_OK) {
     printf("no %s here\n", name);
@@ -82,20 +65,15 @@ static void run_on(const char *name) {
   assert_int_equal(tile_kernel_num_threads(kernel), 128);
   float data[N];
   for (int i = 0; i < N; i++) data[i] = (float)i;
-  uint64_t x, out;
-  OK(tile_memory_alloc(device, sizeof data, &x, &error));
-  OK(tile_memory_alloc(device, sizeof data, &out, &error));
-  OK(tile_memory_upload(device, x, data, sizeof data, &error));
-  OK(tile_memory_upload(device, out, data, sizeof data, &error));
+  uint64_t x = case_buffer(device, data, sizeof data), out = case_buffer(device, data, sizeof data);
   tile_launch_options launch = TILE_LAUNCH_OPTIONS_INIT;
   launch.grid[0] = 4;
   tile_arg args[] = {tile_arg_pointer(x), tile_arg_pointer(out), tile_arg_int(N - 1), tile_arg_float(0.5)};
   OK(tile_kernel_launch(kernel, &launch, args, 4, &error));
-  OK(tile_device_synchronize(device, &error));
-  OK(tile_memory_download(device, data, out, sizeof data, &error));
+  case_fetch(device, data, out, sizeof data);
   for (int i = 0; i < N; i++) assert_true(data[i] == (i < N - 1 ? 2 * (float)i + 0.5f : (float)i));
 
-  refuse(tile_kernel_launch(kernel, &launch, args, 3, &error), TILE_ERROR_USAGE, &error, "takes 4 arguments, got 3");
+  REFUSED(tile_kernel_launch(kernel, &launch, args, 3, &error), TILE_ERROR_USAGE, "takes 4 arguments, got 3");
   const struct { int index; tile_arg arg; const char *says; } wrong[] = {
     {0, tile_arg_int(5), "argument 0 'x' (*fp32) expects a pointer, got an integer"},
     {0, tile_arg_pointer(0), "'x' (*fp32) is a null pointer"},
@@ -107,15 +85,15 @@ static void run_on(const char *name) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     tile_arg kept = args[wrong[i].index];
     args[wrong[i].index] = wrong[i].arg;
-    refuse(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, &error, wrong[i].says);
+    REFUSED(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, wrong[i].says);
     args[wrong[i].index] = kept;
   }
   launch.grid[1] = 0;
-  refuse(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, &error, "grid is 0 on axis y");
+  REFUSED(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, "grid is 0 on axis y");
   launch.grid[1] = 70000;
-  refuse(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, &error, "70000 blocks on axis y; at most 65535");
+  REFUSED(tile_kernel_launch(kernel, &launch, args, 4, &error), TILE_ERROR_USAGE, "70000 blocks on axis y; at most 65535");
   tile_kernel *none = NULL;
-  refuse(tile_kernel_load(device, program, "thrice", &none, &error), TILE_ERROR_USAGE, &error, "no kernel 'thrice'");
+  REFUSED(tile_kernel_load(device, program, "thrice", &none, &error), TILE_ERROR_USAGE, "no kernel 'thrice'");
   assert_null(none);
 
   tile_kernel_free(kernel);
@@ -131,26 +109,23 @@ static void on_gpu(void **state) { (void)state; run_on("gpu"); }
 
 static void interp_reports_bounds(void **state) {
   (void)state;
-  tile_error *error = NULL;
-  tile_device *device;
+  tile_error *e = NULL;
+  tile_device *device = case_device("interp");
   tile_kernel *kernel;
-  uint64_t x;
-  OK(tile_device_open("interp", &device, &error));
   tile_program *program = compile_add(NULL);
   OK(tile_kernel_load(device, program, "twice", &kernel, &error));
-  OK(tile_memory_alloc(device, 64, &x, &error));
+  uint64_t x = case_buffer(device, NULL, 64);
   tile_arg args[] = {tile_arg_pointer(x), tile_arg_pointer(x), tile_arg_int(17), tile_arg_int(0)};
-  assert_int_equal(tile_kernel_launch(kernel, NULL, args, 4, &error), TILE_ERROR_RUN);
-  assert_true(tile_error_num_diagnostics(error) > 0);
-  tile_diagnostic d = tile_error_diagnostic(error, 0);
+  assert_int_equal(tile_kernel_launch(kernel, NULL, args, 4, &e), TILE_ERROR_RUN);
+  assert_true(tile_error_num_diagnostics(e) > 0);
+  tile_diagnostic d = tile_error_diagnostic(e, 0);
   assert_string_equal(d.file, "twice.tir");
   assert_int_equal(d.line, 11);
-  tile_error_free(error);
-  error = NULL;
+  tile_error_free(e);
   // The next run starts afresh.
   args[2] = tile_arg_int(16);
   OK(tile_kernel_launch(kernel, NULL, args, 4, &error));
-  refuse(tile_memory_free(device, x + 1, &error), TILE_ERROR_USAGE, &error, "not the address of an allocation");
+  REFUSED(tile_memory_free(device, x + 1, &error), TILE_ERROR_USAGE, "not the address of an allocation");
   tile_kernel_free(kernel);
   tile_program_free(program);
   tile_device_close(device);
@@ -158,25 +133,24 @@ static void interp_reports_bounds(void **state) {
 
 static void compile_errors(void **state) {
   (void)state;
-  tile_error *error = NULL;
+  tile_error *e = NULL;
   tile_program *p;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
-  assert_int_equal(tile_compile_memory("bad.tir", "func @f(", 8, &o, &p, &error), TILE_ERROR_PROGRAM);
+  assert_int_equal(tile_compile_memory("bad.tir", "func @f(", 8, &o, &p, &e), TILE_ERROR_PROGRAM);
   assert_null(p);
-  assert_true(tile_error_num_diagnostics(error) > 0);
-  assert_non_null(strstr(tile_error_message(error), "bad.tir:1:"));
-  tile_error_free(error);
-  error = NULL;
+  assert_true(tile_error_num_diagnostics(e) > 0);
+  assert_non_null(strstr(tile_error_message(e), "bad.tir:1:"));
+  tile_error_free(e);
   o.arch = "sm_42";
-  refuse(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, &error, "no architecture sm_42");
+  REFUSED(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "no architecture sm_42");
   o.arch = NULL;
   const char *extra[] = {"num-warps=3"};
   o.options = extra;
   o.num_options = 1;
-  refuse(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, &error, "power of two");
-  refuse(tile_compile_file("does/not/exist.tile", NULL, &p, &error), TILE_ERROR_FILE, &error, "does/not/exist.tile");
+  REFUSED(tile_compile_memory("bad.tir", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "power of two");
+  REFUSED(tile_compile_file("does/not/exist.tile", NULL, &p, &error), TILE_ERROR_FILE, "does/not/exist.tile");
   tile_device *device;
-  refuse(tile_device_open("tpu", &device, &error), TILE_ERROR_USAGE, &error, "no device 'tpu'");
+  REFUSED(tile_device_open("tpu", &device, &error), TILE_ERROR_USAGE, "no device 'tpu'");
   // A caller that wants no error objects passes NULL.
   assert_int_equal(tile_compile_memory("bad.tir", "?", 1, NULL, &p, NULL), TILE_ERROR_PROGRAM);
 }
