@@ -39,6 +39,29 @@ static bool mask_is_false(LLVMValueRef m) {
   return m && cg_const_int(m, &x) && !x;
 }
 
+// What a load and a store of type t have in common.
+typedef struct {
+  Address address;
+  const CgValue *mask;       // NULL: none
+  Hints hints;
+  AccessShape shape;
+  const uint32_t *reps;      // registers that repeat others' elements; NULL for scalars
+  uint32_t num_regs, bits;   // of an element in memory
+  ScalarKind kind;
+} GlobalAccess;
+
+static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *mask) {
+  GlobalAccess a = {.address = address_of(c, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL, .hints = hints_of(op)};
+  a.num_regs = cg_num_regs(t);
+  a.bits = a.address.elem_bytes * 8;
+  a.shape = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.address.elem_bytes);
+  a.reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  a.kind = cg_elem_kind(t);
+  return a;
+}
+
+static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps && a->reps[r] != r; }
+
 static LLVMValueRef plain_load(Cg *c, LLVMValueRef at, const AccessShape *s, uint32_t elem_bytes, bool is_volatile) {
   LLVMTypeRef e = int_type(c, elem_bytes * 8);
   LLVMValueRef v = LLVMBuildLoad2(c->b, s->count == 1 ? e : LLVMVectorType(e, s->count), at, "");
@@ -83,53 +106,48 @@ static void unpack_asm_load(Cg *c, LLVMValueRef loaded, const AccessShape *s, ui
   }
 }
 
+// A masked or hinted load of the group from register r on. Masked-off lanes get `other`, or zeros.
+static LLVMValueRef guarded_load(Cg *c, const GlobalAccess *a, uint32_t r, LLVMValueRef mask, const CgValue *other) {
+  const AccessShape *s = &a->shape;
+  LLVMValueRef fill[4], elems[16];
+  for (uint32_t i = 0; i < s->num_words && mask; i++) {
+    for (uint32_t k = 0; k < s->per_word && other; k++) elems[k] = cg_to_storage(c, cg_reg(other, r + i * s->per_word + k), a->kind);
+    fill[i] = other ? cg_pack(c, elems, s->per_word, a->bits) : cg_int(int_type(c, s->word_bits), 0);
+  }
+  return asm_load(c, address_reg(c, &a->address, r), mask, fill, s, &a->hints);
+}
+
 void emit_load(Cg *c, Op *op) {
-  Value *mask_value = op_operand(op, 2), *other_value = op_operand(op, 3);
+  Value *other_value = op_operand(op, 3);
   const Type *t = op_result(op, 0)->type;
-  Address a = address_of(c, op_operand(op, 0), op_operand(op, 1));
-  const CgValue *mask = mask_value ? cg_get(mask_value) : NULL, *other = other_value ? cg_get(other_value) : NULL;
-  Hints h = hints_of(op);
-  uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
-  AccessShape s = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
-  ScalarKind kind = cg_elem_kind(t);
+  GlobalAccess a = access_of(c, op, t, op_operand(op, 2));
+  const CgValue *other = other_value ? cg_get(other_value) : NULL;
+  uint32_t n = a.num_regs, count = a.shape.count;
   LLVMTypeRef elem = cg_elem_type(c, t);
 
   LLVMValueRef *loaded = arena_array(c->arena, LLVMValueRef, n);
   bool *by_asm = arena_array(c->arena, bool, n);
-  for (uint32_t r = 0; r < n; r += s.count) {
-    if (reps && reps[r] != r) continue;
-    LLVMValueRef m = mask_of(mask, r);
-    if (mask_is_false(m)) continue;
-    LLVMValueRef at = address_reg(c, &a, r);
-    if (!m && !h.hinted) {
-      loaded[r] = plain_load(c, at, &s, a.elem_bytes, h.is_volatile);
-      continue;
-    }
-    LLVMValueRef fill[4], elems[16];
-    for (uint32_t i = 0; i < s.num_words && m; i++) {
-      for (uint32_t k = 0; k < s.per_word; k++)
-        elems[k] = other ? cg_to_storage(c, cg_reg(other, r + i * s.per_word + k), kind) : cg_int(int_type(c, bits), 0);
-      fill[i] = other ? cg_pack(c, elems, s.per_word, bits) : cg_int(int_type(c, s.word_bits), 0);
-    }
-    loaded[r] = asm_load(c, at, m, fill, &s, &h);
-    by_asm[r] = true;
+  for (uint32_t r = 0; r < n; r += count) {
+    LLVMValueRef m = mask_of(a.mask, r);
+    if (repeats(&a, r) || mask_is_false(m)) continue;
+    by_asm[r] = m || a.hints.hinted;
+    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other) : plain_load(c, address_reg(c, &a.address, r), &a.shape, a.address.elem_bytes, a.hints.is_volatile);
   }
 
   CgValue *v = cg_value_new(c, n);
-  for (uint32_t r = 0; r < n; r += s.count) {
-    if (reps && reps[r] != r) {
-      for (uint32_t i = 0; i < s.count; i++) v->v[r + i] = v->v[reps[r] + i];
+  for (uint32_t r = 0; r < n; r += count) {
+    if (repeats(&a, r)) {
+      for (uint32_t i = 0; i < count; i++) v->v[r + i] = v->v[a.reps[r] + i];
       continue;
     }
     LLVMValueRef x[16];
-    for (uint32_t i = 0; i < s.count; i++) {
+    if (by_asm[r]) unpack_asm_load(c, loaded[r], &a.shape, a.bits, x);
+    for (uint32_t i = 0; i < count; i++) {
       if (!loaded[r]) {
         v->v[r + i] = other ? cg_reg(other, r + i) : LLVMConstNull(elem);
         continue;
       }
-      if (i == 0 && by_asm[r]) unpack_asm_load(c, loaded[r], &s, bits, x);
-      if (!by_asm[r]) x[i] = s.count == 1 ? loaded[r] : LLVMBuildExtractElement(c->b, loaded[r], cg_i32(c, i), "");
+      if (!by_asm[r]) x[i] = count == 1 ? loaded[r] : LLVMBuildExtractElement(c->b, loaded[r], cg_i32(c, i), "");
       v->v[r + i] = cg_from_storage(c, x[i], elem);
     }
   }
@@ -158,38 +176,35 @@ static void asm_store(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValue
   cg_insn_text(c, h->evict ? INSN_ST_GLOBAL_HINT : INSN_ST_GLOBAL, a.text, a.constraints, c->t_void, a.args, a.num_args);
 }
 
-void emit_store(Cg *c, Op *op) {
-  Value *value = op_operand(op, 2), *mask_value = op_operand(op, 3);
-  const Type *t = value->type;
-  Address a = address_of(c, op_operand(op, 0), op_operand(op, 1));
-  const CgValue *mask = mask_value ? cg_get(mask_value) : NULL, *v = cg_get(value);
-  Hints h = hints_of(op);
-  uint32_t n = cg_num_regs(t), bits = a.elem_bytes * 8;
-  AccessShape s = memory_access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.elem_bytes);
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
-  ScalarKind kind = cg_elem_kind(t);
-  LLVMValueRef owner = cg_layout_owner(c, t);
+static void plain_store(Cg *c, const GlobalAccess *a, LLVMValueRef at, const LLVMValueRef *elems) {
+  uint32_t count = a->shape.count;
+  LLVMValueRef x = elems[0];
+  if (count > 1) {
+    x = LLVMGetPoison(LLVMVectorType(int_type(c, a->bits), count));
+    for (uint32_t i = 0; i < count; i++) x = LLVMBuildInsertElement(c->b, x, elems[i], cg_i32(c, i), "");
+  }
+  LLVMValueRef st = LLVMBuildStore(c->b, x, at);
+  LLVMSetAlignment(st, count * a->address.elem_bytes);
+  if (a->hints.is_volatile) LLVMSetVolatile(st, true);
+}
 
-  for (uint32_t r = 0; r < n; r += s.count) {
-    if (reps && reps[r] != r) continue;
-    LLVMValueRef m = mask_of(mask, r);
-    if (mask_is_false(m)) continue;
+void emit_store(Cg *c, Op *op) {
+  Value *value = op_operand(op, 2);
+  const CgValue *v = cg_get(value);
+  GlobalAccess a = access_of(c, op, value->type, op_operand(op, 3));
+  const AccessShape *s = &a.shape;
+  LLVMValueRef owner = cg_layout_owner(c, value->type);
+  for (uint32_t r = 0; r < a.num_regs; r += s->count) {
+    LLVMValueRef m = mask_of(a.mask, r);
+    if (repeats(&a, r) || mask_is_false(m)) continue;
     m = cg_and(c, owner, m);
-    LLVMValueRef at = address_reg(c, &a, r), elems[16];
-    for (uint32_t i = 0; i < s.count; i++) elems[i] = cg_to_storage(c, cg_reg(v, r + i), kind);
-    if (m || h.hinted) {
-      LLVMValueRef words[4];
-      for (uint32_t i = 0; i < s.num_words; i++) words[i] = cg_pack(c, elems + i * s.per_word, s.per_word, bits);
-      asm_store(c, at, m, words, &s, &h);
+    LLVMValueRef at = address_reg(c, &a.address, r), elems[16], words[4];
+    for (uint32_t i = 0; i < s->count; i++) elems[i] = cg_to_storage(c, cg_reg(v, r + i), a.kind);
+    if (!m && !a.hints.hinted) {
+      plain_store(c, &a, at, elems);
       continue;
     }
-    LLVMValueRef x = elems[0];
-    if (s.count > 1) {
-      x = LLVMGetPoison(LLVMVectorType(int_type(c, bits), s.count));
-      for (uint32_t i = 0; i < s.count; i++) x = LLVMBuildInsertElement(c->b, x, elems[i], cg_i32(c, i), "");
-    }
-    LLVMValueRef st = LLVMBuildStore(c->b, x, at);
-    LLVMSetAlignment(st, s.count * a.elem_bytes);
-    if (h.is_volatile) LLVMSetVolatile(st, true);
+    for (uint32_t i = 0; i < s->num_words; i++) words[i] = cg_pack(c, elems + i * s->per_word, s->per_word, a.bits);
+    asm_store(c, at, m, words, s, &a.hints);
   }
 }

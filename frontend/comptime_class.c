@@ -11,6 +11,10 @@ CtValue *class_lookup(const CtClass *cls, const char *name) {
   return NULL;
 }
 
+CtValue *class_special(Comptime *ct, const CtValue *v, const char *name) {
+  return v->kind == CT_INSTANCE ? class_lookup(v->instance->cls, intern(ct->ctx, name)) : NULL;
+}
+
 bool class_is_subclass(const CtClass *cls, const CtClass *base) {
   for (; cls; cls = cls->base)
     if (cls == base) return true;

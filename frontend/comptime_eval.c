@@ -14,13 +14,13 @@ bool truth(Comptime *ct, CtValue *v, Span span, bool *out) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return target_test(v->missing.name, out) || ct_fail_missing(ct, span, v) != NULL;
   if (v->kind == CT_INSTANCE) {
-    CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__bool__"));
+    CtValue *method = class_special(ct, v, "__bool__");
     if (method) {
       CtValue *r = call1(ct, method, v, span);
       return r && truth(ct, r, span, out);
     }
     Int128 n;
-    if (v->instance->cls->form == CLASS_NAMEDTUPLE || class_lookup(v->instance->cls, intern(ct->ctx, "__len__")))
+    if (v->instance->cls->form == CLASS_NAMEDTUPLE || class_special(ct, v, "__len__"))
       return op_length(ct, v, span, &n) && (*out = n != 0, true);
   }
   *out = ct_is_true(v);

@@ -368,7 +368,7 @@ CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a) {
     }
     case CT_CLASS: return instantiate(ct, callee, a);
     case CT_INSTANCE: {
-      CtValue *method = class_lookup(callee->instance->cls, intern(ct->ctx, "__call__"));
+      CtValue *method = class_special(ct, callee, "__call__");
       CtValue bound = {.kind = CT_METHOD, .method = {callee, method}};
       if (method) return call(ct, &bound, a);
       break;

@@ -150,8 +150,8 @@ static bool is_type(char type, const char *allowed) { return !type || strchr(all
 
 static CtValue *text_of(Comptime *ct, CtValue *v, bool repr, Span span) {
   if (v->kind == CT_INSTANCE) {
-    CtValue *method = repr ? NULL : class_lookup(v->instance->cls, intern(ct->ctx, "__str__"));
-    if (!method) method = class_lookup(v->instance->cls, intern(ct->ctx, "__repr__"));
+    CtValue *method = repr ? NULL : class_special(ct, v, "__str__");
+    if (!method) method = class_special(ct, v, "__repr__");
     if (method) return call1(ct, method, v, span);
     if (v->instance->cls->form == CLASS_EXCEPTION) {
       CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));

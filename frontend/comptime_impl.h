@@ -83,6 +83,7 @@ CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a);
 CtValue *instance_new(Comptime *ct, CtClass *cls);
 bool class_is_subclass(const CtClass *cls, const CtClass *base);
 CtValue *class_lookup(const CtClass *cls, const char *name);            // along the bases; NULL if absent
+CtValue *class_special(Comptime *ct, const CtValue *v, const char *name);   // an instance's method, `__len__` for one; NULL if absent
 
 // ---- comptime_missing.c ----
 // Binds all that a statement would have bound to values missing for the same cause.

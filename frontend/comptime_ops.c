@@ -168,13 +168,10 @@ static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValu
 
 bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   CtValue *with = a->kind == CT_INSTANCE ? a : b;
-  if (with->kind == CT_INSTANCE) {
-    CtValue *method = class_lookup(with->instance->cls, intern(ct->ctx, "__eq__"));
-    if (method) {
-      CtValue *args[2] = {with, with == a ? b : a};
-      CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-      return r && truth(ct, r, span, out);
-    }
+  CtValue *method = class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
+  if (method) {
+    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+    return r && truth(ct, r, span, out);
   }
   *out = ct_equal(a, b);
   return true;
@@ -207,13 +204,10 @@ bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
     *out = !rest->dict->count && a->dict->count < b->dict->count;
     return true;
   }
-  if (a->kind == CT_INSTANCE) {
-    CtValue *method = class_lookup(a->instance->cls, intern(ct->ctx, "__lt__"));
-    CtValue *args[2] = {a, b};
-    if (method) {
-      CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-      return r && truth(ct, r, span, out);
-    }
+  CtValue *method = class_special(ct, a, "__lt__"), *args[2] = {a, b};
+  if (method) {
+    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+    return r && truth(ct, r, span, out);
   }
   if (a->kind == CT_MISSING || b->kind == CT_MISSING) return ct_fail_missing(ct, span, a->kind == CT_MISSING ? a : b) != NULL;
   bad_operands(ct, PYOP_LT, a, b, span);
@@ -295,7 +289,7 @@ static bool try_dunder(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span,
   for (int reflected = 0; reflected < 2; reflected++) {
     CtValue *self = reflected ? b : a;
     const char *name = dunder(op, reflected);
-    CtValue *method = self->kind == CT_INSTANCE && name ? class_lookup(self->instance->cls, intern(ct->ctx, name)) : NULL;
+    CtValue *method = name ? class_special(ct, self, name) : NULL;
     if (!method) continue;
     CtValue *args[2] = {self, reflected ? a : b};
     *out = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
@@ -360,10 +354,8 @@ CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
     return __builtin_sub_overflow((Int128)0, i, &i) ? too_big(ct, span) : ct_int(ct->ctx, i);
   }
   if (v->kind == CT_FLOAT && op != PYOP_INVERT) return op == PYOP_NEG ? ct_float(ct->ctx, -v->f) : v;
-  if (v->kind == CT_INSTANCE) {
-    CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, op == PYOP_NEG ? "__neg__" : op == PYOP_POS ? "__pos__" : "__invert__"));
-    if (method) return call1(ct, method, v, span);
-  }
+  CtValue *method = class_special(ct, v, op == PYOP_NEG ? "__neg__" : op == PYOP_POS ? "__pos__" : "__invert__");
+  if (method) return call1(ct, method, v, span);
   return ct_fail(ct, span, "TypeError", "bad operand type for unary %s: '%s'", pyop_text(op), ct_kind_name(v));
 }
 
@@ -404,7 +396,7 @@ bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
     case CT_RANGE: *out = range_length(v); return true;
     case CT_INSTANCE: {
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) return *out = v->instance->attrs->count, true;
-      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__len__"));
+      CtValue *method = class_special(ct, v, "__len__");
       CtValue *r = method ? call1(ct, method, v, span) : NULL;
       if (r && ct_unwrap(r)->kind == CT_INT) return *out = ct_unwrap(r)->i, true;
       if (ct->error) return false;
@@ -448,7 +440,7 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
         for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, out, v->instance->attrs->bindings[i].value);
         return true;
       }
-      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__iter__"));
+      CtValue *method = class_special(ct, v, "__iter__");
       CtValue *r = method ? call1(ct, method, v, span) : NULL;
       if (r && r != v) return op_iterate(ct, r, span, out);
       if (ct->error) return false;
@@ -541,7 +533,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
       }
       return index_of(ct, v, key, range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
     case CT_INSTANCE: {
-      CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__getitem__"));
+      CtValue *method = class_special(ct, v, "__getitem__");
       CtValue *args[2] = {v, index};
       if (method) return call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
       if (v->instance->cls->form != CLASS_NAMEDTUPLE) break;
@@ -598,11 +590,8 @@ bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
     v->list.data[i] = item;
     return true;
   }
-  if (v->kind == CT_INSTANCE) {
-    CtValue *method = class_lookup(v->instance->cls, intern(ct->ctx, "__setitem__"));
-    CtValue *args[3] = {v, index, item};
-    if (method) return call(ct, method, &(CallArgs){args, 3, NULL, 0, span}) != NULL;
-  }
+  CtValue *method = class_special(ct, v, "__setitem__"), *args[3] = {v, index, item};
+  if (method) return call(ct, method, &(CallArgs){args, 3, NULL, 0, span}) != NULL;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
   ct_fail(ct, span, "TypeError", "'%s' does not support item assignment", ct_kind_name(v));
   return false;

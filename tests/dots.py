@@ -6,7 +6,6 @@
 Each case runs twice: on small integers, where every sum is exact and the results must agree bit for bit, and on random
 numbers within the bound of --check. Prints the failing commands; the status says whether all passed.
 """
-import argparse
 import os
 import sys
 
@@ -179,11 +178,7 @@ def full_cases():
 
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("tilec")
-    ap.add_argument("--full", action="store_true")
-    ap.add_argument("--only", default="", help="cases whose command contains this text")
-    ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap = many.arguments()
     ap.add_argument("--device", default="sim")
     o = ap.parse_args()
     commands = []

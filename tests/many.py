@@ -1,4 +1,5 @@
 """Runs many commands at a time and reports those that fail. For the scripts beside it."""
+import argparse
 import concurrent.futures
 import os
 import shlex
@@ -25,3 +26,13 @@ def check(label, commands, jobs, env=None):
                 print("\n".join("    " + line for line in text.strip().splitlines()[-6:]))
     print(f"{label}: {len(commands) - failed} of {len(commands)} passed")
     return 1 if failed or not commands else 0
+
+
+def arguments():
+    """A parser with what the scripts have in common."""
+    ap = argparse.ArgumentParser()
+    ap.add_argument("tilec")
+    ap.add_argument("--full", action="store_true")
+    ap.add_argument("--only", default="", help="cases whose command contains this text")
+    ap.add_argument("-j", type=int, default=os.cpu_count())
+    return ap

@@ -5,7 +5,6 @@
 
 The inputs are small integers: the simulator must report nothing and agree with the interpreter bit for bit.
 """
-import argparse
 import os
 import sys
 
@@ -72,12 +71,7 @@ def cases(full):
 
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("tilec")
-    ap.add_argument("--full", action="store_true")
-    ap.add_argument("--only", default="", help="cases whose command contains this text")
-    ap.add_argument("-j", type=int, default=os.cpu_count())
-    o = ap.parse_args()
+    o = many.arguments().parse_args()
     todo = [[o.tilec, "run", *c, "-q", "--device=sim", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
     return many.check("pipelining", todo, o.j, env={"TILE_SIM_SEEDS": "20" if o.full else "2"})
 
