@@ -128,13 +128,15 @@ class Bench:
         groups = {}
         for row in self.rows:
             if row.get("group"): groups.setdefault(row["group"], []).append(row)
+        label = lambda row: row["name"].split(row["group"])[-1].strip()
         for group, rows in groups.items():
+            if len(rows) == 1: continue
             top = {k: max(rows, key=lambda row: row[k]) for k in rows[0]["times_ms"]}
-            text = f"best {group:39s} ours {top['ours']['ours']:7.0f} ({top['ours']['name'].split()[-1]})"
+            text = f"best {group:39s} ours {top['ours']['ours']:7.0f} ({label(top['ours'])})"
             for k in top:
                 if k == "ours": continue
                 ratios = sorted(p / o for p, o in zip(top[k]["times_ms"][k], top["ours"]["times_ms"]["ours"]))
-                text += f" {k} {top[k][k]:7.0f} ({top[k]['name'].split()[-1]}) | {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
+                text += f" {k} {top[k][k]:7.0f} ({label(top[k])}) | {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
             if self.copy: text += f" | {top['ours']['ours'] / self.copy:.2f} of the copy"
             print(text, flush=True)
 
@@ -232,7 +234,6 @@ def suite_memory(bench, lib, quick):
     row_kernel("softmax.tile", "softmax_kernel", softmax, None, warps)
     row_kernel("layer_norm.tile", "layer_norm_fwd", layer_norm, None, warps)
     row_kernel("rms_norm.tile", "rms_norm_kernel", rms_norm, None, warps)
-    bench.best()
 
 
 # ---- matmul ----
@@ -240,40 +241,63 @@ def suite_memory(bench, lib, quick):
 SHAPES = [(8192, 8192, 8192), (4096, 4096, 4096), (8192, 8192, 1024), (2048, 2048, 2048), (4096, 4096, 14336)]
 
 
+def library_product(a, b, c):
+    """torch's own product of a [m, k] and b [k, n] into c: cuBLAS, for fp8 with its fast accumulation as the kernels here."""
+    if a.dtype == torch.float16: return lambda: torch.matmul(a, b, out=c)
+    one = torch.ones((), device="cuda")
+    return lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=True)
+
+
 def suite_matmul(bench, lib, quick):
+    pointers(bench, lib, SHAPES[: 2 if quick else 5], torch.float16, [(128, 256, 64, 3, 8), (128, 128, 64, 4, 4)])
+    persistent(bench, lib, SHAPES[: 2 if quick else 5], torch.float16, [(128, 256, 64, 3, 8, True), (128, 256, 64, 4, 8, True), (128, 256, 64, 3, 8, False)])
+
+
+def suite_fp8(bench, lib, quick):
+    pointers(bench, lib, SHAPES[:1], torch.float8_e4m3fn, [(128, 256, 128, 3, 8), (128, 256, 128, 2, 8), (128, 128, 128, 4, 4), (128, 256, 64, 4, 8)])
+    persistent(bench, lib, SHAPES[:1], torch.float8_e4m3fn, [(128, 256, 128, s, 8, sub) for s in (3, 4) for sub in (True, False)] + [(128, 128, 128, 4, 4, True)])
+
+
+def operands(m, n, k, dtype):
+    """a [m, k], b [n, k], c [m, n] and what it should be."""
+    a, b = torch.randn(m, k, device="cuda").to(dtype), torch.randn(n, k, device="cuda").to(dtype)
+    return a, b, torch.empty(m, n, device="cuda", dtype=torch.float16), a.to(torch.float16) @ b.to(torch.float16).T
+
+
+# The tensor cores' fp8 sums keep about 14 bits (docs/simulator.md).
+PRODUCT_BOUND = {torch.float16: 2e-3, torch.float8_e4m3fn: 5e-3}
+
+
+def pointers(bench, lib, shapes, dtype, configs):
+    """The grouped product on plain pointers. fp16 has b in rows of n; tensor cores take fp8 only with k innermost."""
     module, path = source("matmul.tile")
     fn = plain(module.matmul_kernel)
-    configs = [(128, 256, 64, 3, 8), (128, 128, 64, 4, 4)]
-    for m, n, k in SHAPES[: 2 if quick else 5]:
-        a, b = torch.randn(m, k, device="cuda", dtype=torch.float16), torch.randn(k, n, device="cuda", dtype=torch.float16)
-        c = torch.empty(m, n, device="cuda", dtype=torch.float16)
-        ref = a @ b
+    for m, n, k in shapes:
+        a, b, c, ref = operands(m, n, k, dtype)
+        kn = b.T.contiguous() if dtype == torch.float16 else b.T
         for bm, bn, bk, s, w in configs:
-            name = f"matmul ptr {m}x{n}x{k} {bm}x{bn}x{bk} s{s} w{w}"
+            name = f"matmul ptr {DTYPE[dtype]} {m}x{n}x{k} {bm}x{bn}x{bk} s{s} w{w}"
 
             def run():
-                args = (a, b, c, m, n, k, k, 1, n, 1, n, 1)
+                args = (a, kn, c, m, n, k, k, 1, *kn.stride(), n, 1)
                 grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
                 meta = {"BM": bm, "BN": bn, "BK": bk, "GROUP": 8}
                 f = ours(lib, path, "matmul_kernel", grid, args, meta, num_warps=w, num_stages=s)
-                c.fill_(float("nan")); f(); check(c, ref, 2e-3)
+                c.fill_(float("nan")); f(); check(c, ref, PRODUCT_BOUND[dtype])
                 bench.compare(name, {"ours": f, "triton": lambda: fn[grid](*args, **meta, num_warps=w, num_stages=s),
-                                     "cublas": lambda: torch.matmul(a, b, out=c)}, "TFLOP/s", 2 * m * n * k / 1e9)
+                                     "cublas": library_product(a, kn, c)}, "TFLOP/s", 2 * m * n * k / 1e9, group=f"ptr {DTYPE[dtype]} {m}x{n}x{k}")
             guarded(bench, name, run)
-    persistent(bench, lib, quick, torch.float16)
 
 
-def persistent(bench, lib, quick, dtype):
+def persistent(bench, lib, shapes, dtype, configs):
+    """The persistent product on descriptors."""
     from triton.tools.tensor_descriptor import TensorDescriptor
     module, path = source("matmul_persistent.tile")
     fn = plain(module.matmul_persistent)
-    fp8 = dtype != torch.float16
     sms = torch.cuda.get_device_properties(0).multi_processor_count
-    for m, n, k in SHAPES[: 1 if fp8 else 2 if quick else 5]:
-        a, b = torch.randn(m, k, device="cuda").to(dtype), torch.randn(n, k, device="cuda").to(dtype)
-        c = torch.empty(m, n, device="cuda", dtype=torch.float16)
-        ref = a.to(torch.float16) @ b.to(torch.float16).T
-        for bm, bn, bk, s, w, sub in ([(128, 256, 128, 3, 8, True)] if fp8 else [(128, 256, 64, 3, 8, True), (128, 256, 64, 4, 8, True), (128, 256, 64, 3, 8, False)]):
+    for m, n, k in shapes:
+        a, b, c, ref = operands(m, n, k, dtype)
+        for bm, bn, bk, s, w, sub in configs:
             name = f"matmul tma {DTYPE[dtype]} {m}x{n}x{k} {bm}x{bn}x{bk} s{s} w{w} sub{int(sub)}"
 
             def run():
@@ -282,17 +306,11 @@ def persistent(bench, lib, quick, dtype):
                 grid = (min(sms, triton.cdiv(m, bm) * triton.cdiv(n, bn)),)
                 args = (("desc", a, [bm, bk]), ("desc", b, [bn, bk]), ("desc", c, cb), m, n, k)
                 f = ours(lib, path, "matmul_persistent", grid, args, meta, num_warps=w, num_stages=s)
-                # The tensor cores' fp8 sums keep about 14 bits (docs/simulator.md).
-                c.fill_(float("nan")); f(); check(c, ref, 5e-3 if fp8 else 2e-3)
+                c.fill_(float("nan")); f(); check(c, ref, PRODUCT_BOUND[dtype])
                 td = [TensorDescriptor.from_tensor(a, [bm, bk]), TensorDescriptor.from_tensor(b, [bn, bk]), TensorDescriptor.from_tensor(c, cb)]
-                fns = {"ours": f, "triton": lambda: fn[grid](*td, m, n, k, **meta, num_warps=w, num_stages=s)}
-                if not fp8: fns["cublas"] = lambda: torch.matmul(a, b.T, out=c)
-                bench.compare(name, fns, "TFLOP/s", 2 * m * n * k / 1e9)
+                bench.compare(name, {"ours": f, "triton": lambda: fn[grid](*td, m, n, k, **meta, num_warps=w, num_stages=s),
+                                     "cublas": library_product(a, b.T, c)}, "TFLOP/s", 2 * m * n * k / 1e9, group=f"tma {DTYPE[dtype]} {m}x{n}x{k}")
             guarded(bench, name, run)
-
-
-def suite_fp8(bench, lib, quick):
-    persistent(bench, lib, quick, torch.float8_e4m3fn)
 
 
 # ---- the seed's own kernel, its whole autotune list ----
@@ -434,6 +452,7 @@ def main():
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {bench.rounds} rounds")
     for s in o.suites:
         guarded(bench, s, lambda: globals()["suite_" + s](bench, lib, o.quick))
+    bench.best()
     if o.json:
         json.dump(bench.rows, open(o.json, "w"))
 
