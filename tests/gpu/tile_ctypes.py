@@ -37,12 +37,12 @@ def _strings(items):
 
 
 class Library:
-    def __init__(self, path=None):
+    def __init__(self, path=None, device="gpu"):
         self.c = C.CDLL(path or os.environ.get("LIBTILE", "libtile.so"))
         self.c.tile_error_message.restype = C.c_char_p
         self.c.tile_program_output.restype = C.c_char_p
         self.device = C.c_void_p()
-        self._check(lambda e: self.c.tile_device_open(b"gpu", C.byref(self.device), e))
+        self._check(lambda e: self.c.tile_device_open(device.encode(), C.byref(self.device), e))
 
     def _check(self, call):
         error = C.c_void_p()
@@ -69,6 +69,29 @@ class Library:
         self._check(lambda e: self.c.tile_kernel_load(self.device, program, None, C.byref(handle), e))
         return Kernel(self, program, handle)
 
+    def load_ptx(self, text):
+        """The only kernel of PTX (bytes) that begins with its metadata."""
+        handle = C.c_void_p()
+        self._check(lambda e: self.c.tile_kernel_load_ptx(self.device, text, C.c_size_t(len(text)), None, C.byref(handle), e))
+        return Kernel(self, None, handle)
+
+    def array(self, values):
+        """A ctypes array's copy in the device's memory, until the process ends."""
+        return Array(self, values)
+
+
+class Array:
+    def __init__(self, library, values):
+        self.library, self.values, self.address = library, values, C.c_uint64()
+        size = C.c_size_t(C.sizeof(values))
+        library._check(lambda e: library.c.tile_memory_alloc(library.device, size, C.byref(self.address), e))
+        library._check(lambda e: library.c.tile_memory_upload(library.device, self.address, values, size, e))
+
+    def read(self):
+        self.library._check(lambda e: self.library.c.tile_device_synchronize(self.library.device, e))
+        self.library._check(lambda e: self.library.c.tile_memory_download(self.library.device, self.values, self.address, C.c_size_t(C.sizeof(self.values)), e))
+        return self.values
+
 
 class Kernel:
     def __init__(self, library, program, handle):
@@ -76,6 +99,15 @@ class Kernel:
 
     def ptx(self):
         return self.library.c.tile_program_output(self.program, 32, None).decode()
+
+    def launch(self, grid, *args):
+        """On the default stream, with Arrays as pointers and ints."""
+        values = (Arg * len(args))()
+        for slot, a in zip(values, args):
+            if isinstance(a, Array): slot.kind, slot.value.pointer = 2, a.address.value
+            else: slot.kind, slot.value.i = 0, a
+        options = LaunchOptions(C.sizeof(LaunchOptions), (C.c_uint32 * 3)(*(tuple(grid) + (1, 1, 1))[:3]), None)
+        self.library._check(lambda e: self.library.c.tile_kernel_launch(self.handle, C.byref(options), values, C.c_size_t(len(args)), e))
 
     def bind(self, grid, *args):
         """A callable that launches with these arguments on torch's current stream: torch tensors as pointers, ints,
