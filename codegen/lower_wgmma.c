@@ -1,5 +1,5 @@
-// wgmma: one inline assembly per instruction, accumulators tied from one to the next; the op's tile is cut into m64nNkK
-// instructions over its warpgroups. Operands in shared memory are named by descriptors, whose strides are those of the
+// wgmma: one inline assembly per group, so that LLVM carries the accumulators through it once and not once per instruction; the op's
+// tile is cut into m64nNkK instructions over its warpgroups. Operands in shared memory are named by descriptors, whose strides are those of the
 // swizzled tile layouts.
 //
 // Order within an op: fence, all instructions, commit, and, unless the op is `async`, a wait. What is read after a wait
@@ -206,36 +206,6 @@ typedef struct {
   bool a_in_registers, transpose_a, transpose_b;
 } Shape;
 
-// $0 … accumulators, then A (descriptor or four registers), B's descriptor, then scale-d when it is not known.
-static const char *wgmma_text(Cg *c, const Shape *s, const char *scale) {
-  Buf t = buf_make(c->arena);
-  buf_printf(&t, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {", s->n, s->kind->k, s->kind->types);
-  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&t, "%s$%u", i ? ", " : "", i);
-  uint32_t a = s->num_words, b = a + (s->a_in_registers ? 4 : 1);
-  if (s->a_in_registers)
-    buf_printf(&t, "}, {$%u, $%u, $%u, $%u}, $%u, ", a, a + 1, a + 2, a + 3, b);
-  else
-    buf_printf(&t, "}, $%u, $%u, ", a, b);
-  if (scale)
-    buf_puts(&t, scale);
-  else
-    buf_printf(&t, "$%u", b + 1);
-  if (s->kind->has_scale) buf_puts(&t, ", 1, 1");
-  if (s->kind->has_transpose && !s->a_in_registers) buf_printf(&t, ", %u", s->transpose_a);
-  if (s->kind->has_transpose) buf_printf(&t, ", %u", s->transpose_b);
-  buf_puts(&t, ";");
-  return buf_str(&t);
-}
-
-static const char *wgmma_constraints(Cg *c, const Shape *s, bool scale_operand) {
-  Buf k = buf_make(c->arena);
-  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&k, "%s=%s", i ? "," : "", s->kind->reg);
-  buf_puts(&k, s->a_in_registers ? ",r,r,r,r,l" : ",l,l");
-  if (scale_operand) buf_puts(&k, ",b");
-  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&k, ",%u", i);
-  return buf_str(&k);
-}
-
 typedef struct {
   Cg *c;
   const WgmmaKind *kind;
@@ -245,7 +215,6 @@ typedef struct {
   LLVMValueRef part_a, part_b;       // what the warpgroup adds to their addresses
   LLVMValueRef *words_a;             // A in registers: one word at each first register
   uint32_t num_blocks, per_insn;     // instructions per step of K; accumulator registers of one
-  LLVMTypeRef result;
 } Product;
 
 // A in registers: words of four registers each, made before the fence.
@@ -269,32 +238,64 @@ static uint32_t operand_register(const Layout *a, uint32_t row, uint32_t k) {
   return first;
 }
 
+// One group under construction: the text of its instructions and what they name. $0 … are the accumulators, then come the operands.
+typedef struct {
+  Buf text, constraints;
+  LLVMValueRef *args;
+  uint32_t num_words, num_args;
+} Group;
+
+static uint32_t add_operand(Group *g, const char *constraint, LLVMValueRef v) {
+  buf_printf(&g->constraints, ",%s", constraint);
+  g->args[g->num_args] = v;
+  return g->num_words + g->num_args++;
+}
+
+// The instruction at block blk and step k; scale: "0", "1" or the operand that decides.
+static void add_instruction(const Product *p, Group *g, uint32_t blk, uint32_t k, const char *scale) {
+  const Shape *s = &p->shape;
+  uint32_t log2_n = p->acc->log2_size[1], flat = layout_apply(p->acc, blk * p->per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1);
+  buf_printf(&g->text, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {", s->n, s->kind->k, s->kind->types);
+  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&g->text, "%s$%u", i ? ", " : "", blk * s->num_words + i);
+  buf_puts(&g->text, "}, ");
+  if (p->words_a) {
+    uint32_t first = operand_register(p->a_layout, row, k);
+    for (uint32_t i = 0; i < 4; i++) buf_printf(&g->text, "%s$%u", i ? ", " : "{", add_operand(g, "r", p->words_a[first + i * s->kind->k / 8]));
+    buf_puts(&g->text, "}");
+  } else {
+    buf_printf(&g->text, "$%u", add_operand(g, "l", at_offset(p->c, p->a.base, p->part_a, operand_offset(&p->a, row, k))));
+  }
+  buf_printf(&g->text, ", $%u, %s", add_operand(g, "l", at_offset(p->c, p->b.base, p->part_b, operand_offset(&p->b, col, k))), scale);
+  if (s->kind->has_scale) buf_puts(&g->text, ", 1, 1");
+  if (s->kind->has_transpose && !s->a_in_registers) buf_printf(&g->text, ", %u", s->transpose_a);
+  if (s->kind->has_transpose) buf_printf(&g->text, ", %u", s->transpose_b);
+  buf_puts(&g->text, ";\n\t");
+}
+
 // words += A·B over k in [begin, end), as one group. The first step of K scales the words by `scale`, or by the literal when
 // that is known.
 static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRef scale, const char *literal, LLVMValueRef *words) {
   Cg *c = p->c;
-  uint32_t log2_n = p->acc->log2_size[1], n = p->shape.num_words;
-  LLVMValueRef args[MAX_ACC + 8];
-  cg_insn(c, INSN_WGMMA_FENCE, c->t_void, NULL, 0);
-  for (uint32_t k = begin; k < end; k += p->kind->k) {
-    const char *scale_text = k > begin ? "1" : literal;
-    for (uint32_t blk = 0; blk < p->num_blocks; blk++) {
-      uint32_t flat = layout_apply(p->acc, blk * p->per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1), num = 0;
-      LLVMValueRef *acc = words + blk * n;
-      if (p->words_a) {
-        uint32_t first = operand_register(p->a_layout, row, k);
-        for (uint32_t i = 0; i < 4; i++) args[num++] = p->words_a[first + i * p->kind->k / 8];
-      } else {
-        args[num++] = at_offset(c, p->a.base, p->part_a, operand_offset(&p->a, row, k));
-      }
-      args[num++] = at_offset(c, p->b.base, p->part_b, operand_offset(&p->b, col, k));
-      if (!scale_text) args[num++] = scale;
-      for (uint32_t i = 0; i < n; i++) args[num++] = acc[i];
-      LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, wgmma_text(c, &p->shape, scale_text), wgmma_constraints(c, &p->shape, !scale_text), p->result, args, num);
-      for (uint32_t i = 0; i < n; i++) acc[i] = LLVMBuildExtractValue(c->b, call, i, "");
-    }
+  uint32_t n = p->num_blocks * p->shape.num_words, instructions = p->num_blocks * ((end - begin) / p->kind->k);
+  Group g = {.text = buf_make(c->arena), .constraints = buf_make(c->arena), .num_words = n,
+             .args = arena_array(c->arena, LLVMValueRef, n + instructions * (p->words_a ? 5 : 2) + 1)};
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
+  for (uint32_t i = 0; i < n; i++) {
+    types[i] = p->kind->type;
+    buf_printf(&g.constraints, "%s=%s", i ? "," : "", p->kind->reg);
   }
-  cg_insn(c, INSN_WGMMA_COMMIT, c->t_void, NULL, 0);
+  if (!literal) literal = arena_printf(c->arena, "$%u", add_operand(&g, "b", scale));
+  buf_puts(&g.text, "wgmma.fence.sync.aligned;\n\t");
+  for (uint32_t k = begin; k < end; k += p->kind->k)
+    for (uint32_t blk = 0; blk < p->num_blocks; blk++) add_instruction(p, &g, blk, k, k > begin ? "1" : literal);
+  buf_puts(&g.text, "wgmma.commit_group.sync.aligned;");
+  for (uint32_t i = 0; i < n; i++) {
+    buf_printf(&g.constraints, ",%u", i);
+    g.args[g.num_args++] = words[i];
+  }
+  LLVMTypeRef result = LLVMStructTypeInContext(c->ll, types, n, false);
+  LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, buf_str(&g.text), buf_str(&g.constraints), result, g.args, g.num_args);
+  for (uint32_t i = 0; i < n; i++) words[i] = LLVMBuildExtractValue(c->b, call, i, "");
 }
 
 // fp8 products are summed with few bits: after every `terms` of them the sum goes to f32 registers of its own.
@@ -359,9 +360,6 @@ void emit_wgmma(Cg *c, Op *op) {
   bool scale_known = !scale || cg_const_int(scale, &known), from_zero = scale && scale_known && !known;
   from_zero |= is_all_zero(init, regs);
 
-  LLVMTypeRef types[MAX_ACC];
-  for (uint32_t i = 0; i < p.shape.num_words; i++) types[i] = kind.type;
-  p.result = LLVMStructTypeInContext(c->ll, types, p.shape.num_words, false);
   uint32_t num_words = p.num_blocks * p.shape.num_words;
   LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_words);
   for (uint32_t blk = 0; blk < p.num_blocks; blk++) {
