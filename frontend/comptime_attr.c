@@ -143,7 +143,9 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
     for (uint32_t i = 0; i < in->attrs->count; i++) dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
     return d;
   }
-  return has_method(v, name) ? method_of(ct, v, "instance", name) : NULL;
+  if (has_method(v, name)) return method_of(ct, v, "instance", name);
+  CtValue *other = class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
+  return other ? call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
 }
 
 CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {

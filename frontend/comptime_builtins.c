@@ -449,11 +449,17 @@ static CtValue *py_issubclass(Comptime *ct, const CallArgs *a) {
   return ct_bool(ct->ctx, class_is_subclass(a->args[0]->cls, a->args[1]->cls));
 }
 
+// A class's __getattr__ says by an AttributeError that there is no such attribute.
+static void forget_absence(Comptime *ct) {
+  if (ct->error && !ct->error->is_fatal && !strcmp(ct->error->type, "AttributeError")) ct->error = NULL;
+}
+
 static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
   if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
   const CtValue *name = ct_unwrap(a->args[1]);
   const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
   CtValue *v = find_attr(ct, a->args[0], id, a->span);
+  if (!v && a->num_args == 3) forget_absence(ct);
   if (v || ct->error) return v;
   return a->num_args == 3 ? a->args[2] : get_attr(ct, a->args[0], id, a->span);
 }
@@ -463,6 +469,7 @@ static CtValue *py_hasattr(Comptime *ct, const CallArgs *a) {
   if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
   const CtValue *name = ct_unwrap(a->args[1]);
   CtValue *v = find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
+  if (!v) forget_absence(ct);
   return ct->error ? NULL : ct_bool(ct->ctx, v != NULL);
 }
 

@@ -67,10 +67,17 @@ static tile_status interp_download(tile_device *base, void *to, uint64_t from, s
   return TILE_OK;
 }
 
-static tile_status interp_clear(tile_device *base, uint64_t to, size_t size, void *stream, tile_error **error) {
+static tile_status interp_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error) {
   (void)stream;
-  if (!is_inside(of(base), to, size)) return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation", (unsigned long long)to, size);
-  memset((void *)(uintptr_t)to, 0, size);
+  if (!is_inside(of(base), to, count * elem_bytes))
+    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation", (unsigned long long)to, count * elem_bytes);
+  for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + i * elem_bytes, &pattern, elem_bytes);
+  return TILE_OK;
+}
+static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error) {
+  (void)stream;
+  if (!is_inside(of(base), to, size) || !is_inside(of(base), from, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside of allocations", size);
+  memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
 static tile_status interp_synchronize(tile_device *d, tile_error **error) {
@@ -195,7 +202,7 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 }
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
-  static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_clear, NULL,
+  static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_fill, interp_copy, NULL,
                                 interp_load, interp_unload, interp_is_own, NULL, interp_launch, NULL, interp_time, true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");

@@ -35,12 +35,28 @@ typedef struct {
   tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT where the compiler takes it from the source
 } JitParam;
 
+// What a hook does to an array, in its order: fills it with a number or copies another one into it.
+typedef struct { uint8_t param, from; bool is_copy, is_float; int64_t i; double f; } Effect;
+
+// A run of a configuration's pre_hook.
+typedef struct HookRun HookRun;
+struct HookRun {
+  HookRun *next;               // with other values
+  const Effect *effects;
+  uint32_t num_effects;
+  bool depends;                // on values that the variant's key does not have: another run may do something else
+  int config;
+  uint64_t values[2];          // depends: a checksum of what it could look at
+  const int64_t *blocks;       // TILE_MAX_RANK per parameter: what it left of descriptors
+  tile_variant *variant;       // for these
+};
+
 struct tile_variant {
   tile_variant *next;
   tile_jit_kernel *owner;
   tile_kernel *kernel;
   tile_program *program;       // the interpreter runs its IR; else NULL
-  uint64_t zeroes;             // parameters whose arrays a pre_hook zeroes before each launch
+  HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
   uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
   bool has_tuples;             // arguments are flattened before they are packed
   pthread_mutex_t lock;        // the interpreter runs one launch at a time
@@ -128,9 +144,15 @@ typedef struct {
   const Assembler *assembler;  // to use instead of the driver's, or NULL
 } Request;
 
+// jit_key.c: fills in defaults and makes the key. args has a place for each parameter.
+tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error);
+
 // jit.c
 // The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults filled in.
 tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args);
+// May a launch make what is missing? A prepare always may.
+tile_status jit_may_make(const tile_jit_kernel *k, const Request *request, tile_error **error);
+void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // freed with the kernel
 tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
 
 // jit_compile.c
@@ -163,14 +185,21 @@ tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config
 tile_status jit_load_results(tile_jit *jit, tile_error **error);
 
 // jit_source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
-typedef struct { const tile_arg *args; uint64_t zeroes; } Hooked;
+typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
 tile_status jit_prune(tile_jit_kernel *k, const Request *request, bool *is_pruned, tile_error **error);
 // The configuration's pre_hook and, where it is_timed, autotune's own.
 tile_status jit_pre_hooks(tile_jit_kernel *k, const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error);
-tile_status jit_post_hook(tile_jit_kernel *k, const Request *request, uint32_t config, tile_error **error);
+tile_status jit_post_hook(tile_jit_kernel *k, const Request *request, uint32_t config, Arena *a, Hooked *out, tile_error **error);
 bool jit_has_hooks(const tile_jit_kernel *k);                     // of configurations
 bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it
 bool jit_is_key(const CtFunction *fn, const char *param);         // key names it
+
+// jit_effects.c
+tile_status jit_apply_effects(const tile_jit_kernel *k, const Request *request, const Effect *effects, uint32_t count, tile_error **error);
+// Remembers with a new variant what its pre_hook did.
+void jit_keep_hook(tile_variant *v, const Request *request, const Hooked *h, int config);
+// Runs the hook for a launch; *variant is another one where the hook gives descriptors other blocks.
+tile_status jit_launch_hook(tile_jit_kernel *k, const Request *request, tile_variant **variant, tile_error **error);
 
 // build_id.c: names the build of the code that runs, for cache keys.
 void build_id(char *out, size_t size);

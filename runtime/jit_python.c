@@ -296,7 +296,7 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
     if (!keyword(l, PyTuple_GetItem(keywords, i), args[n + i], (uint32_t)n - 1, packed, &o, &pool)) return false;
   tile_arg filled[JIT_MAX_PARAMS];
   const tile_variant *v = jit_find(l->k, &o, packed, count, filled);
-  if (!v || v->zeroes) return false;
+  if (!v || v->hook) return false;
   bool is_function = args[0]->type != &PyTuple_Type && args[0]->type != &PyLong_Type && PyCallable_Check(args[0]);
   if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid)) return false;
   void *thread = PyEval_SaveThread();

@@ -6,25 +6,94 @@
 #include "runtime/error.h"
 #include "runtime/jit_impl.h"
 
-// What a function of the source can do with an argument in memory.
+// What a function of the source can do with an argument in memory. What it does is written down, and done on the device later
+// (jit_effects.c). Names that begin with _ are ours.
 static const char objects[] =
   "class Tensor:\n"
-  "    def __init__(self, dtype):\n"
-  "        self.dtype = dtype\n"
-  "        self.is_zeroed = False\n"
+  "    def __init__(self, index, dtype, address, nbytes, shape, strides, log):\n"
+  "        self._index, self._dtype, self._address, self._nbytes, self._log = index, dtype, address, nbytes, log\n"
+  "        self._shape, self._strides = shape, strides\n"
+  "    @property\n"
+  "    def dtype(self):\n"
+  "        return self._dtype\n"
+  "    @property\n"
+  "    def shape(self):\n"
+  "        if self._shape is None:\n"
+  "            raise ValueError('the shape of this array is not known: give it in arg_shapes')\n"
+  "        return self._shape\n"
+  "    @property\n"
+  "    def ndim(self):\n"
+  "        return len(self.shape)\n"
+  "    @property\n"
+  "    def itemsize(self):\n"
+  "        return self._dtype.itemsize\n"
+  "    @property\n"
+  "    def nbytes(self):\n"
+  "        return self.numel() * self.itemsize\n"
+  "    def element_size(self):\n"
+  "        return self._dtype.itemsize\n"
+  "    def dim(self):\n"
+  "        return len(self.shape)\n"
+  "    def data_ptr(self):\n"
+  "        return self._address\n"
+  "    def numel(self):\n"
+  "        if self._shape is None:\n"
+  "            if self._nbytes == 0:\n"
+  "                raise ValueError('the size of this array is not known: give it in arg_bytes')\n"
+  "            return self._nbytes // self.itemsize\n"
+  "        n = 1\n"
+  "        for extent in self._shape:\n"
+  "            n *= extent\n"
+  "        return n\n"
+  "    def nelement(self):\n"
+  "        return self.numel()\n"
+  "    def size(self, dim=None):\n"
+  "        return self.shape if dim is None else self.shape[dim]\n"
+  "    def stride(self, dim=None):\n"
+  "        self.shape\n"
+  "        return self._strides if dim is None else self._strides[dim]\n"
+  "    def is_contiguous(self):\n"
+  "        dense = 1\n"
+  "        for i in range(len(self.shape) - 1, -1, -1):\n"
+  "            if self._shape[i] != 1 and self._strides[i] != dense:\n"
+  "                return False\n"
+  "            dense *= self._shape[i]\n"
+  "        return True\n"
   "    def zero_(self):\n"
-  "        self.is_zeroed = True\n"
-  "        return self\n"
+  "        return self.fill_(0)\n"
   "    def fill_(self, value):\n"
-  "        if value != 0:\n"
-  "            raise ValueError('a hook can fill an array with zeros only')\n"
-  "        return self.zero_()\n"
+  "        if self._index < 0:\n"
+  "            raise ValueError('a hook cannot change an array that is an item of a tuple')\n"
+  "        self._log.append((self._index, value))\n"
+  "        return self\n"
+  "    def copy_(self, other):\n"
+  "        if not isinstance(other, Tensor) or self._index < 0 or other._index < 0:\n"
+  "            raise TypeError('copy_ takes another argument of the kernel that is an array')\n"
+  "        self._log.append((self._index, other))\n"
+  "        return self\n"
+  "    def __getattr__(self, name):\n"
+  "        raise AttributeError(f\"an array in a hook has no '{name}'; it has dtype, shape, ndim, itemsize, nbytes, data_ptr(), numel(), nelement(), element_size(), dim(), size(), \"\n"
+  "                             'stride(), is_contiguous(), zero_(), fill_() and copy_()')\n"
   "class TensorDescriptor:\n"
-  "    def __init__(self, dtype, shape, strides, block_shape):\n"
-  "        self.dtype = dtype\n"
-  "        self.shape = shape\n"
-  "        self.strides = strides\n"
-  "        self.block_shape = block_shape\n";
+  "    def __init__(self, base, shape, strides, block_shape, padding):\n"
+  "        self._base, self._shape, self._strides, self.block_shape, self._padding = base, shape, strides, block_shape, padding\n"
+  "    @property\n"
+  "    def base(self):\n"
+  "        return self._base\n"
+  "    @property\n"
+  "    def dtype(self):\n"
+  "        return self._base.dtype\n"
+  "    @property\n"
+  "    def shape(self):\n"
+  "        return self._shape\n"
+  "    @property\n"
+  "    def strides(self):\n"
+  "        return self._strides\n"
+  "    @property\n"
+  "    def padding(self):\n"
+  "        return self._padding\n"
+  "    def __getattr__(self, name):\n"
+  "        raise AttributeError(f\"a descriptor in a hook has no '{name}'; it has base, dtype, shape, strides, padding, and block_shape, which can be changed\")\n";
 
 typedef struct {
   tile_jit_kernel *k;
@@ -32,13 +101,19 @@ typedef struct {
   Context *ctx;
   Comptime *ct;
   CtValue *args[JIT_MAX_PARAMS];     // NULL: not given
+  CtValue *log;                      // a list: (index, what is done) for each change of an array
+  bool is_blind;                     // values that the next launch may have otherwise are not told: a function that looks at one fails
 } Call;
+
+static void forget_messages(Call *c) {
+  c->ctx->diags = c->ctx->last_diag = NULL;
+  c->ctx->num_errors = 0;
+}
 
 static tile_status failed(Call *c, const char *what, tile_error **error) {
   tile_status status = diag_error_count(c->ctx) ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, c->ctx, false)
                                                 : error_set(error, TILE_ERROR_PROGRAM, "%s: %s fails", c->k->name, what);
-  c->ctx->diags = c->ctx->last_diag = NULL;
-  c->ctx->num_errors = 0;
+  forget_messages(c);
   return status;
 }
 
@@ -49,32 +124,56 @@ static CtValue *object(Call *c, const char *cls, CtValue *const *args, uint32_t 
   return v ? comptime_call(c->ct, v, args, n, NULL, 0, (Span){0, 0}) : NULL;
 }
 
-static CtValue *int_list(Context *ctx, const int64_t *v, uint32_t n) {
+// In a blind call a value that stands for v.
+static CtValue *told(Call *c, CtValue *v) {
+  if (!c->is_blind || !v) return v;
+  CtValue *hidden = arena_new(&c->ctx->arena, CtValue);
+  hidden->kind = CT_MISSING;
+  hidden->missing.name = "an argument of this launch";
+  hidden->missing.why = "another launch may have another value";
+  return hidden;
+}
+
+static CtValue *int_list(Call *c, const int64_t *v, uint32_t n, bool is_tuple) {
   CtValue *items[TILE_MAX_RANK];
-  for (uint32_t i = 0; i < n; i++) items[i] = ct_int(ctx, v[i]);
-  return ct_list(ctx, items, n);
+  if (n > TILE_MAX_RANK) n = 0;
+  for (uint32_t i = 0; i < n; i++) items[i] = ct_int(c->ctx, v[i]);
+  return is_tuple ? ct_tuple(c->ctx, items, n) : ct_list(c->ctx, items, n);
 }
 
 static CtValue *dtype_value(Context *ctx, tile_type type) { return ct_dtype(ctx, ct_type_scalar(ctx, (DtypeKind)type)); }
 
-static CtValue *argument(Call *c, const tile_arg *a) {
+// param < 0: an item of a tuple.
+static CtValue *array(Call *c, int param, tile_type type, uint64_t address, const tile_tensor *shape) {
+  const tile_jit_launch_options *o = c->r->options;
+  size_t bytes = param >= 0 && o->arg_bytes && (size_t)param < o->num_arg_bytes ? o->arg_bytes[param] : 0;
+  if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank) shape = &o->arg_shapes[param];
+  CtValue *none = ct_none(c->ctx);
+  CtValue *args[] = {ct_int(c->ctx, param), dtype_value(c->ctx, type), told(c, ct_int(c->ctx, (Int128)address)), told(c, ct_int(c->ctx, (Int128)bytes)),
+                     shape ? told(c, int_list(c, shape->shape, shape->rank, true)) : none, shape ? told(c, int_list(c, shape->strides, shape->rank, true)) : none, c->log};
+  return object(c, "Tensor", args, countof(args));
+}
+
+static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant) {
   switch (a->kind) {
-  case TILE_ARG_INT: return ct_int(c->ctx, a->value.i);
-  case TILE_ARG_FLOAT: return ct_float(c->ctx, a->value.f);
-  case TILE_ARG_BOOL: return ct_bool(c->ctx, a->value.i != 0);
+  case TILE_ARG_INT: return is_constant ? ct_int(c->ctx, a->value.i) : told(c, ct_int(c->ctx, a->value.i));
+  case TILE_ARG_FLOAT: return is_constant ? ct_float(c->ctx, a->value.f) : told(c, ct_float(c->ctx, a->value.f));
+  case TILE_ARG_BOOL: return is_constant ? ct_bool(c->ctx, a->value.i != 0) : told(c, ct_bool(c->ctx, a->value.i != 0));
   case TILE_ARG_TEXT: return ct_str(c->ctx, a->value.text);
   case TILE_ARG_TUPLE: {
     const tile_tuple *t = a->value.tuple;
     CtValue **items = arena_array(&c->ctx->arena, CtValue *, t->num_items + 1);
     for (uint32_t i = 0; i < t->num_items; i++)
-      if (!(items[i] = argument(c, &t->items[i]))) return NULL;
+      if (!(items[i] = argument(c, -1, &t->items[i], is_constant))) return NULL;
     return ct_tuple(c->ctx, items, t->num_items);
   }
-  case TILE_ARG_POINTER: return object(c, "Tensor", (CtValue *[]){dtype_value(c->ctx, a->type)}, 1);
+  case TILE_ARG_POINTER: return array(c, param, a->type, a->value.pointer, NULL);
   case TILE_ARG_TENSOR: {
     const tile_tensor *t = a->value.tensor;
-    CtValue *args[] = {dtype_value(c->ctx, t->type), int_list(c->ctx, t->shape, t->rank), int_list(c->ctx, t->strides, t->rank), int_list(c->ctx, t->block, t->rank)};
-    return object(c, "TensorDescriptor", args, countof(args));
+    CtValue *base = array(c, param, t->type, t->base, t);
+    CtValue *args[] = {base, told(c, int_list(c, t->shape, t->rank, false)), told(c, int_list(c, t->strides, t->rank, false)), int_list(c, t->block, t->rank, false),
+                       ct_str(c->ctx, t->pad_nan ? "nan" : "zero")};
+    return base ? object(c, "TensorDescriptor", args, countof(args)) : NULL;
   }
   default: return ct_none(c->ctx);
   }
@@ -85,7 +184,7 @@ static CtValue *named_args(Call *c, const CtConfig *config) {
   CtValue *dict = ct_dict(c->ctx);
   for (uint32_t i = 0; i < c->k->num_params; i++) {
     if (c->r->args[i].kind == TILE_ARG_DEFAULT) continue;
-    if (!c->args[i] && !(c->args[i] = argument(c, &c->r->args[i]))) return NULL;
+    if (!c->args[i] && !(c->args[i] = argument(c, (int)i, &c->r->args[i], c->k->params[i].traits.is_constexpr))) return NULL;
     dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
   }
   if (!config) return dict;
@@ -180,40 +279,105 @@ static tile_status read_block(Call *c, CtValue *object_, tile_tensor *t, tile_er
   return ok ? TILE_OK : error_set(error, TILE_ERROR_PROGRAM, "%s: a pre_hook leaves a descriptor of rank %u with block_shape %s", c->k->name, t->rank, block ? ct_repr(c->ctx, block) : "missing");
 }
 
+// Of an object only block_shape can be set.
+static tile_status check_object(Call *c, uint32_t param, tile_error **error) {
+  const CtEnv *attrs = c->args[param]->instance->attrs;
+  for (uint32_t i = 0; i < attrs->count; i++) {
+    const char *name = attrs->bindings[i].name;
+    if (name[0] == '_' || (c->r->args[param].kind == TILE_ARG_TENSOR && !strcmp(name, "block_shape"))) continue;
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook sets '%s' of '%s'; of a descriptor it can set block_shape, of an array nothing", c->k->name, name, c->k->params[param].name);
+  }
+  return TILE_OK;
+}
+
+static bool fits(const CtValue *v, DtypeKind dtype) {
+  if (dtype_info[dtype].cls == DTCLASS_FLOAT) return true;
+  uint32_t bits = dtype_info[dtype].bits;
+  bool is_signed = dtype_info[dtype].cls == DTCLASS_SIGNED;
+  Int128 least = is_signed ? -((Int128)1 << (bits - 1)) : 0, most = ((Int128)1 << (is_signed ? bits - 1 : bits)) - 1;
+  Int128 i = v->kind == CT_BOOL ? v->b : v->kind == CT_INT ? v->i : v->f >= -0x1p64 && v->f <= 0x1p64 ? (Int128)v->f : (Int128)1 << 100;
+  return i >= least && i <= most;
+}
+
+static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error) {
+  const tile_arg *a = &c->r->args[e->param];
+  DtypeKind dtype = (DtypeKind)(a->kind == TILE_ARG_TENSOR ? a->value.tensor->type : a->type);
+  const char *name = c->k->params[e->param].name;
+  if (v->kind != CT_INT && v->kind != CT_BOOL && v->kind != CT_FLOAT)
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s; a number is needed", c->k->name, name, ct_repr(c->ctx, v));
+  if (!fits(v, dtype)) return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s, which %s cannot hold", c->k->name, name, ct_repr(c->ctx, v), dtype_info[dtype].short_name);
+  e->is_float = v->kind == CT_FLOAT || (v->kind == CT_INT && dtype_info[dtype].cls == DTCLASS_FLOAT);
+  if (v->kind == CT_FLOAT) e->f = v->f, e->i = fits(v, DT_INT64) ? (int64_t)v->f : 0;
+  else e->i = (int64_t)(v->kind == CT_BOOL ? v->b : v->i), e->f = v->kind == CT_BOOL ? (double)v->b : (double)v->i;
+  if (dtype_info[dtype].cls != DTCLASS_FLOAT) e->is_float = false;
+  return TILE_OK;
+}
+
+static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **error) {
+  const CtList log = c->log->list;
+  Effect *effects = arena_array(a, Effect, log.count + 1);
+  for (uint32_t i = 0; i < log.count; i++) {
+    CtValue *const *entry = log.data[i]->list.data, *v = ct_unwrap(entry[1]);
+    Effect *e = &effects[i];
+    e->param = (uint8_t)entry[0]->i;
+    if ((e->is_copy = v->kind == CT_INSTANCE)) e->from = (uint8_t)instance_get(v->instance, intern(c->ctx, "_index"))->i;
+    tile_status status = e->is_copy ? TILE_OK : read_fill(c, v, e, error);
+    if (status != TILE_OK) return status;
+  }
+  out->effects = effects;
+  out->num_effects = log.count;
+  return TILE_OK;
+}
+
 // What the hook did to the objects, as arguments.
 static tile_status read_back(Call *c, Arena *a, Hooked *out, tile_error **error) {
   tile_arg *args = arena_array(a, tile_arg, c->k->num_params + 1);
-  tile_status status = TILE_OK;
+  tile_status status = read_effects(c, a, out, error);
   memcpy(args, c->r->args, c->k->num_params * sizeof *args);
   for (uint32_t i = 0; status == TILE_OK && i < c->k->num_params; i++) {
-    if (args[i].kind == TILE_ARG_POINTER) {
-      const CtValue *zeroed = comptime_get_attr(c->ct, c->args[i], "is_zeroed");
-      if (zeroed && ct_is_true(zeroed)) out->zeroes |= UINT64_C(1) << i;
-    } else if (args[i].kind == TILE_ARG_TENSOR) {
-      tile_tensor *t = arena_new(a, tile_tensor);
-      *t = *args[i].value.tensor;
-      status = read_block(c, c->args[i], t, error);
-      args[i].value.tensor = t;
-    }
+    if (args[i].kind == TILE_ARG_POINTER || args[i].kind == TILE_ARG_TENSOR) status = check_object(c, i, error);
+    if (args[i].kind != TILE_ARG_TENSOR || status != TILE_OK) continue;
+    tile_tensor *t = arena_new(a, tile_tensor);
+    *t = *args[i].value.tensor;
+    status = read_block(c, c->args[i], t, error);
+    args[i].value.tensor = t;
   }
   out->args = args;
   return status;
 }
 
-static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
-  const CtAutotune *tune = c->k->fn->autotune;
-  CtValue *all = is_timed ? tune->pre_hook : NULL;
-  *out = (Hooked){.args = c->r->args};
-  if (!config->pre_hook && !all) return TILE_OK;
+static void start_over(Call *c, bool is_blind) {
+  memset(c->args, 0, sizeof c->args);
+  c->log = ct_list(c->ctx, NULL, 0);
+  c->is_blind = is_blind;
+}
+
+static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, bool is_blind, Arena *a, Hooked *out, tile_error **error) {
+  start_over(c, is_blind);
   CtValue *dict = named_args(c, config);
   if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) || (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
     return failed(c, "pre_hook", error);
   return read_back(c, a, out, error);
 }
 
-static tile_status post_hook(Call *c, const CtConfig *config, tile_error **error) {
+// Blind first: a hook that gets through so does the same at every launch of the variant.
+static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
+  const CtAutotune *tune = c->k->fn->autotune;
+  CtValue *all = is_timed ? tune->pre_hook : NULL;
+  *out = (Hooked){.args = c->r->args};
+  if (!config->pre_hook && !all) return TILE_OK;
+  if (run_pre_hooks(c, config, all, true, a, out, NULL) == TILE_OK) return TILE_OK;
+  forget_messages(c);
+  tile_status status = run_pre_hooks(c, config, all, false, a, out, error);
+  out->depends = config->pre_hook != NULL;
+  return status;
+}
+
+static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *out, tile_error **error) {
+  start_over(c, false);
   CtValue *dict = named_args(c, config);
-  return dict && call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx)) ? TILE_OK : failed(c, "post_hook", error);
+  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx))) return failed(c, "post_hook", error);
+  return read_effects(c, a, out, error);
 }
 
 // ---- entering the Context ----
@@ -223,9 +387,9 @@ typedef struct { enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what; uint32
 static tile_status grant(Call *c, const Wish *w, tile_error **error) {
   const CtConfig *config = &c->k->fn->autotune->configs[w->config];
   switch (w->what) {
-  case CALL_PRUNE: return prune(c, w->is_pruned, error);
+  case CALL_PRUNE: start_over(c, false); return prune(c, w->is_pruned, error);
   case CALL_PRE_HOOK: return pre_hooks(c, config, w->is_timed, w->arena, w->hooked, error);
-  default: return post_hook(c, config, error);
+  default: return post_hook(c, config, w->arena, w->hooked, error);
   }
 }
 
@@ -253,8 +417,8 @@ tile_status jit_prune(tile_jit_kernel *k, const Request *r, bool *is_pruned, til
 tile_status jit_pre_hooks(tile_jit_kernel *k, const Request *r, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
   return call(k, r, &(Wish){.what = CALL_PRE_HOOK, .config = config, .is_timed = is_timed, .arena = a, .hooked = out}, error);
 }
-tile_status jit_post_hook(tile_jit_kernel *k, const Request *r, uint32_t config, tile_error **error) {
-  return k->fn->autotune->post_hook ? call(k, r, &(Wish){.what = CALL_POST_HOOK, .config = config}, error) : TILE_OK;
+tile_status jit_post_hook(tile_jit_kernel *k, const Request *r, uint32_t config, Arena *a, Hooked *out, tile_error **error) {
+  return k->fn->autotune->post_hook ? call(k, r, &(Wish){.what = CALL_POST_HOOK, .config = config, .arena = a, .hooked = out}, error) : TILE_OK;
 }
 
 bool jit_has_hooks(const tile_jit_kernel *k) {

@@ -64,7 +64,7 @@ static void compile_candidate(Tuning *t, uint32_t i) {
   }
   const Request r = {t->request->key, t->request->options, c->hooked.args, t->assembler};
   if (jit_compile(t->k, &r, (int)i, &c->variant, &c->error) == TILE_OK) atomic_fetch_add(&t->compiled, 1);
-  if (c->variant) c->variant->zeroes = c->hooked.zeroes;
+  if (c->variant) jit_keep_hook(c->variant, t->request, &c->hooked, (int)i);
 }
 
 static void *compile_some(void *user) {
@@ -124,19 +124,6 @@ static tile_status put_back(const tile_jit_kernel *k, const Arrays *s, tile_erro
   return status;
 }
 
-// What a pre_hook zeroes, for a run whose result is compared.
-static tile_status zero_arrays(const Tuning *t, Arrays *s, uint64_t zeroes, tile_error **error) {
-  tile_status status = TILE_OK;
-  for (uint32_t i = 0; status == TILE_OK && zeroes >> i && i < t->k->num_params; i++) {
-    if (!(zeroes >> i & 1)) continue;
-    if (s->of_param[i] < 0) return error_set(error, TILE_ERROR_USAGE, "%s: a pre_hook zeroes '%s': give its size in arg_bytes", t->k->name, t->k->params[i].name);
-    const Array *x = &s->arrays[s->of_param[i]];
-    memset(x->now.data, 0, host_bytes(&x->now));
-    status = tile_memory_upload(t->k->jit->device, x->address, x->now.data, host_bytes(&x->now), error);
-  }
-  return status;
-}
-
 static bool is_same_enough(Array *x) {
   if (!memcmp(x->now.data, x->first.data, host_bytes(&x->now))) return true;
   if (!x->is_known) x->largest = check_largest(&x->first), x->is_known = true;
@@ -149,7 +136,7 @@ static tile_status run_and_compare(Tuning *t, Arrays *s, Candidate *c, const til
   const tile_jit *jit = t->k->jit;
   tile_kernel *kernel = c->variant->kernel;
   tile_status status = put_back(t->k, s, error);
-  if (status == TILE_OK) status = zero_arrays(t, s, c->hooked.zeroes, error);
+  if (status == TILE_OK) status = jit_apply_effects(t->k, t->request, c->hooked.effects, c->hooked.num_effects, error);
   if (status == TILE_OK) status = tile_kernel_launch(kernel, o, packed, kernel->num_args, error);
   if (status == TILE_OK) status = tile_device_synchronize(jit->device, error);
   for (uint32_t i = 0; status == TILE_OK && i < s->count; i++) {
@@ -215,7 +202,12 @@ static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first
   while (status == TILE_OK && c->runs < first_runs(t)) status = time_once(t, c);
   if (status == TILE_OK && t->k->fn->autotune->post_hook) {
     const Request r = {t->request->key, t->request->options, c->hooked.args, NULL};
-    status = jit_post_hook(t->k, &r, i, &c->error);
+    Hooked after = {0};
+    Arena a;
+    arena_init(&a);
+    status = jit_post_hook(t->k, &r, i, &a, &after, &c->error);
+    if (status == TILE_OK) status = jit_apply_effects(t->k, t->request, after.effects, after.num_effects, &c->error);
+    arena_free(&a);
   }
   if (status == TILE_OK) summarize(c);
   return status;
@@ -360,7 +352,7 @@ static tile_status compile_hooked(tile_jit_kernel *k, const Request *r, uint32_t
   tile_status status = jit_pre_hooks(k, r, config, false, &a, &h, error);
   const Request hooked = {r->key, r->options, h.args, NULL};
   if (status == TILE_OK) status = jit_compile(k, &hooked, (int)config, variant, error);
-  if (status == TILE_OK) (*variant)->zeroes = h.zeroes;
+  if (status == TILE_OK) jit_keep_hook(*variant, r, &h, (int)config);
   arena_free(&a);
   return status;
 }

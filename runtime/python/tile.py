@@ -49,7 +49,7 @@ class _JitOptions(Structure):
 class _Launch(Structure):
     _fields_ = [("struct_size", c_size_t), ("grid", c_uint32 * 3), ("grid_fn", c_void_p), ("grid_user", c_void_p), ("stream", c_void_p),
                 ("num_warps", c_int), ("num_stages", c_int), ("num_ctas", c_int), ("maxnreg", c_int),
-                ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t)]
+                ("arg_bytes", POINTER(c_size_t)), ("num_arg_bytes", c_size_t), ("arg_shapes", POINTER(_Tensor)), ("num_arg_shapes", c_size_t)]
 
 
 _LAUNCH_SIZE, _ONE = ctypes.sizeof(_Launch), (c_uint32 * 3)(1, 1, 1)
@@ -446,13 +446,19 @@ class Kernel:
         return variant
 
     def _tune_with(self, launch, args, kwargs):
-        """Gives a launch the sizes of its arrays, which tuning needs. The result keeps them alive."""
-        sizes = (c_size_t * len(self.params))()
+        """Gives a launch the sizes and shapes of its arrays, which tuning and hooks need. The result keeps them alive."""
+        sizes, shapes = (c_size_t * len(self.params))(), (_Tensor * len(self.params))()
         for name, value in (*zip(self.params, args), *kwargs.items()):
             if name in self._index:
-                sizes[self._index[name]] = _num_bytes(value.base if type(value) is desc else value)
+                i = self._index[name]
+                sizes[i] = _num_bytes(value.base if type(value) is desc else value)
+                shape, stride = getattr(value, "shape", None), getattr(value, "stride", None)
+                if shape is not None and callable(stride) and len(shape) <= 5:
+                    shapes[i].rank = len(shape)
+                    shapes[i].shape[:len(shape)], shapes[i].strides[:len(shape)] = tuple(shape), tuple(stride())
         launch.arg_bytes, launch.num_arg_bytes = sizes, len(sizes)
-        return sizes
+        launch.arg_shapes, launch.num_arg_shapes = shapes, len(shapes)
+        return sizes, shapes
 
     def _grid_with(self, launch, grid, args, kwargs, failures):
         """Gives a launch its grid. The result keeps it alive; what a function raises goes to failures."""

@@ -94,7 +94,9 @@ struct DeviceOps {
   tile_status (*upload)(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error);
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
-  tile_status (*clear)(tile_device *d, uint64_t to, size_t size, void *stream, tile_error **error);   // queued on the stream
+  // Queued on the stream. Elements of 1, 2, 4 or 8 bytes with the low bits of pattern.
+  tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error);
+  tile_status (*copy)(tile_device *d, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error);
   bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
   void (*unload)(tile_kernel *k);

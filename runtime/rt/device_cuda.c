@@ -95,9 +95,26 @@ static tile_status cuda_synchronize(tile_device *base, tile_error **error) {
   IN_CONTEXT(d, d->cu.ctx_synchronize(), "running the kernel");
 }
 
-static tile_status cuda_clear(tile_device *base, uint64_t to, size_t size, void *stream, tile_error **error) {
+static CUresult fill(const CudaDriver *cu, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream) {
+  const uint32_t low = (uint32_t)pattern, high = (uint32_t)(pattern >> 32);
+  switch (elem_bytes) {
+  case 1: return cu->memset_d8_async(to, (unsigned char)low, count, stream);
+  case 2: return cu->memset_d16_async(to, (unsigned short)low, count, stream);
+  case 4: return cu->memset_d32_async(to, low, count, stream);
+  default: break;
+  }
+  if (low == high) return cu->memset_d32_async(to, low, count * 2, stream);
+  CUresult r = cu->memset_d2d32_async(to, 8, low, 1, count, stream);
+  return r ? r : cu->memset_d2d32_async(to + 4, 8, high, 1, count, stream);
+}
+static tile_status cuda_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.memset_d8_async(to, 0, size, stream), "clearing memory");
+  if (!count) return TILE_OK;
+  IN_CONTEXT(d, fill(&d->cu, to, pattern, elem_bytes, count, stream), "filling memory");
+}
+static tile_status cuda_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error) {
+  CudaDevice *d = of(base);
+  IN_CONTEXT(d, d->cu.memcpy_dtod_async(to, from, size, stream), "copying on the device");
 }
 // The default stream counts as captured while another stream is, in a way that its use would end.
 static bool cuda_is_capturing(tile_device *base, void *stream) {
@@ -500,8 +517,8 @@ static tile_status cuda_time(tile_kernel *k, const tile_launch_options *o, const
 
 // ---- opening ----
 
-static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, false};
-static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_clear, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, true};
+static const DeviceOps gpu_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_fill, cuda_copy, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, false};
+static const DeviceOps sim_ops = {cuda_device_close, cuda_alloc, cuda_free, cuda_upload, cuda_download, cuda_synchronize, cuda_fill, cuda_copy, cuda_is_capturing, cuda_load, cuda_unload, cuda_is_own, cuda_reserve, cuda_launch, cuda_launch_params, cuda_time, true};
 
 // The richest architecture that the device runs: its own with the `a` suffix, else the newest below it.
 static const char *best_arch(int sm) {

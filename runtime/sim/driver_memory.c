@@ -142,8 +142,9 @@ CUresult driver_run(const Work *k) {
   case WORK_SET: {
     uint8_t *p = (uint8_t *)(uintptr_t)k->to;
     if (k->element == 1) memset(p, (int)k->value, k->size);
-    else for (size_t i = 0; i < k->size; i++) memcpy(p + i * k->element, &k->value, k->element);
-    memory_copied(context->device, k->to, 0, k->size * k->element);
+    else for (size_t i = 0; i < k->size; i++) memcpy(p + i * k->pitch, &k->value, k->element);
+    if (k->pitch == k->element) memory_copied(context->device, k->to, 0, k->size * k->element);
+    else for (size_t i = 0; i < k->size; i++) memory_copied(context->device, k->to + i * k->pitch, 0, k->element);
     break;
   }
   case WORK_HOST: k->fn(k->user); break;
@@ -196,7 +197,15 @@ static CUresult set(CUstream stream, uint64_t to, uint32_t value, uint32_t eleme
   if (!count) return CUDA_SUCCESS;
   NEED(to % element == 0, "address %#llx is not aligned to %u", (unsigned long long)to, element);
   CUresult r = check_range(to, count * element, "memset");
-  return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = element, .size = count});
+  return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = element, .pitch = element, .size = count});
+}
+// Rows of one element, which is all that is asked for here.
+static CUresult set_rows(CUstream stream, uint64_t to, size_t pitch, uint32_t value, size_t width, size_t height) {
+  CONTEXT;
+  if (!width || !height) return CUDA_SUCCESS;
+  NEED(width == 1 && pitch >= 4 && pitch % 4 == 0 && to % 4 == 0, "the simulator sets rows of one aligned element, not of %zu at a pitch of %zu", width, pitch);
+  CUresult r = check_range(to, (height - 1) * pitch + 4, "memset");
+  return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = 4, .pitch = pitch, .size = height});
 }
 static bool known(uint64_t a) { return driver_find(a, NULL) != NULL; }
 CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, to, from, size, known(to), known(from)); }
@@ -219,6 +228,7 @@ CUresult sim_cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s) 
 CUresult sim_cuMemsetD8(CUdeviceptr to, unsigned char v, size_t n) { LOCKED; return set(NULL, to, v, 1, n); }
 CUresult sim_cuMemsetD16(CUdeviceptr to, unsigned short v, size_t n) { LOCKED; return set(NULL, to, v, 2, n); }
 CUresult sim_cuMemsetD32(CUdeviceptr to, unsigned v, size_t n) { LOCKED; return set(NULL, to, v, 4, n); }
+CUresult sim_cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned v, size_t width, size_t height, CUstream s) { LOCKED; return set_rows(s, to, pitch, v, width, height); }
 CUresult sim_cuLaunchHostFunc(CUstream stream, CUhostFn fn, void *user) {
   LOCKED;
   NEED(fn, "no function");

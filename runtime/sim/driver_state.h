@@ -18,6 +18,7 @@ typedef struct Work {
   uint64_t to, from;
   size_t size;                 // bytes; WORK_SET: elements
   uint32_t value, element;     // WORK_SET
+  size_t pitch;                // WORK_SET: from element to element
   CUhostFn fn;
   void *user;
 } Work;

@@ -107,8 +107,12 @@ typedef struct tile_jit_launch_options {
    * afterwards; without, candidates are timed unchecked and what they write stays. */
   const size_t *arg_bytes;
   size_t num_arg_bytes;
+  /* For hooks of the source that ask for an array's shape or strides: those of each parameter; rank 0 where they are not known. Of
+   * descriptors they are known without. */
+  const tile_tensor *arg_shapes;
+  size_t num_arg_shapes;
 } tile_jit_launch_options;
-#define TILE_JIT_LAUNCH_OPTIONS_INIT { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0 }
+#define TILE_JIT_LAUNCH_OPTIONS_INIT { sizeof(tile_jit_launch_options), { 1, 1, 1 }, NULL, NULL, NULL, 0, 0, 0, 0, NULL, 0, NULL, 0 }
 
 /* Finds (or makes) the variant and launches it. On a gpu it returns once the launch is queued. */
 TILE_API tile_status tile_jit_launch(tile_jit_kernel *kernel, const tile_jit_launch_options *options, const tile_arg *args, size_t num_args,

@@ -136,7 +136,7 @@ static void zeroing_hook(const char *device, tile_tune_mode mode) {
   o.arg_bytes = NULL;
   tile_error *e = NULL;
   assert_int_equal(tile_jit_launch(case_kernel(b.jit, "split"), &o, args, 3, &e), TILE_ERROR_USAGE);
-  assert_non_null(strstr(tile_error_message(e), "a pre_hook zeroes 'out': give its size"));
+  assert_non_null(strstr(tile_error_message(e), "a hook changes 'out': give its size"));
   tile_error_free(e);
   close_bench(&b);
 }

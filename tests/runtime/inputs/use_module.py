@@ -90,6 +90,29 @@ device.synchronize()
 assert x.values() == [8.0 * i for i in range(n)] and steps.count("tune_step") == 2
 print("tuned ok")
 
+hooked = tile.loads("""
+import triton
+import triton.language as tl
+
+
+def before(args):
+    assert args["x"].shape == (4, 8) and args["x"].stride(0) == 8 and args["x"].numel() == 32 and args["x"].is_contiguous()
+    args["x"].fill_(args["n"] / 2)
+
+
+@triton.autotune(configs=[triton.Config({"B": 32}, pre_hook=before)], key=[])
+@triton.jit
+def hooked(x, n, B: tl.constexpr):
+    tl.store(x + tl.arange(0, B), 7.0, mask=tl.arange(0, B) < n)
+""", device=device, cache=False).hooked
+shaped = f32([0.0] * 32, 4, 8)
+shaped.nbytes, shaped.stride = 128, lambda: (8, 1)
+for k in (3, 5, 3):
+    hooked[1](shaped, k)
+    device.synchronize()
+    assert shaped.values() == [7.0] * k + [k / 2] * (32 - k)
+print("hooks ok")
+
 bad = Tensor([0.0] * 8, "torch.float32", (8,))
 bad.dtype = "complex64"
 for attempt in (lambda: program.add[(1,)](x, y, out), lambda: program.add[(1,)](x, y, out, m=3), lambda: program.add[(1,)](x, y, bad, n), lambda: program.sub):
