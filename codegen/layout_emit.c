@@ -49,7 +49,7 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
     }
     if (!mask) continue;
     // A run that ends at the top bit of tid needs no mask before a right shift, nor does all of tid.
-    uint32_t tid_bits = log2_u32(2 * c->module->num_warps * WARP_SIZE - 1), all = (uint32_t)((1ull << tid_bits) - 1);
+    uint32_t all = c->module->num_warps * WARP_SIZE - 1;
     uint32_t unmasked = distance < 0 ? all & ~((1u << -distance) - 1) : all;
     LLVMValueRef part = c->tid;
     if (mask != unmasked) part = LLVMBuildAnd(c->b, part, cg_i32(c, mask), "");

@@ -148,17 +148,17 @@ void emit_fence_async(Cg *c, Op *op) {
 // Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
 
 static void turn(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
-  uint32_t groups = c->module->num_warps / 4;
+  uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
   if (groups < 2) return;
-  LLVMValueRef group = LLVMBuildLShr(c->b, cg_uniform_warp(c), cg_i32(c, 2), ""), pred = LLVMConstInt(LLVMInt1TypeInContext(c->ll), 1, false);
+  LLVMValueRef group = LLVMBuildLShr(c->b, cg_uniform_warp(c), cg_i32(c, 2), ""), pred = cg_i1(c, true);
   if (op_int(op, ATTR_EDGE, 0)) pred = LLVMBuildICmp(c->b, LLVMIntEQ, group, cg_i32(c, edge_group), "");
   LLVMValueRef to = LLVMBuildURem(c->b, cg_add(c, group, cg_i32(c, next)), cg_i32(c, groups), "");
-  LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * 128), pred};
+  LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * WARPGROUP_WARPS * WARP_SIZE), pred};
   cg_insn(c, id, c->t_void, args, 3);
 }
 
 void emit_turn_wait(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_NAMED, 0, 0); }
-void emit_turn_pass(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / 4 - 1); }
+void emit_turn_pass(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1); }
 
 // ---- TMA ----
 // A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each

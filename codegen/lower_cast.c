@@ -109,6 +109,27 @@ LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding round
   return LLVMBuildFPTrunc(c->b, v, c->elem[k], "");
 }
 
+// On the way to a narrower type f32 must not round to nearest: that would round twice. Cut off, with the last bit set where something
+// was lost, it rounds as the original would.
+static LLVMValueRef round_to_odd(Cg *c, LLVMValueRef cut, LLVMValueRef inexact) {
+  LLVMValueRef bits = LLVMBuildOr(c->b, cg_bitcast(c, cut, c->t_i32), LLVMBuildZExt(c->b, inexact, c->t_i32, ""), "");
+  return cg_bitcast(c, bits, c->t_f32);
+}
+
+static LLVMValueRef f64_to_odd_f32(Cg *c, LLVMValueRef x) {
+  LLVMValueRef cut = cg_insn(c, INSN_CVT_RZ_F32_F64, c->t_f32, &x, 1);
+  return round_to_odd(c, cut, LLVMBuildFCmp(c->b, LLVMRealUNE, LLVMBuildFPExt(c->b, cut, c->t_f64, ""), x, ""));
+}
+
+// x has 32 or 64 bits.
+static LLVMValueRef int_to_odd_f32(Cg *c, LLVMValueRef x, bool is_signed) {
+  static const InsnId ids[2][2] = {{INSN_CVT_RZ_F32_U32, INSN_CVT_RZ_F32_S32}, {INSN_CVT_RZ_F32_U64, INSN_CVT_RZ_F32_S64}};
+  LLVMTypeRef t = LLVMTypeOf(x);
+  LLVMValueRef cut = cg_insn(c, ids[LLVMGetIntTypeWidth(t) == 64][is_signed], c->t_f32, &x, 1);
+  LLVMValueRef back = is_signed ? LLVMBuildFPToSI(c->b, cut, t, "") : LLVMBuildFPToUI(c->b, cut, t, "");
+  return round_to_odd(c, cut, LLVMBuildICmp(c->b, LLVMIntNE, back, x, ""));
+}
+
 EMIT(fpext) {
   ScalarKind to = target_kind(op);
   if (kind_is_fp8(k)) {
@@ -122,12 +143,15 @@ EMIT(fptrunc) {
   ScalarKind to = target_kind(op);
   Rounding rounding = (Rounding)op_int(op, ATTR_ROUNDING, ROUND_RNE);
   if (k == SC_F64 && (to == SC_F32 || rounding == ROUND_RNE) && !kind_is_fp8(to)) return LLVMBuildFPTrunc(c->b, in[0], c->elem[to], "");
-  return cg_f32_to_float(c, cg_float_to_f32(c, in[0], k), to, rounding);
+  return cg_f32_to_float(c, k == SC_F64 ? f64_to_odd_f32(c, in[0]) : cg_float_to_f32(c, in[0], k), to, rounding);
 }
 
 // ---- integer ↔ float ----
 static LLVMValueRef int_to_float(Cg *c, const Op *op, LLVMValueRef x, bool is_signed) {
   ScalarKind to = target_kind(op);
+  // Without an instruction for it LLVM goes by f32.
+  if (to == SC_BF16 && c->target->sm < 90 && LLVMGetIntTypeWidth(LLVMTypeOf(x)) >= 32)
+    return cg_f32_to_float(c, int_to_odd_f32(c, x, is_signed), to, ROUND_RNE);
   LLVMTypeRef t = kind_is_fp8(to) ? c->t_f32 : c->elem[to];
   LLVMValueRef f = is_signed ? LLVMBuildSIToFP(c->b, x, t, "") : LLVMBuildUIToFP(c->b, x, t, "");
   return kind_is_fp8(to) ? cg_f32_to_float(c, f, to, ROUND_RNE) : f;

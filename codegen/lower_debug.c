@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/cg.h"
+#include "ir/inline_asm.h"
 
 // ---- text and calls into the driver's printf and assert ----
 
@@ -145,16 +146,14 @@ void emit_barrier(Cg *c, Op *op) {
 
 // ---- inline assembly on elements ----
 
-// Width in bits of the register a constraint letter names; 1 for predicates.
-static LLVMTypeRef register_type(Cg *c, Op *op, char letter) {
+static LLVMTypeRef register_type(Cg *c, char letter) {
   switch (letter) {
   case 'h': return c->t_i16;
-  case 'r': return c->t_i32;
   case 'l': return c->t_i64;
   case 'f': return c->t_f32;
   case 'd': return c->t_f64;
   case 'b': return c->t_i1;
-  default: cg_unsupported(c, op, "unknown constraint letter");
+  default: return c->t_i32;
   }
 }
 
@@ -162,71 +161,67 @@ static LLVMValueRef resize_int(Cg *c, LLVMValueRef v, uint32_t bits) {
   return LLVMBuildIntCast2(c->b, v, LLVMIntTypeInContext(c->ll, bits), false, "");
 }
 
-// Elements per machine register: narrow ones are packed to 32 bits, as far as `pack` gives elements.
-static uint32_t per_register(const Type *t, uint32_t pack) {
-  uint32_t bits = type_elem_bytes(type_elem(t)) * 8;
-  if (type_is_ptr(t) || bits >= 32) return 1;
-  return 32 / bits < pack ? 32 / bits : pack;
+static uint32_t storage_bits(const Type *t) { return type_is_ptr(t) ? 64 : type_elem_bytes(type_elem(t)) * 8; }
+
+// The arguments of the piece that begins at register `first`. Past the end (pack above the elements of a thread) the last one repeats.
+static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef *args) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Type *t = op_operand(op, i)->type;
+    const CgValue *x = cg_get(op_operand(op, i));
+    uint32_t each = inline_asm_per_register(t, pack);
+    for (uint32_t k = 0; k < pack; k += each) {
+      LLVMValueRef parts[4];
+      for (uint32_t e = 0; e < each; e++) {
+        uint32_t r = first + k + e < n ? first + k + e : n - 1;
+        parts[e] = cg_to_storage(c, cg_reg(x, x->count == 1 ? 0 : r), cg_elem_kind(t));
+      }
+      LLVMTypeRef want = register_type(c, regs->letters[regs->num_results + at]);
+      args[at++] = cg_bitcast(c, resize_int(c, cg_pack(c, parts, each, storage_bits(t)), cg_bits(c, want)), want);
+    }
+  }
 }
 
-void emit_inline_asm(Cg *c, Op *op) {
-  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands, num_out = op->num_results;
-  const char *constraints = op_str(op, ATTR_CONSTRAINTS, ""), *text = op_str(op, ATTR_TEXT, "");
-  char letters[96];
-  uint32_t num_letters = 0;
-  for (const char *p = constraints; *p && num_letters < countof(letters);) {
-    while (*p == '=' || *p == '&' || *p == ' ') p++;
-    letters[num_letters++] = *p;
-    while (*p && *p++ != ',') {}
+static void asm_results(Cg *c, Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef call, CgValue *const *out) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
+  for (uint32_t i = 0; i < op->num_results; i++) {
+    const Type *t = op_result(op, i)->type;
+    uint32_t each = inline_asm_per_register(t, pack), bits = storage_bits(t);
+    for (uint32_t k = 0; k < pack; k += each, at++) {
+      LLVMValueRef word = regs->num_results == 1 ? call : LLVMBuildExtractValue(c->b, call, at, ""), parts[4];
+      word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
+      cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
+      for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
+    }
   }
-  const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
-  uint32_t n = cg_num_regs(t);
-  CgValue **out = arena_array(c->arena, CgValue *, num_out + 1);
-  for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  uint32_t effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+}
 
+// One piece of assembly for `pack` registers after the other.
+void emit_inline_asm(Cg *c, Op *op) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_out = op->num_results;
+  const char *constraints = op_str(op, ATTR_CONSTRAINTS, ""), *text = op_str(op, ATTR_TEXT, "");
+  AsmRegisters regs;
+  const char *wrong = inline_asm_registers(c->ctx, op, &regs);
+  if (wrong) cg_unsupported(c, op, wrong);
+  const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
+  uint32_t n = cg_num_regs(t), effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
+  CgValue **out = arena_array(c->arena, CgValue *, num_out);
+  for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
+  const uint32_t *reps = type_is_tensor(t) && pack == 1 ? cg_reg_reps(c, t->layout) : NULL;
+
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results), result = c->t_void;
+  for (uint32_t i = 0; i < regs.num_results; i++) types[i] = register_type(c, regs.letters[i]);
+  if (regs.num_results == 1) result = types[0];
+  if (regs.num_results > 1) result = LLVMStructTypeInContext(c->ll, types, regs.num_results, false);
+  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, regs.num_args);
   for (uint32_t first = 0; first < n; first += pack) {
-    if (pack == 1 && reps && reps[first] != first) continue;
-    LLVMTypeRef result_types[64];
-    LLVMValueRef args[64];
-    uint32_t num_results = 0, num_args = 0, letter = 0;
-    for (uint32_t i = 0; i < num_out; i++)
-      for (uint32_t k = 0; k < pack; k += per_register(op_result(op, i)->type, pack))
-        result_types[num_results++] = register_type(c, op, letter < num_letters ? letters[letter++] : 0);
-    for (uint32_t i = 0; i < num_in; i++) {
-      const Type *in = op_operand(op, i)->type;
-      const CgValue *x = cg_get(op_operand(op, i));
-      uint32_t each = per_register(in, pack), bits = type_is_ptr(in) ? 64 : type_elem_bytes(type_elem(in)) * 8;
-      for (uint32_t k = 0; k < pack; k += each) {
-        LLVMValueRef parts[4];
-        // Past the end (pack above the elements of a thread) the last one repeats.
-        for (uint32_t e = 0; e < each; e++) {
-          uint32_t r = first + k + e < n ? first + k + e : n - 1;
-          parts[e] = cg_to_storage(c, cg_reg(x, x->count == 1 ? 0 : r), cg_elem_kind(in));
-        }
-        LLVMTypeRef want = register_type(c, op, letter < num_letters ? letters[letter++] : 0);
-        LLVMValueRef word = cg_pack(c, parts, each, bits);
-        args[num_args++] = cg_bitcast(c, resize_int(c, word, cg_bits(c, want)), want);
-      }
-    }
-    LLVMTypeRef rt = num_results == 0 ? c->t_void : num_results == 1 ? result_types[0] : LLVMStructTypeInContext(c->ll, result_types, num_results, false);
-    LLVMValueRef call = cg_asm(c, effects, text, constraints, rt, args, num_args);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < num_out; i++) {
-      const Type *to = op_result(op, i)->type;
-      uint32_t each = per_register(to, pack), bits = type_is_ptr(to) ? 64 : type_elem_bytes(type_elem(to)) * 8;
-      for (uint32_t k = 0; k < pack; k += each) {
-        LLVMValueRef word = num_results == 1 ? call : LLVMBuildExtractValue(c->b, call, at, ""), parts[4];
-        at++;
-        word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
-        cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
-        for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, to));
-      }
-    }
+    if (reps && reps[first] != first) continue;
+    asm_arguments(c, op, &regs, first, n, args);
+    LLVMValueRef call = cg_asm(c, effects, text, constraints, result, args, regs.num_args);
+    asm_results(c, op, &regs, first, n, call, out);
   }
   for (uint32_t i = 0; i < num_out; i++) {
-    for (uint32_t r = 0; r < n && reps && pack == 1; r++) out[i]->v[r] = out[i]->v[reps[r]];
+    for (uint32_t r = 0; r < n && reps; r++) out[i]->v[r] = out[i]->v[reps[r]];
     cg_set(op_result(op, i), out[i]);
   }
 }

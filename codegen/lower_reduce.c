@@ -1,5 +1,7 @@
 // reduce: registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
 // ir/reduce_order.h states. Several operands go together through one combine region, emitted inline at every step.
+#include <stdio.h>
+
 #include "codegen/cg.h"
 #include "ir/reduce_order.h"
 
@@ -35,7 +37,7 @@ static void combine(const Reduction *r, const LLVMValueRef *acc, const LLVMValue
   cg_inline_region(r->c, r->op->blocks[0], args, out);
 }
 
-// regs[i][r] = combine(regs[i][r], regs[i][r | mask]) for the registers `at` lists.
+// Register r of every operand = combine(register r, register other).
 static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t other) {
   LLVMValueRef a[MAX_OPERANDS], b[MAX_OPERANDS], out[MAX_OPERANDS];
   for (uint32_t i = 0; i < red->n; i++) {
@@ -81,17 +83,7 @@ static const char *redux_name(const Reduction *red, const Type *t) {
 
 static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, const char *name) {
   char text[64];
-  size_t k = 0;
-  const char *template = cg_insn_template(INSN_REDUX);
-  for (const char *p = template; *p; p++) {
-    if (p[0] == '%' && p[1] == 's') {
-      for (const char *q = name; *q; q++) text[k++] = *q;
-      p++;
-    } else {
-      text[k++] = *p;
-    }
-  }
-  text[k] = 0;
+  snprintf(text, sizeof text, cg_insn_template(INSN_REDUX), name);
   v[0]->v[r] = cg_insn_text(red->c, INSN_REDUX, text, "=r,r", red->c->t_i32, &v[0]->v[r], 1);
 }
 

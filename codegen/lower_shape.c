@@ -145,29 +145,25 @@ void emit_join(Cg *c, Op *op) {
 void emit_split(Cg *c, Op *op) {
   const Type *from = op_operand(op, 0)->type, *to = op_result(op, 0)->type;
   const CgValue *x = cg_get(op_operand(op, 0));
+  uint32_t n = cg_num_regs(to);
+  if (x->splat) {
+    for (uint32_t k = 0; k < 2; k++) cg_set(op_result(op, k), cg_splat(c, n, x->v[0]));
+    return;
+  }
+  // Element i of half k is element 2i + k of x.
+  Layout wanted = {.kind = LAYOUT_DISTRIBUTED, .rank = from->rank};
+  for (uint32_t a = 0; a < from->rank; a++) wanted.log2_size[a] = from->layout->log2_size[a];
+  const Layout *half = type_is_tensor(to) ? to->layout : NULL;
+  for (uint32_t d = 0; d < LAYOUT_DIMS; d++) wanted.num_bits[d] = half ? half->num_bits[d] : d == LAYOUT_REG ? 0 : from->layout->num_bits[d];
+  for (uint32_t i = 0; half && i < layout_total_bits(half); i++) wanted.basis[i] = half->basis[i] << 1;
+  uint32_t *sources = arena_array(c->arena, uint32_t, n), place[LAYOUT_MAX_BITS];
+  if (!cg_reg_sources(c, layout_intern(c->ctx, &wanted), from->layout, sources))
+    cg_unsupported(c, op, "the result's layout needs elements of other threads");
+  if (!layout_right_inverse(from->layout, place) || place[0] >> from->layout->num_bits[LAYOUT_REG])
+    cg_unsupported(c, op, "the last axis is not in the registers of one thread");
   for (uint32_t k = 0; k < 2; k++) {
-    uint32_t n = cg_num_regs(to);
-    if (x->splat) {
-      cg_set(op_result(op, k), cg_splat(c, n, x->v[0]));
-      continue;
-    }
-    // Element i of half k is element 2i + k of x.
-    Layout wanted = {.kind = LAYOUT_DISTRIBUTED, .rank = from->rank};
-    for (uint32_t a = 0; a < from->rank; a++) wanted.log2_size[a] = from->layout->log2_size[a];
-    const Layout *half = type_is_tensor(to) ? to->layout : NULL;
-    for (uint32_t d = 0; d < LAYOUT_DIMS; d++) wanted.num_bits[d] = half ? half->num_bits[d] : d == LAYOUT_REG ? 0 : from->layout->num_bits[d];
-    for (uint32_t i = 0; half && i < layout_total_bits(half); i++) wanted.basis[i] = half->basis[i] << 1;
-    uint32_t *sources = arena_array(c->arena, uint32_t, n), first = 0;
-    if (!cg_reg_sources(c, layout_intern(c->ctx, &wanted), from->layout, sources))
-      cg_unsupported(c, op, "the result's layout needs elements of other threads");
-    LayoutMap m;
-    uint32_t place[LAYOUT_MAX_BITS];
-    (void)m;
-    if (!layout_right_inverse(from->layout, place) || place[0] >> from->layout->num_bits[LAYOUT_REG])
-      cg_unsupported(c, op, "the last axis is not in the registers of one thread");
-    first = k ? place[0] : 0;
     CgValue *v = cg_value_new(c, n);
-    for (uint32_t r = 0; r < n; r++) v->v[r] = x->v[sources[r] ^ first];
+    for (uint32_t r = 0; r < n; r++) v->v[r] = x->v[sources[r] ^ (k ? place[0] : 0)];
     cg_set(op_result(op, k), v);
   }
 }

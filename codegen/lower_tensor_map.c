@@ -71,8 +71,7 @@ static LLVMValueRef map_address(Cg *c, const Op *op) {
   }
   LLVMValueRef offset = LLVMBuildMul(c->b, block, cg_i64(c, c->module->scratch_bytes), "");
   offset = LLVMBuildAdd(c->b, offset, cg_i64(c, (uint64_t)op_int(op, ATTR_START, 0)), "");
-  LLVMTypeRef byte = LLVMInt8TypeInContext(c->ll);
-  return LLVMBuildGEP2(c->b, byte, cg_scalar(op_operand(op, 0)), &offset, 1, "tensormap");
+  return LLVMBuildGEP2(c->b, c->t_i8, cg_scalar(op_operand(op, 0)), &offset, 1, "tensormap");
 }
 
 void emit_make_tensor_map(Cg *c, Op *op) {

@@ -17,8 +17,7 @@ static const Insn insns[NUM_INSNS] = {
 const char *cg_insn_template(InsnId id) { return insns[id].text; }
 
 LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
-  LLVMTypeRef types[288];
-  if (n > countof(types)) ice(c->ctx, "codegen: inline assembly with %u operands", n);
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
   LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints), (effects & EFFECT_SIDE) != 0, false,

@@ -1,5 +1,6 @@
 // Builtins for debugging, promises, compile-time checks, queries, inline assembly, and loops' stand-ins.
 #include "frontend/lower.h"
+#include "ir/inline_asm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -364,6 +365,9 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
   op_set_int(L->ctx, op, ATTR_PACK, pack);
   op_set_int(L->ctx, op, ATTR_PURE, pure);
+  AsmRegisters registers;
+  const char *wrong = inline_asm_registers(L->ctx, op, &registers);
+  if (wrong) return lower_error(L, c->spans[1], "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++) out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
   return is_tuple ? term_tuple(L, out, n, NULL) : out[0];

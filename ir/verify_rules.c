@@ -1,6 +1,7 @@
 // What each kind of op demands of its operands, attributes and types: verify_<rule> for the rules named in ops.def. The
 // rules of shared memory and tensor cores are in verify_shared.c.
 #include "ir/build.h"
+#include "ir/inline_asm.h"
 #include "ir/verify_int.h"
 
 bool verify_any(Verifier *v, const Op *op) { (void)v, (void)op; return true; }
@@ -278,6 +279,15 @@ bool verify_map(Verifier *v, const Op *op) {
   for (uint32_t i = 0; i < op->num_results * n; i++) yields[i] = type_elem(out(op, i / n));
   for (uint32_t i = 0; i < op->num_operands; i++) CHECK(like(in(op, i), out(op, 0)), "operands and results must have one shape and layout");
   return check_args(v, op, op->blocks[0], args, n * op->num_operands) && check_yield(v, op, op->blocks[0], OP_YIELD, 0, yields, n * op->num_results);
+}
+
+bool verify_inline_asm(Verifier *v, const Op *op) {
+  CHECK(op_int(op, ATTR_PACK, 1) >= 1, "pack must be at least 1");
+  CHECK(op->num_results + op->num_operands > 0, "must have a result or an argument");
+  AsmRegisters registers;
+  const char *wrong = inline_asm_registers(v->ctx, op, &registers);
+  CHECK(!wrong, "%s", wrong);
+  return true;
 }
 
 bool verify_gather(Verifier *v, const Op *op) {

@@ -115,17 +115,15 @@ static bool slice_of(Pipe *p, const Op *load) {
 
 // Marks the slices of all loads; drops those that have none (their slice would contain memory accesses).
 static void find_slices(Pipe *p) {
-  uint32_t kept = 0;
   p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
-  for (uint32_t round = 0; round < 2; round++) {
+  for (bool all = false; !all;) {      // a failed attempt leaves marks: once more with the good ones only
     for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
     for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
-    kept = 0;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < p->loads.count; i++)
       if (slice_of(p, p->loads.data[i].load)) p->loads.data[kept++] = p->loads.data[i];
-    bool all = kept == p->loads.count;
+    all = kept == p->loads.count;
     p->loads.count = kept;
-    if (all) break;   // otherwise a failed attempt left marks: once more with the good ones only
   }
 }
 
@@ -167,7 +165,7 @@ static void find_outside(Pipe *p) {
 // A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
 // behind a block barrier.
 static void choose_issuer(Pipe *p) {
-  p->issuer = p->turn && p->module->num_warps >= 8 ? p->module->num_warps - 4 : 0;
+  p->issuer = p->turn && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
   for (uint32_t i = 0; i < p->loads.count; i++)
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }

@@ -253,7 +253,7 @@ static void rotate(Rotate *s, Chain *c) {
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
   Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
   Op *front = build_front(&b, c, has_any);
-  bool turns = s->module->num_warps >= 8;
+  bool turns = s->module->num_warps >= 2 * WARPGROUP_WARPS;
   if (turns) build_turn(&b, OP_TURN_PASS, true);
 
   Value **inits = arena_array(&ctx->arena, Value *, n + 2), **carried = arena_array(&ctx->arena, Value *, n + 2);

@@ -57,7 +57,7 @@ def persistent(arch, trips):
             "-D", "NUM_SMS=2"]
 
 
-KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "chained")}
+KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "chained")}
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 
 
@@ -72,7 +72,7 @@ def cases(full):
 
 def main():
     o = many.arguments().parse_args()
-    todo = [[o.tilec, "run", *c, "-q", "--device=sim", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
+    todo = [[o.tilec, "run", *c, "-q", "--verify-each", "--device=sim", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
     return many.check("pipelining", todo, o.j, env={"TILE_SIM_SEEDS": "20" if o.full else "2"})
 
 

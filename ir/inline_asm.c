@@ -1,0 +1,50 @@
+// Constraints of inline assembly: see inline_asm.h.
+#include "ir/inline_asm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t inline_asm_per_register(const Type *t, uint32_t pack) {
+  uint32_t bits = type_elem_bytes(type_elem(t)) * 8;
+  if (type_is_ptr(t) || bits >= 32) return 1;
+  return 32 / bits < pack ? 32 / bits : pack;
+}
+
+static uint32_t registers_of(const Type *t, uint32_t pack) {
+  uint32_t each = inline_asm_per_register(t, pack);
+  return (pack + each - 1) / each;
+}
+
+const char *inline_asm_registers(Context *ctx, const Op *op, AsmRegisters *out) {
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), n = 0;
+  *out = (AsmRegisters){0};
+  for (uint32_t i = 0; i < op->num_results; i++) out->num_results += registers_of(op->results[i].type, pack);
+  for (uint32_t i = 0; i < op->num_operands; i++) out->num_args += registers_of(op_operand(op, i)->type, pack);
+  uint32_t want = out->num_results + out->num_args;
+  out->letters = arena_array(&ctx->arena, char, want);
+  for (const char *p = op_str(op, ATTR_CONSTRAINTS, ""); *p;) {
+    while (*p == ' ') p++;
+    const char *end = strchr(p, ',');
+    size_t len = end ? (size_t)(end - p) : strlen(p);
+    const char *text = arena_strndup(&ctx->arena, p, len), *letter = text;
+    p += len + (end != NULL);
+    if (*text == '~') continue;
+    bool is_result = *letter == '=';
+    if (is_result) letter++;
+    if (is_result && *letter == '&') letter++;
+    if (n < want && is_result != (n < out->num_results))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`: the first %u are results, with `=`, the others are arguments", n, text, out->num_results);
+    char *end_of_number;
+    unsigned long tied = strtoul(letter, &end_of_number, 10);
+    char kind = *letter;
+    if (!is_result && end_of_number != letter && *end_of_number == 0 && tied < out->num_results && tied < n)
+      kind = out->letters[tied];      // the same register as a result
+    else if (strlen(letter) != 1 || !strchr("hrlfdb", kind))
+      return arena_printf(&ctx->arena, "constraint %u is `%s`, which is none of h, r, l, f, d, b or a result's number", n, text);
+    if (n < want) out->letters[n] = kind;
+    n++;
+  }
+  if (n != want)
+    return arena_printf(&ctx->arena, "there are %u constraints for %u registers of results and %u of arguments", n, out->num_results, out->num_args);
+  return NULL;
+}
