@@ -58,6 +58,69 @@ static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMVal
   LLVMSetAlignment(LLVMBuildStore(c->b, v, to), align);
 }
 
+// ---- masks that end within a copy ----
+
+enum { MAX_TERMS = 16 };
+typedef struct { LLVMValueRef all[MAX_TERMS]; uint32_t count; } Terms;
+
+// The terms of a conjunction; what is too much for the list stays whole.
+static void add_terms(Terms *t, LLVMValueRef v) {
+  if (t->count + 2 <= MAX_TERMS && LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd) {
+    add_terms(t, LLVMGetOperand(v, 0));
+    add_terms(t, LLVMGetOperand(v, 1));
+    return;
+  }
+  for (uint32_t i = 0; i < t->count; i++)
+    if (t->all[i] == v) return;
+  if (t->count < MAX_TERMS) t->all[t->count++] = v;
+}
+
+static bool has_term(const Terms *t, LLVMValueRef v) {
+  for (uint32_t i = 0; i < t->count; i++)
+    if (t->all[i] == v) return true;
+  return false;
+}
+
+// first < n of the first element, and of the others later < n with the same n.
+static bool is_bound(LLVMValueRef first, LLVMValueRef later) {
+  LLVMValueRef x = LLVMIsAICmpInst(first), y = LLVMIsAICmpInst(later);
+  return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
+}
+
+// How many of `count` elements from register r on the mask keeps: the first ones. Where the mask is `index < n`, and other terms that
+// all elements share, that is n − index as far as it is in 0 … count.
+static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32_t count) {
+  Terms first = {.count = 0}, terms;
+  add_terms(&first, cg_reg(mask, r));
+  LLVMValueRef shared = NULL, bound = NULL, later = NULL;
+  bool simple = true;
+  for (uint32_t i = 1; i < count; i++) {
+    terms.count = 0;
+    add_terms(&terms, cg_reg(mask, r + i));
+    uint32_t num_own = 0;
+    for (uint32_t k = 0; k < terms.count; k++)
+      if (!has_term(&first, terms.all[k])) later = terms.all[k], num_own++;
+    LLVMValueRef changing = NULL;
+    for (uint32_t k = 0; k < first.count; k++)
+      if (!has_term(&terms, first.all[k])) simple &= !changing, changing = first.all[k];
+    simple = simple && changing && num_own == 1 && (!bound || bound == changing) && is_bound(changing, later);
+    bound = changing;
+  }
+  if (!simple) {
+    LLVMValueRef sum = cg_i32(c, 0);
+    for (uint32_t i = 0; i < count; i++) sum = cg_add(c, sum, LLVMBuildZExt(c->b, cg_reg(mask, r + i), c->t_i32, ""));
+    return sum;
+  }
+  for (uint32_t k = 0; k < first.count; k++)
+    if (first.all[k] != bound) shared = cg_and(c, first.all[k], shared);
+  LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1), most = LLVMConstInt(LLVMTypeOf(n), count, false);
+  LLVMValueRef left = LLVMBuildSub(c->b, n, index, "");   // unsigned: right for any index below n
+  left = LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most, "");
+  if (LLVMGetIntTypeWidth(LLVMTypeOf(left)) > 32) left = LLVMBuildTrunc(c->b, left, c->t_i32, "");
+  left = LLVMBuildSelect(c->b, bound, left, cg_i32(c, 0), "");
+  return shared ? LLVMBuildSelect(c->b, shared, left, cg_i32(c, 0), "") : left;
+}
+
 void emit_async_copy(Cg *c, Op *op) {
   Value *buf = op_operand(op, 0), *mask_value = op_operand(op, 3);
   Address a = address_of(c, op_operand(op, 1), op_operand(op, 2));
@@ -65,9 +128,12 @@ void emit_async_copy(Cg *c, Op *op) {
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
   PlaceMap m;
   if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
-  AccessShape s = memory_access_shape(copy_vector(&m, (uint32_t)op_int(op, ATTR_VECTOR, 1)), a.elem_bytes);
+  // A copy of 4 bytes or more may end early; what is smaller goes through registers, as a whole.
+  uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
+  AccessShape s = memory_access_shape(copy_vector(&m, most), a.elem_bytes);
+  bool by_copy = s.count * a.elem_bytes >= 4;
+  if (!by_copy) s = memory_access_shape(copy_vector(&m, whole), a.elem_bytes);
   uint32_t bytes = s.count * a.elem_bytes, free_reg = m.free_reg;
-  bool by_copy = bytes >= 4;
   LLVMValueRef owner = cg_owner_pred(c, m.free_thread), base = cg_scalar(buf);
   placemap_scale(&m, log2_u32(a.elem_bytes));
   LLVMValueRef thread = placemap_thread(c, &m), address = cg_smem_addr(c, base);
@@ -85,7 +151,8 @@ void emit_async_copy(Cg *c, Op *op) {
     LLVMValueRef args[3] = {cg_add(c, address, at), from};
     // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
     snprintf(text, sizeof text, "cp.async.%s.shared.global [$0], [$1], %u%s;", bytes == 16 ? "cg" : "ca", bytes, keep ? ", $2" : "");
-    if (keep) args[2] = LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "");
+    if (keep && s.count <= whole) args[2] = LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "");
+    else if (keep) args[2] = LLVMBuildMul(c->b, kept_elements(c, mask, r, s.count), cg_i32(c, a.elem_bytes), "");
     cg_insn_text(c, INSN_CP_ASYNC, text, keep ? "r,l,r" : "r,l", c->t_void, args, keep ? 3 : 2);
   }
   cg_end_if(c, only);

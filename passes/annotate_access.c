@@ -1,9 +1,9 @@
 // Vector widths: how many elements each load, store or asynchronous copy moves in one machine access. The layout must give
 // a thread that many consecutive registers of consecutive elements; the addresses must be contiguous and aligned; the mask
-// must be constant over them; 16 bytes at most. Atomics go by pairs where two halves fit a word and nobody wants the result.
+// must be constant over them; 16 bytes at most. What cp.async moves may be more: its mask may end within (`copy`). Atomics go by pairs where two halves fit a word and nobody wants the result.
 // Likewise constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole vectors) is
 // computed once for them.
-// In, out: LAID_OUT; sets `vector` and `constancy`.
+// In, out: LAID_OUT; sets `vector`, `copy` and `constancy`.
 #include "passes/axis_info.h"
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
@@ -34,14 +34,17 @@ static void annotate(Op *op, void *user) {
   const Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u);
   const Type *t = ptr->type->kind == TYPE_TENSOR ? ptr->type : offset->type;
   uint32_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
-  int64_t vector = 1;
-  for (uint32_t axis = 0; axis < t->rank; axis++)
+  int64_t vector = 1, copy = 1;
+  for (uint32_t axis = 0; axis < t->rank; axis++) {
     vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));
+    copy = max_i64(copy, min_i64(access_max_copy(&info, axis, bytes), layout_contiguity(t->layout, axis)));
+  }
   if (op->opcode == OP_ATOMIC_RMW) {
     bool pairs = bytes == 2 && op_int(op, ATTR_ATOMIC, 0) == ATOMIC_FADD && !op->results[0].uses;
     vector = pairs ? min_i64(vector, 2) : 1;
   }
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
+  if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
   a->changed = true;
 }
 

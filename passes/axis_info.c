@@ -270,7 +270,9 @@ bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
     out->contiguity[i] = axis_gcd(w->contiguity[i], t->shape[i]);
     int64_t d = axis_divisor_at(w, i, out->contiguity[i]);
     out->alignment[i] = where == ptr ? d : axis_gcd(p->divisibility[0], axis_mul(d, bytes));
-    out->mask_constancy[i] = !mi ? AXIS_MAX_DIVISOR : mask->type->kind == TYPE_TENSOR ? mi->constancy[i] : AXIS_MAX_DIVISOR;
+    bool uniform = !mi || mask->type->kind != TYPE_TENSOR;
+    out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
+    out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
   }
   // The longest run; of equals, the later axis.
   for (uint32_t i = 0; i < t->rank; i++)
@@ -278,8 +280,31 @@ bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
   return true;
 }
 
-int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) {
-  int64_t v = axis_gcd(x->contiguity[axis], x->mask_constancy[axis]);
+static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes, int64_t mask_groups) {
+  int64_t v = axis_gcd(x->contiguity[axis], mask_groups);
   v = axis_gcd(v, max_i64(1, x->alignment[axis] / elem_bytes));
   return axis_gcd(v, max_i64(1, 16 / (int64_t)elem_bytes));
+}
+
+int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
+int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
+
+static bool dot_reads(const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    Opcode oc = u->user->opcode;
+    if (oc == OP_DOT || oc == OP_ALLOC) return true;
+    if ((oc == OP_TRANS || oc == OP_CONVERT_LAYOUT) && dot_reads(op_result(u->user, 0))) return true;
+  }
+  return false;
+}
+
+bool access_is_copied(const Op *op) {
+  const Op *loop = op->parent->parent;
+  if (op->opcode != OP_LOAD || !loop || loop->opcode != OP_FOR || op_int(op, ATTR_VOLATILE, 0)) return false;
+  const Module *m = op->parent->func->module;
+  const Value *other = op_operand(op, 3);
+  uint64_t bits;
+  if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
+  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
+  return asked >= 0 ? asked > 1 : m->num_stages > 1 && dot_reads(&op->results[0]);
 }

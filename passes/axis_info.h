@@ -2,6 +2,7 @@
 //   contiguity[a] = c   along axis a, aligned groups of c elements count up by one `unit`
 //   divisibility[a] = d d divides the first number of each such group
 //   constancy[a] = k    along axis a, aligned groups of k elements are equal
+//   prefix[a] = p       of an i1: along axis a, what is true in aligned groups of p elements comes first; at least constancy
 // All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar is a tensor of rank 1 and size 1. `lo … hi` bounds every
 // element as a signed number (of its own width, i1 as 0…1); the bounds are sound, wrapping included. `nonneg` is weaker:
 // not negative unless signed arithmetic overflowed on the way, which index arithmetic is assumed not to do.
@@ -19,7 +20,7 @@ typedef struct {
   uint8_t rank;
   uint8_t unit;      // what one step of contiguity adds to the number: 1, for addresses the pointee's bytes
   bool nonneg;
-  int64_t contiguity[MAX_RANK], divisibility[MAX_RANK], constancy[MAX_RANK];
+  int64_t contiguity[MAX_RANK], divisibility[MAX_RANK], constancy[MAX_RANK], prefix[MAX_RANK];
   int64_t lo, hi;
 } AxisInfo;
 
@@ -38,9 +39,15 @@ typedef struct {
   int64_t contiguity[MAX_RANK];     // elements
   int64_t alignment[MAX_RANK];      // bytes
   int64_t mask_constancy[MAX_RANK];
+  int64_t mask_prefix[MAX_RANK];    // groups in which the mask ends the access, if at all: cp.async moves their first elements
 } AccessInfo;
 bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
 // The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
+// The same where the mask may end within it.
+int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
+// A load in a pipelined loop that cp.async will do, as far as can be told without its layout: a dot reads it, or the loop asks for
+// all loads; what is masked off is zero.
+bool access_is_copied(const Op *op);
 
 #endif

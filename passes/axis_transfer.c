@@ -32,7 +32,7 @@ AxisInfo axis_unknown(const Type *t) {
   AxisInfo x;
   memset(&x, 0, sizeof x);      // compared bytewise
   x.rank = rank_of(t);
-  for (uint32_t i = 0; i < x.rank; i++) x.contiguity[i] = x.divisibility[i] = x.constancy[i] = 1;
+  for (uint32_t i = 0; i < x.rank; i++) x.contiguity[i] = x.divisibility[i] = x.constancy[i] = x.prefix[i] = 1;
   x.lo = INT64_MIN;
   x.hi = INT64_MAX;
   x.unit = type_is_ptr(t) ? (uint8_t)type_elem_bytes(type_elem(t)->elem) : 1;
@@ -47,7 +47,7 @@ AxisInfo axis_unknown(const Type *t) {
 static AxisInfo known(const Type *t, int64_t v) {
   AxisInfo x = axis_unknown(t);
   for (uint32_t i = 0; i < x.rank; i++) {
-    x.constancy[i] = dim_of(t, i);
+    x.constancy[i] = x.prefix[i] = dim_of(t, i);
     x.divisibility[i] = axis_pow2_divisor(v);
   }
   x.lo = x.hi = v;
@@ -82,6 +82,7 @@ AxisInfo axis_join(const AxisInfo *x, const AxisInfo *y) {
     r.contiguity[i] = axis_gcd(x->contiguity[i], y->contiguity[i]);
     r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, r.contiguity[i]), axis_divisor_at(y, i, r.contiguity[i]));
     r.constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
+    r.prefix[i] = axis_gcd(x->prefix[i], y->prefix[i]);
   }
   r.lo = min_i64(x->lo, y->lo);
   r.hi = max_i64(x->hi, y->hi);
@@ -218,7 +219,7 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
   AxisInfo r = axis_unknown(t);
   int64_t k;
-  for (uint32_t side = 0; op->opcode == OP_ANDI && side < 2; side++) {
+  for (uint32_t side = 0; op->opcode == OP_ANDI && int_bits(t) > 1 && side < 2; side++) {
     const AxisInfo *mask = side ? x : y, *other = side ? y : x;
     if (axis_known(mask, &k) && k > 0 && k < AXIS_MAX_DIVISOR && is_pow2_u64((uint64_t)k + 1)) {
       // x & (2^n − 1) is the unsigned remainder by 2^n, for any sign of x.
@@ -236,7 +237,10 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
     int64_t dx = axis_divisor_at(x, i, 1), dy = axis_divisor_at(y, i, 1);
     r.divisibility[i] = op->opcode == OP_ANDI ? max_i64(dx, dy) : axis_gcd(dx, dy);
   }
-  if (int_bits(t) > 1) {
+  if (int_bits(t) == 1) {
+    // The shorter of two prefixes is one, and so is the longer.
+    for (uint32_t i = 0; i < r.rank && op->opcode != OP_XORI; i++) r.prefix[i] = axis_gcd(x->prefix[i], y->prefix[i]);
+  } else {
     if (op->opcode == OP_ANDI && (x->lo >= 0 || y->lo >= 0))
       axis_set_range(&r, t, 0, x->lo < 0 ? y->hi : y->lo < 0 ? x->hi : min_i64(x->hi, y->hi));
     else if (op->opcode != OP_ANDI && x->lo >= 0 && y->lo >= 0)
@@ -259,6 +263,12 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
     int64_t g = axis_gcd(axis_gcd(counts->contiguity[i], bound->constancy[i]), axis_gcd(counts->divisibility[i], axis_divisor_at(bound, i, 1)));
     r.constancy[i] = max_i64(r.constancy[i], g);
   }
+  // i < n and i ≤ n are true at first, for signed numbers that do not overflow: an index.
+  if (op->opcode == OP_CMPI && int_bits(op_operand(op, 0)->type) >= 32)
+    for (uint32_t i = 0; i < r.rank; i++) {
+      if (pred == CMP_SLT || pred == CMP_SLE) r.prefix[i] = axis_gcd(x->contiguity[i], y->constancy[i]);
+      if (pred == CMP_SGT || pred == CMP_SGE) r.prefix[i] = axis_gcd(y->contiguity[i], x->constancy[i]);
+    }
   int result = -1;
   if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || int_bits(op_operand(op, 0)->type) == 1) return r;
   switch (pred) {
@@ -370,6 +380,7 @@ static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
         bool stretched = from->shape[i] != t->shape[i];
         r.contiguity[i] = stretched ? 1 : x->contiguity[i];
         r.constancy[i] = stretched ? t->shape[i] : x->constancy[i];
+        r.prefix[i] = stretched ? t->shape[i] : x->prefix[i];
         r.divisibility[i] = x->divisibility[i];
       }
       break;
@@ -381,6 +392,7 @@ static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
         uint32_t j = i < axis ? i : i - 1;
         r.contiguity[i] = i == axis ? 1 : x->contiguity[j];
         r.constancy[i] = i == axis ? 1 : x->constancy[j];
+        r.prefix[i] = i == axis ? 1 : x->prefix[j];
         r.divisibility[i] = i == axis ? all : x->divisibility[j];
       }
       break;
@@ -390,6 +402,7 @@ static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
       for (uint32_t i = 0; i < r.rank; i++) {
         r.contiguity[i] = x->contiguity[order->ints[i]];
         r.constancy[i] = x->constancy[order->ints[i]];
+        r.prefix[i] = x->prefix[order->ints[i]];
         r.divisibility[i] = x->divisibility[order->ints[i]];
       }
       break;
@@ -403,6 +416,7 @@ static AxisInfo shape_info(const Op *op, const AxisInfo *x) {
       uint32_t last_r = r.rank - 1u, last_x = x->rank - 1u;
       r.contiguity[last_r] = axis_gcd(x->contiguity[last_x], t->shape[last_r]);
       r.constancy[last_r] = axis_gcd(x->constancy[last_x], t->shape[last_r]);
+      r.prefix[last_r] = axis_gcd(x->prefix[last_x], t->shape[last_r]);
       r.divisibility[last_r] = axis_divisor_at(x, last_x, r.contiguity[last_r]);
       break;
     }
@@ -476,7 +490,7 @@ static AxisInfo other_info(const Op *op, uint32_t index, const AxisInfo *const *
   return r;
 }
 
-AxisInfo axis_transfer(const Op *op, uint32_t index, const AxisInfo *const *x) {
+static AxisInfo transfer(const Op *op, uint32_t index, const AxisInfo *const *x) {
   switch (op->opcode) {
     case OP_CONSTANT: return constant_info(op);
     case OP_PROGRAM_ID: case OP_NUM_PROGRAMS: return grid_info(op);
@@ -499,4 +513,10 @@ AxisInfo axis_transfer(const Op *op, uint32_t index, const AxisInfo *const *x) {
       return cast_info(op, x[0]);
     default: return other_info(op, index, x);
   }
+}
+
+AxisInfo axis_transfer(const Op *op, uint32_t index, const AxisInfo *const *x) {
+  AxisInfo r = transfer(op, index, x);
+  for (uint32_t i = 0; i < r.rank; i++) r.prefix[i] = max_i64(r.prefix[i], r.constancy[i]);
+  return r;
 }

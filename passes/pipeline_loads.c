@@ -31,7 +31,7 @@ static bool can_copy_async(const Pipe *p, const Op *load) {
   const Value *other = op_operand(load, 3);
   uint64_t bits;
   if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
-  return op_int(load, ATTR_VECTOR, 1) * type_elem_bytes(load->results[0].type) >= 4;
+  return op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
 // Row-major, the axis first along which a thread has most consecutive elements.

@@ -16,7 +16,7 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = mem_resolve(w, in, &in->ops[0], SPACE_SHARED, bytes, bytes, ACCESS_WRITE, mask, &dst);
   if (r != EXEC_NEXT) return r;
   uint32_t reads = mask;
-  uint8_t size[WARP_SIZE];
+  uint8_t size[WARP_SIZE], *from[WARP_SIZE];
   const Operand *extra = in->num_ops > 3 && !(in->num_ops == 4 && has_mod(in, M_L2_cache_hint)) ? &in->ops[3] : NULL;
   FOR_LANES(l, mask) {
     uint64_t n = bytes;
@@ -26,9 +26,14 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
     size[l] = (uint8_t)n;
     if (n == 0) reads &= ~(1u << l);
   }
-  if (reads) {
-    r = mem_resolve(w, in, &in->ops[1], SPACE_GLOBAL, bytes, bytes, ACCESS_READ, reads, &src);
+  // A lane reads no more than its src-size, from a place that is aligned for the whole: lanes of one size together.
+  for (uint32_t left = reads, same; left; left &= ~same) {
+    uint8_t n = size[__builtin_ctz(left)];
+    same = 0;
+    FOR_LANES(l, left) same |= (uint32_t)(size[l] == n) << l;
+    r = mem_resolve(w, in, &in->ops[1], SPACE_GLOBAL, n, bytes, ACCESS_READ, same, &src);
     if (r != EXEC_NEXT) return r;
+    FOR_LANES(l, same) from[l] = src.host[l];
   }
   AsyncOp *op = async_new(w, in, -1, ASYNC_COPY);
   op->copy.mask = mask;
@@ -36,7 +41,7 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) {
     op->copy.group[l] = w->cp_group[l];
     op->copy.dst[l] = shared_place(&dst, (int)l);
-    op->copy.src[l] = reads >> l & 1 ? src.host[l] : NULL;
+    op->copy.src[l] = reads >> l & 1 ? from[l] : NULL;
     op->copy.src_bytes[l] = size[l];
   }
   r = shadow_copy_issue(op);
