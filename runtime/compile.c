@@ -227,6 +227,9 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   Context *ctx = &p->ctx;
   const Options *o = job->options;
   PassOptions po = pass_options(job);
+  bool bisects = po.stop_after >= 0;
+  if (job->emit & TILE_EMIT_LAID_OUT && p->module->stage == STAGE_ALLOCATED && !o->passes)
+    return diag_error(ctx, (Span){0, 0}, "%s is at stage allocated, behind the one that --emit=laid-out prints", job->path);
   if (o->passes) {
     if (!passes_run_named(p->module, o->passes, &po)) return false;
     for (unsigned e = TILE_EMIT_TILE; e <= TILE_EMIT_ALLOCATED; e <<= 1)
@@ -237,11 +240,17 @@ static bool back_end(const CompileJob *job, tile_program *p) {
     if (job->emit & TILE_EMIT_LAID_OUT) po.after_pass = keep_laid_out, po.user = &laid_out;
     bool stop_there = !(job->emit & (TILE_EMIT_ALLOCATED | EMIT_BACK_END));
     if (!passes_run(p->module, stop_there ? STAGE_LAID_OUT : STAGE_ALLOCATED, &po)) return false;
-    if (job->emit & TILE_EMIT_LAID_OUT) set_output(p, TILE_EMIT_LAID_OUT, buf_str(&laid_out.text), laid_out.text.size);
+    if (laid_out.text.size) set_output(p, TILE_EMIT_LAID_OUT, buf_str(&laid_out.text), laid_out.text.size);
+    else if (job->emit & TILE_EMIT_LAID_OUT && bisects) emit_module(p, TILE_EMIT_LAID_OUT);   // where it was stopped
     if (stop_there) return true;
     if (job->emit & TILE_EMIT_ALLOCATED) emit_module(p, TILE_EMIT_ALLOCATED);
   }
   if (!(job->emit & EMIT_BACK_END)) return true;
+  if (p->module->stage != STAGE_ALLOCATED) {
+    diag_error(ctx, (Span){0, 0}, "the passes that ran do not bring the module to stage allocated, which code is made from");
+    diag_note(ctx, (Span){0, 0}, "--emit=allocated shows how far it came");
+    return false;
+  }
   ctx->current_pass = "codegen";
   ctx->current_op = NULL;
   CodegenOptions co = {o->line_info, (uint32_t)o->ptx_version, (uint32_t)o->opt_level};
@@ -258,6 +267,7 @@ static bool back_end(const CompileJob *job, tile_program *p) {
 // ---- the whole way ----
 
 static bool read_ir(const CompileJob *job, tile_program *p) {
+  if (job->emit & TILE_EMIT_AST) return diag_error(&p->ctx, (Span){0, 0}, "%s is IR; only a source file has a syntax tree", job->path);
   const SourceFile *file = source_add(&p->ctx, job->path, job->text, job->size);
   if (!file || !(p->module = ir_parse(&p->ctx, file)) || !ir_verify(p->module)) return false;
   if (job->options->arch) p->module->target = p->target;

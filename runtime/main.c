@@ -27,12 +27,9 @@ static int compile_main(const Options *o) {
   return cli_finish(status, error, o);
 }
 
-int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
-  Arena arena;
-  arena_init(&arena);
+static int command_main(Arena *arena, int argc, char **argv) {
   Options options;
-  options_init(&options, &arena);
+  options_init(&options, arena);
   static const struct { const char *name; Command command; } commands[] = {{"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
   Command command = COMMAND_COMPILE;
   for (uint32_t i = 0; argc > 1 && i < countof(commands); i++)
@@ -40,13 +37,26 @@ int main(int argc, char **argv) {
   int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
   tile_error *error = NULL;
   int exit_status;
-  if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, &arena, argc - 2, (const char *const *)argv + 2);
-  else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(&arena);
+  if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, arena, argc - 2, (const char *const *)argv + 2);
+  else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
-    exit_status = options.commands ? commands_main(&options) : command == COMMAND_TUNE ? tune_main(&options, &arena) : command == COMMAND_RUN ? run_main(&options, &arena)
-                  : command == COMMAND_PACK ? pack_main(&options, &arena) : compile_main(&options);
+    exit_status = options.commands ? commands_main(&options) : command == COMMAND_TUNE ? tune_main(&options, arena) : command == COMMAND_RUN ? run_main(&options, arena)
+                  : command == COMMAND_PACK ? pack_main(&options, arena) : compile_main(&options);
+  return exit_status;
+}
+
+int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
+  jmp_buf on_empty, *const empty = &on_empty;
+  Arena arena;
+  arena_init_with(&arena, (ArenaMemory){0}, &empty);
+  if (setjmp(on_empty)) {
+    fputs("tilec: error: out of memory\n", stderr);
+    return TILE_ERROR_RUN;
+  }
+  int exit_status = command_main(&arena, argc, argv);
   arena_free(&arena);
   return exit_status;
 }

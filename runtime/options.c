@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/codegen.h"
+#include "passes/pass.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
 
@@ -221,6 +223,26 @@ static bool parse_list(Options *o, Command command, int argc, const char *const 
   return true;
 }
 
+// A comma-separated list of passes.
+static bool check_passes(const Options *o, const char *option, const char *list, tile_error **error) {
+  const char *names[64];
+  uint32_t count = 0;
+  while (count < countof(names) && passes_list(count, NULL)) names[count] = passes_list(count, NULL), count++;
+  for (const char *s = list; s && *s;) {
+    size_t len = strcspn(s, ",");
+    const char *name = arena_strndup(o->arena, s, len);
+    uint32_t i = 0;
+    while (i < count && strcmp(names[i], name)) i++;
+    if (len && i == count) {
+      const char *near = nearest_name(name, names, count);
+      return usage(error, arena_printf(o->arena, "--%s: there is no pass named '%s'; %s%s", option, name, near ? "did you mean " : "--list-passes lists them",
+                                       near ? near : ""));
+    }
+    s += len + (s[len] == ',');
+  }
+  return true;
+}
+
 // What a range cannot say.
 static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
@@ -232,6 +254,11 @@ static bool check_values(const Options *o, tile_error **error) {
     if (!eq || eq == o->defines.data[i])
       return usage(error, arena_printf(o->arena, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]));
   }
+  if (!check_passes(o, "passes", o->passes, error)) return false;
+  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error)) return false;
+  uint32_t ptx = (uint32_t)o->ptx_version;
+  if (ptx && !codegen_knows_ptx_version(ptx))
+    return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10));
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, arena_printf(o->arena, "--color takes auto, always or never, not '%s'", o->color));
   return true;

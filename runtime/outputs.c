@@ -10,8 +10,7 @@ static const char *suffix_of(const char *path) {
   return dot && (!slash || dot > slash) ? dot : path + strlen(path);
 }
 
-// --emit, else by the output's suffix, else PTX (IR when passes are named).
-unsigned outputs_choose(const Options *o, tile_error **error) {
+static unsigned choose(const Options *o, tile_error **error) {
   unsigned emits = 0;
   if (!o->emit) {
     const char *suffix = o->output && strcmp(o->output, "-") ? suffix_of(o->output) : "";
@@ -40,6 +39,15 @@ unsigned outputs_choose(const Options *o, tile_error **error) {
   return emits;
 }
 
+// --emit, else by the output's suffix, else PTX (IR when passes are named).
+unsigned outputs_choose(const Options *o, tile_error **error) {
+  unsigned emits = choose(o, error);
+  bool to_stdout = o->output ? !strcmp(o->output, "-") : !(emits & TILE_EMIT_CUBIN);
+  if (!emits || !o->depfile || o->depfile_name || !to_stdout) return emits;
+  error_set(error, TILE_ERROR_USAGE, "-MD without -o needs -MF");
+  return 0;
+}
+
 // Where output `bit` of `emits` goes.
 static const char *output_path(const Options *o, const char *input, unsigned emits, uint32_t bit) {
   bool is_binary = 1u << bit == TILE_EMIT_CUBIN;
@@ -66,7 +74,6 @@ static void put_make_name(Buf *b, const char *s) {
 
 tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error) {
   if (!o->depfile && !o->depfile_name) return TILE_OK;
-  if (!strcmp(target, "-") && !o->depfile_name) return error_set(error, TILE_ERROR_USAGE, "-MD without -o needs -MF");
   Buf b = buf_make(o->arena);
   put_make_name(&b, target);
   buf_putc(&b, ':');
