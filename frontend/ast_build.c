@@ -20,14 +20,18 @@ static void over_list(Node *n, const NodeList *list) {
   for (uint32_t i = 0; list && i < list->count; i++) over(n, list->data[i]);
 }
 
-// Every builder ends here. A node that would be too deep is dropped, once with a message.
-static Node *done(Parser *p, Node *n) {
-  if (n->depth <= AST_MAX_DEPTH) return n;
+void ast_too_deep(Parser *p, Span span) {
   if (!p->too_deep) {
-    diag_error(p->ctx, (Span){n->span.begin, n->span.begin + 1}, "nested too deeply");
+    diag_error(p->ctx, span, "nested too deeply");
     diag_note(p->ctx, (Span){0, 0}, "at most %d levels: split it up", AST_MAX_DEPTH);
   }
   p->too_deep = true;
+}
+
+// Every builder ends here. A node that would be too deep is dropped, once with a message.
+static Node *done(Parser *p, Node *n) {
+  if (n->depth <= AST_MAX_DEPTH) return n;
+  ast_too_deep(p, (Span){n->span.begin, n->span.begin + 1});
   return ast_node(p, NODE_ERROR, n->span);
 }
 
@@ -367,6 +371,45 @@ Node *ast_lambda(Parser *p, Span span, const NodeList *params, Node *body) {
   return done(p, n);
 }
 
+// `break`, `continue` and `return` where nothing is to be left. Functions and classes in the list have been through it. After
+// another error nothing is said: what begins the loop or function may be what could not be parsed.
+static void check_exits(Parser *p, const NodeList *list, bool in_function, bool in_loop) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    const Node *s = list->data[i];
+    switch (s->kind) {
+    case NODE_BREAK: case NODE_CONTINUE:
+      if (!in_loop && diag_error_count(p->ctx) == p->num_bad_exits) {
+        p->num_bad_exits++;
+        diag_error(p->ctx, s->span, "`%s` outside of a loop", s->kind == NODE_BREAK ? "break" : "continue");
+      }
+      break;
+    case NODE_RETURN:
+      if (!in_function && diag_error_count(p->ctx) == p->num_bad_exits) {
+        p->num_bad_exits++;
+        diag_error(p->ctx, s->span, "`return` outside of a function");
+      }
+      break;
+    case NODE_IF:
+      check_exits(p, &s->cond.body, in_function, in_loop);
+      check_exits(p, &s->cond.orelse, in_function, in_loop);
+      break;
+    case NODE_FOR: case NODE_WHILE:
+      check_exits(p, &s->loop.body, in_function, true);
+      check_exits(p, &s->loop.orelse, in_function, in_loop);
+      break;
+    case NODE_WITH: check_exits(p, &s->with.body, in_function, in_loop); break;
+    case NODE_TRY:
+      check_exits(p, &s->try_.body, in_function, in_loop);
+      check_exits(p, &s->try_.orelse, in_function, in_loop);
+      check_exits(p, &s->try_.finalbody, in_function, in_loop);
+      for (uint32_t k = 0; k < s->try_.handlers.count; k++)
+        if (s->try_.handlers.data[k]->kind != NODE_ERROR) check_exits(p, &s->try_.handlers.data[k]->handler.body, in_function, in_loop);
+      break;
+    default: break;
+    }
+  }
+}
+
 Node *ast_func(Parser *p, Span span, const char *name, Span name_span, const NodeList *params, Node *returns, const NodeList *body) {
   Node *n = ast_node(p, NODE_FUNCTION_DEF, span);
   n->func.name = name;
@@ -374,6 +417,7 @@ Node *ast_func(Parser *p, Span span, const char *name, Span name_span, const Nod
   n->func.params = resolve_params(p, params);
   n->func.returns = returns;
   n->func.body = list_of(body);
+  check_exits(p, &n->func.body, true, false);
   over_list(n, &n->func.params);
   over(n, returns);
   over_list(n, body);
@@ -386,6 +430,7 @@ Node *ast_class(Parser *p, Span span, const char *name, Span name_span, const No
   n->cls.name_span = name_span;
   split_arguments(p, args, &n->cls.bases, &n->cls.keywords);
   n->cls.body = list_of(body);
+  check_exits(p, &n->cls.body, false, false);
   over_list(n, args);
   over_list(n, body);
   return done(p, n);
@@ -594,6 +639,7 @@ Node *ast_module(Parser *p, const NodeList *body) {
   if (p->num_stray_as && !diag_error_count(p->ctx)) diag_error(p->ctx, p->stray_as, "'as' is not allowed in an expression");
   Node *n = ast_node(p, NODE_MODULE, (Span){p->file->base + p->begin, p->file->base + p->end});
   n->block = list_of(body);
+  check_exits(p, &n->block, false, false);
   over_list(n, body);
   return n;
 }

@@ -178,7 +178,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
     else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p.name);
   }
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional arguments, %u are given", shown, n, args->num_args);
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     diag_note(L->ctx, (Span){0, 0}, "its parameters: %s", row->params);
     return false;
   }
@@ -260,7 +260,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     *count = 1;
     return arg_int(L, c, i, out);
   }
-  if (t->tuple.count > max) return lower_error(L, c->spans[i], "`%s` has more than %u entries", param_name(L, c, i), max) != NULL;
+  if (t->tuple.count > max) return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) != NULL;
   for (uint32_t k = 0; k < t->tuple.count; k++) {
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
     lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i), c->row->name,

@@ -147,7 +147,7 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
     scope_set(L, scope, p->name, t, p->node ? p->node->span : span, p->is_constexpr ? VAR_CONSTEXPR : 0);
   }
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes %u positional arguments, %u are given", fn->name, fn->num_params, args->num_args);
+    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params, fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     ok = false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {

@@ -37,10 +37,16 @@ CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...
   return NULL;
 }
 
+static const char *describe_missing(Comptime *ct, const CtValue *missing) {
+  const char *name = missing->missing.name;
+  return missing->missing.is_construct ? arena_printf(&ct->ctx->arena, "%s is not supported at compile time", name)
+                                       : arena_printf(&ct->ctx->arena, "'%s' is not known at compile time", name);
+}
+
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
   CtError *e = new_error(ct, span, "NotImplementedError");
   e->missing = missing;
-  e->message = arena_printf(&ct->ctx->arena, "'%s' is not known at compile time", missing->missing.name);
+  e->message = describe_missing(ct, missing);
   return NULL;
 }
 
@@ -64,7 +70,9 @@ CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, .
 }
 
 CtValue *ct_unsupported(Comptime *ct, Span span, const char *what) {
-  return ct_fail_missing(ct, span, ct_missing(ct, what, "it is host code, which the compiler does not run", span));
+  CtValue *missing = ct_missing(ct, what, "compute it in the host program and pass it as a constexpr", span);
+  missing->missing.is_construct = true;
+  return ct_fail_missing(ct, span, missing);
 }
 
 static CtValue *fatal(Comptime *ct, Span span, const char *message) {
@@ -78,8 +86,8 @@ bool ct_step(Comptime *ct, Span span) {
   if (ct->error && ct->error->is_fatal) return false;
   if (ct->steps % STEPS_PER_POLL == 0) context_poll(ct->ctx);
   if (++ct->steps > ct->options.step_limit) {
-    fatal(ct, span, "evaluation at compile time does not come to an end");
-    ct->error->message = arena_printf(&ct->ctx->arena, "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);
+    ct_fail(ct, span, "RuntimeError", "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);
+    ct->error->is_fatal = true;
     return false;
   }
   if (ct->ctx->arena.total - ct->memory_base > MAX_MEMORY) return fatal(ct, span, "evaluation at compile time needs too much memory") != NULL;
@@ -97,8 +105,10 @@ bool ct_grow(Comptime *ct, size_t elements, Span span) {
 }
 
 bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span) {
-  diag_error(ct->ctx, span, "'%s' is not known at compile time", missing->missing.name);
-  diag_note(ct->ctx, missing->missing.span, "%s", missing->missing.why);
+  Span origin = missing->missing.span, none = {0, 0};
+  bool is_here = origin.begin == span.begin && origin.end == span.end;
+  diag_error(ct->ctx, span, "%s", describe_missing(ct, missing));
+  diag_note(ct->ctx, is_here ? none : origin, "%s", missing->missing.why);
   return false;
 }
 

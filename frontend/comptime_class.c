@@ -131,7 +131,7 @@ CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a) {
     if (!op_iterate(ct, cls, a->span, &members)) return NULL;
     for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
       if (members.data[i] == a->args[0] || ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0])) return members.data[i];
-    return ct_fail(ct, a->span, "ValueError", "no such member of %s", c->name);
+    return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name, a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }
   CtValue *v = instance_new(ct, c);
   CtValue *init = class_lookup(c, intern(ct->ctx, "__init__"));

@@ -211,7 +211,6 @@ static CtValue *eval_fstring(Comptime *ct, const Node *n, CtEnv *env) {
       buf_write(&b, part->str.data, part->str.size);
       continue;
     }
-    if (part->kind != NODE_FORMAT) return ct_unsupported(ct, part->span, "this f-string");
     CtValue *v = eval(ct, part->format.value, env), *spec = NULL;
     if (!v) return NULL;
     if (part->format.spec && !(spec = eval_fstring(ct, part->format.spec, env))) return NULL;
@@ -260,7 +259,7 @@ static CtValue *eval_named(Comptime *ct, const Node *n, CtEnv *env) {
 static CtValue *eval_pointer_type(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *v = eval(ct, n->unary.value, env);
   if (!v) return NULL;
-  if (v->kind != CT_DTYPE) return ct_fail(ct, n->span, "TypeError", "'*' needs a dtype, not '%s'", ct_kind_name(v));
+  if (v->kind != CT_DTYPE) return ct_fail(ct, n->span, "TypeError", "bad operand type for unary %s: '%s'", "*", ct_kind_name(v));
   return ct_dtype(ct->ctx, ct_type_pointer(ct->ctx, v->type, false));
 }
 
@@ -384,6 +383,6 @@ bool assign_target(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
       CtValue *v = eval(ct, target->pair.first, env), *index = v ? eval(ct, target->pair.second, env) : NULL;
       return index && op_store_subscript(ct, v, index, value, target->span);
     }
-    default: return ct_unsupported(ct, target->span, "this assignment") != NULL;
+    default: ice(ct->ctx, "assignment to %s", node_kind_name((NodeKind)target->kind));
   }
 }

@@ -32,6 +32,38 @@ static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, C
 
 // ---- imports ----
 
+// A folder without __init__: a module whose names are the modules imported from it.
+static CtValue *folder_module(Comptime *ct, const char *dotted) {
+  CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+  m->name = dotted;
+  m->env = env_new(ct, NULL, m);
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_MODULE;
+  v->module = m;
+  return v;
+}
+
+// import a.b.c binds a, whose attribute b has the attribute c, which is `last`. NULL after an error.
+static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, const CtEnv *env, Span span) {
+  CtValue *first = NULL, *parent = NULL;
+  for (const char *part = dotted, *end; part; part = *end ? end + 1 : NULL) {
+    end = part + strcspn(part, ".");
+    const char *name = intern_n(ct->ctx, part, (size_t)(end - part)), *path = intern_n(ct->ctx, dotted, (size_t)(end - dotted));
+    CtModule *into = parent && parent->kind == CT_MODULE ? parent->module : NULL;
+    CtValue *v = *end ? import_module(ct, path, 0, env->module, span) : last;
+    if (!v) return NULL;
+    if (v->kind == CT_MISSING) {
+      CtValue *old = !parent ? env_get_local(env, name) : into && into->env ? env_get_local(into->env, name) : NULL;
+      if (old && old->kind == CT_MODULE) v = old;
+      else if (last->kind == CT_MODULE) v = folder_module(ct, path);
+    }
+    if (into && into->env) env_set(ct->ctx, into->env, name, v);
+    if (!first) first = v;
+    parent = v;
+  }
+  return first;
+}
+
 static bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
@@ -39,12 +71,9 @@ static bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
     CtValue *m = import_module(ct, name, 0, env->module, a->span);
     if (!m) return false;
     if (dot && !a->alias.asname) {
-      // import a.b binds a; its attributes lead to b.
-      const char *top = intern_n(ct->ctx, name, (size_t)(dot - name));
-      CtValue *first = import_module(ct, top, 0, env->module, a->span);
+      CtValue *first = import_chain(ct, name, m, env, a->span);
       if (!first) return false;
-      if (first->kind == CT_MISSING && m->kind == CT_MODULE) first = m;
-      env_set(ct->ctx, env, top, first);
+      env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
     } else {
       env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
     }
@@ -160,9 +189,12 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
     for (uint32_t i = 0; i < n->try_.handlers.count; i++) {
       const Node *h = n->try_.handlers.data[i];
       if (!handler_matches(ct, e, h->handler.type, env)) continue;
+      const CtError *outer = ct->handled;
       ct->error = NULL;
+      ct->handled = e;
       if (h->handler.name) env_set(ct->ctx, env, h->handler.name, exception_value(ct, e));
       flow = exec_block(ct, &h->handler.body, env);
+      ct->handled = outer;
       break;
     }
   }
@@ -177,7 +209,12 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
 
 static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
   if (!n->pair.first) {
-    ct_fail(ct, n->span, "RuntimeError", "an exception is raised again");
+    if (ct->handled) {
+      ct->error = arena_new(&ct->ctx->arena, CtError);
+      *ct->error = *ct->handled;
+    } else {
+      ct_fail(ct, n->span, "RuntimeError", "there is no exception to raise again");
+    }
     return FLOW_ERROR;
   }
   CtValue *v = eval(ct, n->pair.first, env);

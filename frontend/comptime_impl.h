@@ -33,6 +33,7 @@ struct Comptime {
   const char *stack_base;
   uint32_t depth, entries;     // calls in progress; public entries in progress
   CtError *error;
+  const CtError *handled;      // what the innermost `except` block in progress caught
   Frame *frame;
   struct { CtModule **data; uint32_t count, capacity; } modules;
   struct { const SourceFile **data; uint32_t count, capacity; } files;

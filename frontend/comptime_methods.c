@@ -21,7 +21,7 @@ const char *find_text(const char *s, size_t n, const char *part, size_t m) {
 
 static CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max) {
   if (a->num_args >= min && a->num_args <= max) return ct_none(ct->ctx);
-  return ct_fail(ct, a->span, "TypeError", "expected %u%s arguments, got %u", min, max > min ? " or more" : "", a->num_args);
+  return ct_fail(ct, a->span, "TypeError", "expected %u%s argument%s, got %u", min, max > min ? " or more" : "", min == 1 ? "" : "s", a->num_args);
 }
 
 static CtValue *text_arg(Comptime *ct, const CallArgs *a, uint32_t i) {
@@ -517,7 +517,7 @@ static CtValue *instance_asdict(Comptime *ct, CtValue *self, const CallArgs *a) 
 static CtValue *config_all_kwargs(Comptime *ct, CtValue *self, const CallArgs *a) {
   static const char *const options[] = {"num_warps", "num_ctas", "num_stages", "maxnreg"};
   CtValue *kwargs = instance_get(self->instance, intern(ct->ctx, "kwargs")), *d = ct_dict(ct->ctx);
-  if (!kwargs || kwargs->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "not a Config");
+  if (!kwargs || kwargs->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "the kwargs of a Config are no dictionary");
   for (uint32_t i = 0; i < kwargs->dict->count; i++) dict_set(ct->ctx, d->dict, kwargs->dict->entries[i].key, kwargs->dict->entries[i].value);
   for (size_t i = 0; i < countof(options); i++) {
     CtValue *v = instance_get(self->instance, intern(ct->ctx, options[i]));
@@ -568,5 +568,5 @@ CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallAr
   if (fn) return fn(ct, self, a);
   if (self->kind == CT_DTYPE && dtype_named_test(name, &k)) return ct_bool(ct->ctx, is_kind(self, k));
   if (self->kind == CT_MISSING) return ct_missing_from(ct, self, "%s.%s(...)", self->missing.name, name);
-  return ct_fail(ct, a->span, "AttributeError", "'%s' has no method '%s'", ct_kind_name(self), name);
+  ice(ct->ctx, "method %s of %s is bound, and there is none", name, ct_kind_name(self));
 }

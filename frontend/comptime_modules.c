@@ -606,7 +606,7 @@ static CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a) {
     cls->name = intern(ct->ctx, arena_printf(&ct->ctx->arena, "gl.%s", last));
     CtValue *v = instance_new(ct, cls);
     for (uint32_t k = 0; k < a->num_args; k++) {
-      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes fewer arguments", last);
+      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
       env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
     }
     for (uint32_t k = 0; k < a->num_kwargs; k++) env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));

@@ -11,8 +11,11 @@ static double float_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : (
 
 static CtValue *too_big(Comptime *ct, Span span) { return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits"); }
 
+// A library's name that the evaluator does not know is a builtin too: its name says more than its kind.
+static const char *operand_name(const CtValue *v) { return v->kind == CT_BUILTIN ? v->builtin.name : ct_kind_name(v); }
+
 static CtValue *bad_operands(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b, Span span) {
-  return ct_fail(ct, span, "TypeError", "unsupported operand types for %s: '%s' and '%s'", pyop_text(op), ct_kind_name(a), ct_kind_name(b));
+  return ct_fail(ct, span, "TypeError", "unsupported operand types for %s: '%s' and '%s'", pyop_text(op), operand_name(a), operand_name(b));
 }
 
 static CtValue *divided_by_zero(Comptime *ct, Span span) { return ct_fail(ct, span, "ZeroDivisionError", "division by zero"); }

@@ -257,7 +257,11 @@ static CtValue *const_slice(Lower *L, const Node *s) {
     *to[i] = ct_none(L->ctx);
     if (!parts[i]) continue;
     Term *t = lower_expr(L, parts[i]);
-    if (!t || !(*to[i] = term_to_ct(L, t))) return NULL;
+    if (!t) return NULL;
+    if (!(*to[i] = term_to_ct(L, t))) {
+      lower_error(L, parts[i]->span, "a constant is indexed by constants only");
+      return NULL;
+    }
   }
   return v;
 }
@@ -288,13 +292,12 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
     }
     CtValue *i;
     if (index->kind == NODE_SLICE) {
-      i = const_slice(L, index);
+      if (!(i = const_slice(L, index))) return NULL;
     } else {
       Term *t = lower_expr(L, index);
       if (!t) return NULL;
-      i = term_to_ct(L, t);
+      if (!(i = term_to_ct(L, t))) return lower_error(L, index->span, "a constant is indexed by constants only");
     }
-    if (!i) return lower_error(L, index->span, "a constant is indexed by constants only");
     CtValue *r = comptime_subscript(L->ct, base->ct, i, span);
     return r ? term_const(L, r) : NULL;
   }
@@ -303,7 +306,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
 
 // ---- boolean operators, comparisons ----
 static Term *lower_bool_op(Lower *L, const Node *e) {
-  bool is_and = e->op == PYOP_BOOL_AND;
+  bool is_and = e->op == PYOP_BOOL_AND, warned = false;
   Term *left = NULL, *last = NULL;
   Span left_span = e->span;
   for (uint32_t i = 0; i < e->boolop.values.count; i++) {
@@ -321,8 +324,10 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
       diag_note(L->ctx, (Span){0, 0}, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
       return NULL;
     }
-    if (ct_rank(term_t(t)))
-      diag_warning(L->ctx, n->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op), is_and ? "&" : "|");
+    if (ct_rank(term_t(t)) && !warned) {
+      warned = true;
+      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op), is_and ? "&" : "|");
+    }
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;
   }
@@ -553,6 +558,7 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
     diag_note(L->ctx, (Span){0, 0}, "define a function at module level with @triton.jit");
     return NULL;
   case NODE_ELLIPSIS: return lower_error(L, e->span, "`...` is not supported in kernels");
+  case NODE_IMAG: return lower_error(L, e->span, "kernels have no complex numbers");
   default: return lower_error(L, e->span, "this expression (%s) is not supported in kernels", node_kind_name((NodeKind)e->kind));
   }
 }

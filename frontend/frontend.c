@@ -52,7 +52,7 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   const CtValue *v = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name));
   if (v && v->kind == CT_FUNCTION && v->fn->role == FN_JIT && v->fn->def)
     diag_note(fe->ctx, v->fn->def->func.name_span, "`%s` %s", name,
-              v->fn->is_kernel ? "comes from another file" : "is a function for kernels to call: it returns a value, or others are marked @kernel");
+              source_locate(fe->ctx, v->fn->def->span.begin).file != f ? "comes from another file" : "is a function for kernels to call: it returns a value, or others are marked @kernel");
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
@@ -84,6 +84,11 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
   if (types.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types), kernel->name);
     diag_note(fe->ctx, (Span){0, 0}, "give the types with --signature \"%s\", or annotate the parameters: `x: \"*fp32\"`", buf_str(&signature));
+    for (uint32_t i = 0; i < kernel->num_params; i++) {
+      const CtParam *p = &kernel->params[i];
+      if (specs[i].kind == SPEC_OPEN && !p->is_constexpr && !p->is_const && p->node->param.annotation)
+        diag_note(fe->ctx, p->node->param.annotation->span, "this annotation of `%s` is no type of a kernel's parameter", p->name);
+    }
   }
   if (values.size) {
     diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known", buf_str(&values), kernel->name);
@@ -154,7 +159,7 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
       return NULL;
     }
     if (cls->num_fields != s->num_items) {
-      diag_error(L->ctx, span, "parameter `%s`: `%s` has %u fields, %u are given", name, s->class_name, cls->num_fields, s->num_items);
+      diag_error(L->ctx, span, "parameter `%s`: `%s` has %u fields, not %u", name, s->class_name, cls->num_fields, s->num_items);
       return NULL;
     }
   }
@@ -218,11 +223,10 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
 }
 
 // ---- lowering ----
-static bool check_options(Frontend *fe, const LaunchOptions *o) {
-  Span none = {0, 0};
-  if (!is_pow2_u64(o->num_warps) || o->num_warps > 32) return diag_error(fe->ctx, none, "num_warps must be a power of two up to 32, not %u", o->num_warps);
-  if (!is_pow2_u64(o->num_ctas) || o->num_ctas > 16) return diag_error(fe->ctx, none, "num_ctas must be a power of two up to 16, not %u", o->num_ctas);
-  if (o->num_ctas > 1 && !fe->target->has_cluster) return diag_error(fe->ctx, none, "num_ctas above 1 needs sm_90 or later, this is %s", fe->target->name);
+static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
+  if (!is_pow2_u64(o->num_warps) || o->num_warps > 32) return diag_error(fe->ctx, at, "num_warps must be a power of two up to 32, not %u", o->num_warps);
+  if (!is_pow2_u64(o->num_ctas) || o->num_ctas > 16) return diag_error(fe->ctx, at, "num_ctas must be a power of two up to 16, not %u", o->num_ctas);
+  if (o->num_ctas > 1 && !fe->target->has_cluster) return diag_error(fe->ctx, at, "num_ctas above 1 needs sm_90 or later, this is %s", fe->target->name);
   return true;
 }
 
@@ -256,7 +260,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
-  if (!check_options(fe, launch)) return NULL;
+  if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster: a second block would do all of it again, atomics included.
   if (launch->num_ctas > 1) {
     diag_warning(fe->ctx, kernel->def->func.name_span, "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);

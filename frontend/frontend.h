@@ -74,10 +74,10 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel);
 uint32_t frontend_param_index(const CtFunction *kernel, const char *name);       // num_params when there is none
 // `--signature`: all parameters in order; trailing constexprs may be left to -D or defaults. False after diagnostics.
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
-// `-D NAME=EXPR`. NAME must be a parameter of the kernel. False after a diagnostic.
+// `-D NAME=EXPR`, which has its `=`. NAME must be a parameter of the kernel. False after a diagnostic.
 bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
 bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin);
-// `type` with its hint ("*fp32:16", "i32:1") for one parameter.
+// `type` with its hint ("*fp32:16", "i32:1") for one parameter, which is no constexpr.
 bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin);
 // A tuple's item: as frontend_set_type, into *out. False after a diagnostic.
 bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin, ParamSpec *out);

@@ -636,8 +636,7 @@ opt_test
 
 static void tile_error(Span *span, Parser *p, const char *message) {
   (void)message;   // only the parser's stack running out comes here; syntax errors go to yyreport_syntax_error
-  if (!p->too_deep) diag_error(p->ctx, *span, "nested too deeply");
-  p->too_deep = true;
+  ast_too_deep(p, *span);
 }
 
 static bool is_compound_keyword(int kind) {

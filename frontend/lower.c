@@ -226,10 +226,10 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
     return;
   }
   case NODE_SUBSCRIPT:
-    lower_error(L, target->span, "elements cannot be assigned in a kernel: tensors are values");
+    lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
     diag_note(L->ctx, (Span){0, 0}, "choose per element with tl.where(…), or write to memory with tl.store(…)");
     return;
-  default: lower_error(L, target->span, "cannot assign to this");
+  default: ice(L->ctx, "assignment to %s", node_kind_name((NodeKind)target->kind));
   }
 }
 
@@ -280,7 +280,7 @@ static void lower_assert_stmt(Lower *L, const Node *s) {
   if (fn) lower_call_positional(L, fn, args, 2, s->span);
 }
 
-static const char *unsupported_statement(const Node *s, const char **hint) {
+static const char *unsupported_statement(Lower *L, const Node *s, const char **hint) {
   *hint = NULL;
   switch (s->kind) {
   case NODE_FUNCTION_DEF: *hint = "define it at module level with @triton.jit"; return "a function cannot be defined inside a kernel";
@@ -289,7 +289,7 @@ static const char *unsupported_statement(const Node *s, const char **hint) {
   case NODE_GLOBAL: case NODE_NONLOCAL: return "kernels cannot change globals";
   case NODE_TRY: return "kernels have no exceptions";
   case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
-  default: return NULL;
+  default: ice(L->ctx, "statement %s in a kernel", node_kind_name((NodeKind)s->kind));
   }
 }
 
@@ -353,11 +353,12 @@ static void lower_stmt(Lower *L, const Node *s) {
   case NODE_DELETE:
     for (uint32_t i = 0; i < s->list.count; i++)
       if (s->list.data[i]->kind == NODE_NAME) scope_remove(scope, s->list.data[i]->name.id);
+      else lower_error(L, s->list.data[i]->span, "only names can be deleted in a kernel: values do not change");
     return;
   case NODE_ERROR: return;
   default: {
-    const char *hint, *text = unsupported_statement(s, &hint);
-    lower_error(L, s->span, "%s", text ? text : "this statement is not supported in kernels");
+    const char *hint, *text = unsupported_statement(L, s, &hint);
+    lower_error(L, s->span, "%s", text);
     if (hint) diag_note(L->ctx, (Span){0, 0}, "%s", hint);
   }
   }

@@ -25,7 +25,7 @@ static Node *run(Context *ctx, const SourceFile *file, uint32_t begin, uint32_t 
   tile_raw__delete_buffer(buffer, scanner);
   tile_raw_lex_destroy(scanner);
   if (status == 0 && p->result && (is_module || diag_error_count(ctx) == errors)) return p->result;
-  if (diag_error_count(ctx) == errors) diag_error(ctx, (Span){file->base + begin, file->base + begin}, "cannot be parsed");
+  if (diag_error_count(ctx) == errors) ice(ctx, "%s is refused without an error", file->path);
   return NULL;
 }
 

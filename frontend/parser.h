@@ -44,6 +44,7 @@ typedef struct {
   bool too_deep;                     // nesting has been reported
   Span stray_as;                     // the last `as` inside parentheses that no `with` has claimed
   uint32_t num_stray_as;
+  uint32_t num_bad_exits;      // reported by ast_build: `break` outside of a loop and the like
   Node *result;
 } Parser;
 
@@ -120,5 +121,6 @@ Node *ast_case(Parser *p, Span span, Node *pattern, Node *guard, const NodeList 
 Node *ast_error_line(Parser *p, Span span);
 void ast_unexpected_indent(Parser *p, Span span);
 Node *ast_module(Parser *p, const NodeList *body);
+void ast_too_deep(Parser *p, Span span);   // says so once
 
 #endif

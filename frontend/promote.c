@@ -280,8 +280,8 @@ static Term *float_binary(Lower *L, Opcode oc, Term *a, Term *b) {
   return lower_cast(L, binary_op(L, oc, a, b), t, DOWNCAST_DEFAULT, none);
 }
 
+// ptr moved by off, which promotion has seen to be integers.
 static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span span) {
-  if (!ct_is_int(term_t(off))) return lower_error(L, span, "a pointer moves by integers, not by %s", term_describe(L, off));
   if (negate) {
     if (ct_is_bool(term_t(off)) || (!ct_is_signed(term_t(off)) && ct_bits(term_t(off)) < 64))
       off = lower_cast(L, off, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
@@ -480,7 +480,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     lower_error(L, span, "`@` is not an operator of tensors");
     diag_note(L->ctx, (Span){0, 0}, "call tl.dot(a, b)");
     return NULL;
-  default: return lower_error(L, span, "`%s` does not work on run-time values", pyop_text(op));
+  default: ice(L->ctx, "operator %s between values", pyop_text(op));
   }
 }
 

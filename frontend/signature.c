@@ -94,8 +94,6 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
 
 bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin) {
   ParamSpec s;
-  if (kernel->params[index].is_constexpr)
-    return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is a constexpr: it takes a value, not the type %s", kernel->params[index].name, kernel->name, type);
   if (!type_spec(fe, kernel, index, type, origin, &s)) return false;
   s.padding = specs[index].padding;
   return set_spec(fe, kernel, specs, index, s);
@@ -152,10 +150,6 @@ static CtValue *eval_value(Frontend *fe, const char *what, const char *text) {
 
 bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
   const char *eq = strchr(text, '=');
-  if (!eq || eq == text) {
-    diag_error(fe->ctx, (Span){0, 0}, "-D %s: a definition has the form NAME=VALUE", text);
-    return false;
-  }
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
   if (frontend_param_index(kernel, name) == kernel->num_params) return frontend_set_constexpr(fe, kernel, specs, name, ct_none(fe->ctx), "-D");
   CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "-D %s", name), trim(fe->ctx, eq + 1, strlen(eq + 1)));

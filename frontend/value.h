@@ -99,7 +99,7 @@ struct CtValue {
     CtClass *cls;
     CtInstance *instance;
     CtValue *inner;                                                      // CONSTEXPR
-    struct { const char *name, *why; Span span; } missing;
+    struct { const char *name, *why; Span span; bool is_construct; } missing;   // is_construct: name describes code, and is no name
   };
 };
 

@@ -64,8 +64,8 @@ static tile_status download(Session *s, RunBuffer *b, HostTensor *to, tile_error
   for (uint64_t i = 0; i < guard; i++) {
     bool before = staging[guard - 1 - i] != GUARD_BYTE, after = staging[guard + bytes + i] != GUARD_BYTE;
     if (before || after)
-      return error_set(error, TILE_ERROR_RUN, "the kernel wrote %llu byte%s %s the buffer %s", (unsigned long long)(before ? i + 1 : i), before && i == 0 ? "" : "s",
-                       before ? "before" : "past the end of", b->name);
+      return error_set(error, TILE_ERROR_RUN, "the kernel wrote outside of the buffer %s of %llu bytes, at byte %lld", b->name, (unsigned long long)bytes,
+                       before ? -1 - (long long)i : (long long)(bytes + i));
   }
   return TILE_OK;
 }

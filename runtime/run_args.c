@@ -230,7 +230,7 @@ static bool resolve_desc(Scope *s, RunArg *a) {
   const char *what = arena_printf(&s->ctx->arena, "descriptor %s", a->name);
   a->tensor.rank = rank;
   if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) || (spec->strides.count && spec->strides.count != rank))
-    return usage(s, "%s: its block has %u axes, so must its shape and strides (the buffer has %u)", what, rank, t->rank);
+    return usage(s, "%s: its block has rank %u, so must its shape and strides (the buffer has rank %u)", what, rank, t->rank);
   for (uint32_t i = 0; i < rank; i++) {
     if (!eval_int(s, what, spec->block.data[i], 1, &a->block[i])) return false;
     a->tensor.shape[i] = spec->shape.count ? 0 : t->shape[i];

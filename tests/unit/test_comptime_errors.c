@@ -2,6 +2,10 @@
 #include "frontend/comptime.h"
 #include "tests/unit/unit.h"
 
+#define NEST1(x) "-(-(-(-(-(-(-(-(" x "))))))))"
+#define NEST2(x) NEST1(NEST1(NEST1(NEST1(x))))
+#define NEST(x) NEST2(NEST2(NEST2(NEST2(x))))
+
 // What the expressions name.
 static const char *const prelude =
     "import triton\n"
@@ -18,7 +22,10 @@ static const char *const prelude =
     "  b: int\n"
     "class Color(enum.Enum):\n"
     "  RED = 1\n"
-    "class Empty: pass\n";
+    "class Empty: pass\n"
+    "config = triton.Config({})\n"
+    "config.kwargs = 3\n"
+    "def climb(n): return " NEST("climb(n + 1)") "\n";
 
 static const struct { const char *expression, *error; } cases[] = {
     {"abs(1, 2, 3)", "wrong number of arguments: 3"},
@@ -120,6 +127,11 @@ static const struct { const char *expression, *error; } cases[] = {
     {"itertools.product(3)", "'int' cannot be iterated over"},
     {"operator.add(1)", "wrong arguments"},
     {"(lambda x: x)()", "<lambda>() needs a value for 'x'"},
+    {"triton.heuristics({}, 1)", "heuristics() takes at most 1 arguments, not 2"},
+    {"config.all_kwargs()", "the kwargs of a Config are no dictionary"},
+    {"'a'.replace('b')", "an argument is missing"},
+    {"f(0)()", "'int' cannot be called"},
+    {"climb(0)", "recursion too deep"},
     {"print(nosuch)", "name 'nosuch' is not defined"},
 };
 

@@ -186,7 +186,7 @@ static void refused(void **state) {
   TUPLE(pure, NULL, tile_arg_float(2));
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){untyped, by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'arrays' is a pointer without a type");
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){missing, by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_USAGE, "'arrays' is a tuple with an item that is missing");
-  REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, short_by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_PROGRAM, "`Line` has 2 fields, 1 are given");
+  REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, short_by, tile_arg_int(9), out}, 4, &error), TILE_ERROR_PROGRAM, "`Line` has 2 fields, not 1");
   REFUSED(tile_jit_launch(k, NULL, (const tile_arg[]){arrays, strange, tile_arg_int(9), out}, 4, &error), TILE_ERROR_PROGRAM, "Curve");
   TUPLE(one, NULL, tile_arg_int(1));
   TUPLE(by_one, "Line", tile_arg_float(2), one);
