@@ -170,6 +170,25 @@ static void choose_issuer(Pipe *p) {
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
 
+static bool only_reads_tiles(const Op *op) {
+  switch (op->opcode) {
+    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_BUFFER_TRANS: case OP_BUFFER_SLICE: case OP_CONSTANT: case OP_LOAD: case OP_DESC_LOAD: return true;
+    default: return false;
+  }
+}
+
+// Tiles that are read into registers one straight after the other, as the operands of mma are, are waited for together: a barrier
+// between them would hold the first ones' registers longer than the machine's scheduler needs to.
+static void join_waits(Pipe *p) {
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    AsyncLoad *a = &p->loads.data[i];
+    if (a->consumer->opcode != OP_LOCAL_LOAD) continue;
+    for (Op *op = a->consumer->prev; op && only_reads_tiles(op); op = op->prev)
+      for (uint32_t k = 0; k < p->loads.count; k++)
+        if (p->loads.data[k].consumer == op && p->loads.data[k].tma == a->tma && op->opcode == OP_LOCAL_LOAD) a->consumer = op;
+  }
+}
+
 static void group_loads(Pipe *p) {
   p->groups.count = p->num_copy_groups = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
@@ -196,6 +215,7 @@ bool pipe_choose_loads(Pipe *p, bool all_loads) {
   find_slices(p);
   find_outside(p);
   choose_issuer(p);
+  join_waits(p);
   group_loads(p);
   return p->loads.count > 0;
 }
