@@ -130,6 +130,7 @@ struct Func {
   // what was specialised away, for metadata: name = text
   const char **constexpr_names, **constexpr_values;
   uint32_t num_constexprs;
+  uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = the assembler's choice
 };
 
 struct Module {

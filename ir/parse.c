@@ -529,6 +529,17 @@ static bool parse_constexprs(Parser *p) {
   return true;
 }
 
+static bool parse_registers(Parser *p) {
+  int64_t n = 0;
+  if (!is_word(p, "registers")) return true;
+  next(p);
+  Span at = p->tok.span;
+  if (!expect(p, '=') || !parse_int(p, &n)) return false;
+  if (n < 24 || n > 248 || n % 8) return diag_error(p->ctx, at, "registers of a thread are 24 to 248 in steps of 8");
+  p->func->registers = (uint32_t)n;
+  return true;
+}
+
 static bool parse_func(Parser *p) {
   next(p);
   if (p->tok.kind != TOK_SYMBOL) return fail(p, "'@' and the function's name");
@@ -536,7 +547,7 @@ static bool parse_func(Parser *p) {
     if (strcmp(f->name, token_text(p)) == 0) return diag_error(p->ctx, p->tok.span, "@%s is already defined", f->name);
   p->func = func_new(p->module, token_text(p), p->tok.span);
   next(p);
-  bool ok = parse_params(p) && parse_constexprs(p) && parse_block(p, p->func->body);
+  bool ok = parse_params(p) && parse_constexprs(p) && parse_registers(p) && parse_block(p, p->func->body);
   leave_scope(p, 0);
   return ok;
 }

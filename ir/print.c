@@ -328,7 +328,9 @@ static void print_func(Printer *p, Func *f) {
     buf_printf(p->out, "%s%s = ", i ? ", " : " constexpr {", f->constexpr_names[i]);
     buf_quote(p->out, f->constexpr_values[i], strlen(f->constexpr_values[i]));
   }
-  buf_puts(p->out, f->num_constexprs ? "} {\n" : " {\n");
+  if (f->num_constexprs) buf_putc(p->out, '}');
+  if (f->registers) buf_printf(p->out, " registers = %u", f->registers);
+  buf_puts(p->out, " {\n");
   print_ops(p, f->body, 2);
   buf_puts(p->out, "}\n");
 }

@@ -128,6 +128,8 @@ static bool check_params(Verifier *v, const Func *f) {
     if (t->layout && t->layout->rank != t->rank) return diag_error(v->ctx, f->span, "parameter %u of @%s has a layout of another rank", i, f->name);
   }
   if (!f->body->last) return diag_error(v->ctx, f->span, "@%s has no return", f->name);
+  if (f->registers && (!v->m->target->has_wgmma || v->m->num_warps % WARPGROUP_WARPS))
+    return diag_error(v->ctx, f->span, "registers of @%s: only sm_90a fixes their number, for whole warpgroups", f->name);
   return v->ok = true;
 }
 

@@ -1,13 +1,14 @@
 // Register pressure at waits: see pressure.h.
 #include "passes/pressure.h"
 
-enum { SM_REGISTERS = 65536, SM_THREADS = 2048, MAX_REGISTERS = 255, OVERHEAD = 12, MAX_STREAMS = 4 };
+enum { OVERHEAD = 12, MAX_STREAMS = 4 };
 
 typedef struct {
   uint32_t next;
-  uint32_t last_wait;        // number of the last op that waits
+  uint32_t first_wait, last_wait;    // numbers of ops that wait; 0: none
   uint32_t most;
   uint32_t streams;          // words of loads behind the last wait, a vector each
+  uint32_t loads, late_loads;        // words of loads before the first wait, and behind the last
   bool complex;
 } Guess;
 
@@ -77,14 +78,19 @@ static void number(Op *op, void *user) {
   Guess *g = user;
   op->mark = ++g->next;
   if (waits(op)) g->last_wait = op->mark;
+  if (waits(op) && !g->first_wait) g->first_wait = op->mark;
   if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
 static void measure(Op *op, void *user) {
   Guess *g = user;
-  if (op->opcode == OP_LOAD && op->mark > g->last_wait && op->results[0].type->kind == TYPE_TENSOR) {
+  if (op->opcode == OP_LOAD) {
     uint32_t words = words_of(&op->results[0]);
-    g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
+    if (!g->first_wait || op->mark < g->first_wait) g->loads += words;
+    if (op->mark > g->last_wait) {
+      g->late_loads += words;
+      g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
+    }
   }
   if (!waits(op)) return;
   uint32_t held = held_behind(op), taken = 0;
@@ -95,20 +101,24 @@ static void measure(Op *op, void *user) {
   if (held > g->most) g->most = held;
 }
 
+// Much that is held also needs more addresses, predicates and room to compute in.
+static uint32_t overhead(uint32_t held) { return OVERHEAD + (held > 32 ? (held - 32) / 2 : 0); }
+
 Pressure pressure_of(const Module *m, Func *f) {
   Guess g = {0};
   block_walk(f->body, number, &g);
-  if (g.complex || !g.last_wait) return (Pressure){0};
+  if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
+  Pressure p = {.most = g.loads + overhead(g.loads)};
+  if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
-  // Much that is held also needs more addresses, predicates and room to compute in.
-  uint32_t overhead = OVERHEAD + (g.most > 32 ? (g.most - 32) / 2 : 0);
-  Pressure p = {.words = g.most + (g.streams < PRESSURE_VECTOR * MAX_STREAMS ? g.streams : PRESSURE_VECTOR * MAX_STREAMS) + overhead};
+  p.least = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR) + overhead(g.most);
+  p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
+  p.most = (uint32_t)max_i64(max_i64(p.most, p.words), g.most + g.late_loads + OVERHEAD);
   // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
   uint32_t limit = 0, enough = threads >= SM_THREADS / 4 ? UINT32_MAX : SM_THREADS / 2 / threads;
   for (uint32_t k = 1; k * threads <= SM_THREADS; k++) {
-    uint32_t registers = SM_REGISTERS / (k * threads) / 8 * 8;
-    if (registers > MAX_REGISTERS) registers = MAX_REGISTERS;
+    uint32_t registers = registers_for_blocks(k, threads);
     if (registers < p.words) break;
     p.blocks = k;
     if (k <= enough) limit = registers;

@@ -9,9 +9,19 @@ enum { PRESSURE_VECTOR = 4 };       // words of a load behind the last wait that
 
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to guess (dots)
+  uint32_t least;            // where loads behind the last wait come one after the other; 0: as words
+  uint32_t most;             // with as many loads in flight between two waits as there are; 0: too complex
   uint32_t blocks;           // that an SM's registers hold with so many
   uint32_t spare;            // more words that would still leave as many blocks, or enough of them
 } Pressure;
+
+enum { SM_REGISTERS = 65536, SM_THREADS = 2048, MAX_REGISTERS = 255 };
+
+// The most that each thread can have when so many blocks of so many threads share an SM.
+static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {
+  return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, MAX_REGISTERS);
+}
+
 // Writes op->mark.
 Pressure pressure_of(const Module *m, Func *f);
 

@@ -1,0 +1,130 @@
+// Fewer blocks per SM than registers would hold, where more only crowd memory. A block brings a stream of reads and one of writes;
+// beyond what keeps memory busy, each further stream costs locality. The assembler has no option for that: a thread is given more
+// registers than it needs instead (Func.registers, exact), which costs nothing else.
+//
+// How many, as measured on Hopper for kernels that read, compute little and write:
+//   - threads wait for no others: two blocks or 96 KB of reads on an SM;
+//   - a block reduces what it read: three blocks or 48 KB of reads, or 32 KB and beside them one block at each of its reductions.
+// One block too few costs ten times what one too many does. So numbers are rounded up, and whatever is not of that kind is left
+// alone: loops, shared buffers, atomics, exchange other than reductions, loaded addresses, narrow loads, more operations an
+// element, far fewer stores than loads, cooperative grids. The assembler must not spill: the guess of pressure.h leaves room.
+// The same fixes registers where the wanted number of blocks might just not fit: the assembler then makes do, with fewer loads at once.
+// In, out: LAID_OUT; sets Func.registers.
+#include "passes/pass.h"
+#include "passes/pressure.h"
+
+enum { KB = 1024, STREAM_BYTES = 96 * KB, ROW_BYTES = 48 * KB, LOADING_BYTES = 32 * KB };
+enum { MAX_EXACT = 248, VECTOR_BYTES = 16, STREAM_WORK = 2, ROW_WORK = 12 };
+enum { MARK_OWN = 1, MARK_LOADED = 2 };      // Op.mark: depends on which program it is; depends on what was loaded
+
+typedef struct {
+  bool other;                // something that the rule is not for
+  uint32_t waits;            // reductions
+  int64_t read, written;     // bytes: that a block reads of its own before it waits; that it writes
+  int64_t elements, work;    // so read; results of elementwise operations
+} Traffic;
+
+static int64_t numel_of(const Type *t) { return t->kind == TYPE_TENSOR ? type_numel(t) : 0; }
+static int64_t bytes_of(const Type *t) { return numel_of(t) * type_elem_bits(t) / 8; }
+
+static uint32_t marks_of(const Op *op, uint32_t first, uint32_t end) {
+  uint32_t marks = 0;
+  for (uint32_t i = first; i < end && i < op->num_operands; i++) {
+    const Value *v = op_operand(op, i);
+    if (v && v->def) marks |= v->def->mark;
+  }
+  return marks;
+}
+
+static void add_load(Traffic *t, Op *op) {
+  const Type *type = op->results[0].type;
+  if (op->mark & MARK_LOADED || op_int(op, ATTR_VOLATILE, 0)) t->other = true;
+  if (op->mark & MARK_OWN && numel_of(type) && !t->waits) {
+    if (op_int(op, ATTR_VECTOR, 1) * type_elem_bits(type) < VECTOR_BYTES * 8) t->other = true;
+    t->read += bytes_of(type);
+    t->elements += type_numel(type);
+  }
+  op->mark |= MARK_LOADED;
+}
+
+static void add_store(Traffic *t, const Op *op) {
+  if (marks_of(op, 0, 2) & MARK_LOADED) t->other = true;
+  if (marks_of(op, 0, 2) & MARK_OWN) t->written += bytes_of(op_operand(op, 2)->type);
+}
+
+static void scan_block(Traffic *t, const Block *b);
+
+// Of an if one branch runs: it counts as the heavier.
+static void add_if(Traffic *t, Op *op) {
+  Traffic before = *t;
+  for (uint32_t i = 0; i < op->num_blocks; i++) {
+    Traffic way = before;
+    scan_block(&way, op->blocks[i]);
+    t->other = t->other || way.other;
+    if (way.waits > t->waits) t->waits = way.waits;
+    t->read = max_i64(t->read, way.read);
+    t->written = max_i64(t->written, way.written);
+    t->elements = max_i64(t->elements, way.elements);
+    t->work = max_i64(t->work, way.work);
+    op->mark |= marks_of(op->blocks[i]->last, 0, UINT32_MAX);
+  }
+}
+
+static void scan_block(Traffic *t, const Block *b) {
+  for (Op *op = b->first; op; op = op->next) {
+    op->mark = op->opcode == OP_PROGRAM_ID ? MARK_OWN : marks_of(op, 0, UINT32_MAX);
+    switch (op->opcode) {
+      case OP_LOAD: add_load(t, op); break;
+      case OP_STORE: add_store(t, op); break;
+      case OP_IF: add_if(t, op); break;
+      case OP_REDUCE: t->waits++; break;
+      case OP_YIELD: case OP_RETURN: case OP_ASSUME: break;
+      case OP_SCAN: case OP_HISTOGRAM: case OP_GATHER: case OP_DOT: case OP_MMA: case OP_CONVERT_LAYOUT: t->other = true; break;
+      default:
+        if (!(op_info[op->opcode].traits & TRAIT_PURE)) t->other = true;
+        if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) t->work += numel_of(op->results[0].type);
+    }
+  }
+}
+
+static uint32_t ceil_div(int64_t a, int64_t b) { return (uint32_t)((a + b - 1) / b); }
+
+// 0: as many as will fit.
+static uint32_t wanted_blocks(const Traffic *t) {
+  if (t->other || !t->read || t->written * 4 < t->read) return 0;
+  if (t->work > t->elements * (t->waits ? ROW_WORK : STREAM_WORK)) return 0;
+  if (!t->waits) return (uint32_t)max_i64(2, ceil_div(STREAM_BYTES, t->read));
+  return (uint32_t)max_i64(max_i64(3, ceil_div(ROW_BYTES, t->read)), t->waits + ceil_div(LOADING_BYTES, t->read));
+}
+
+static uint32_t exact_registers(const Module *m, Func *f) {
+  uint32_t threads = m->num_warps * WARP_SIZE, all = SM_THREADS / threads;
+  Traffic t = {0};
+  scan_block(&t, f->body);
+  uint32_t blocks = wanted_blocks(&t);
+  if (!blocks) return 0;
+  Pressure pressure = pressure_of(m, f);
+  if (!pressure.most) return 0;
+  // The steps of 8 do not give every number of blocks: the next larger one then.
+  uint32_t registers = 0;
+  for (; blocks < all; blocks++) {
+    registers = (uint32_t)min_i64(registers_for_blocks(blocks, threads), MAX_EXACT);
+    if (SM_REGISTERS / (registers * threads) == blocks) break;
+  }
+  if (blocks < all) return registers < pressure.most ? 0 : registers;
+  // As many as there can be, and they might just not fit: it takes what it must then.
+  registers = registers_for_blocks(all, threads);
+  return pressure.blocks < all && registers >= pressure.least && pressure.least ? registers : 0;
+}
+
+bool pass_limit_blocks(PassCtx *p) {
+  const Module *m = p->module;
+  bool changed = false;
+  // setmaxnreg exists where wgmma does, and all warps of a warpgroup execute it.
+  if (!m->target->has_wgmma || m->num_warps % WARPGROUP_WARPS || m->num_ctas > 1 || m->maxnreg || m->cooperative || m->debug) return false;
+  for (Func *f = p->module->funcs; f; f = f->next) {
+    f->registers = exact_registers(m, f);
+    changed = changed || f->registers;
+  }
+  return changed;
+}
