@@ -203,11 +203,10 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
     diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
     return NULL;
   }
-  if (ct_is_kind(a, DT_INT8)) return ct_scalar(L, DT_INT32);
+  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return ct_scalar(L, DT_INT32);
   if (ct_is_int(a)) {
-    call_error(L, c, "`dot` of %s: of the integers only int8 is supported", ct_type_text(L->ctx, a));
-    diag_note(L->ctx, (Span){0, 0}, ct_is_kind(a, DT_UINT8) ? "subtract 128 and convert with .to(tl.int8), then add 128 times the sums of the other operand"
-                                                             : "convert both operands with .to(tl.int8) or to a floating-point type");
+    call_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
+    diag_note(L->ctx, (Span){0, 0}, "convert both operands with .to(tl.int8) or to a floating-point type");
     return NULL;
   }
   if (ct_is_kind(a, DT_FP64)) return a;
@@ -284,6 +283,7 @@ Term *tl_dot(Lower *L, Call *c) {
   const Type *result = v[2]->type;
   Op *op = build_op_typed(&L->b, OP_DOT, &result, 1, v, 3);
   op_set_int(L->ctx, op, ATTR_PRECISION, precision);
+  if (ct_is_kind(ct_scalar_of(ta), DT_UINT8)) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
   if (ct_is_fp8(ta)) {
     int64_t imprecise = 1 << 30;
     if (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise)) return NULL;

@@ -25,6 +25,7 @@ TYPES = {
     "bf16x6": ("fp32", "fp32", "fp32", "'bf16x6'", 16),
     "fp64": ("fp64", "fp64", "fp64", "None", 16),
     "int8": ("i8", "i8", "i32", "None", 32),
+    "uint8": ("u8", "u8", "i32", "None", 32),
     "e4m3": ("fp8e4nv", "fp8e4nv", "fp32", "None", 32),
     "e5m2": ("fp8e5", "fp8e5", "fp32", "None", 32),
     "e4m3_e5m2": ("fp8e4nv", "fp8e5", "fp32", "None", 32),
@@ -37,12 +38,14 @@ RTOL = {"tf32": 2e-3, "bf16x3": 1e-4, "fp16_acc": 2e-2, "e4m3_acc": 2e-2, "e4m3"
 
 
 def size_of(dtype):
-    return {"fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8, "i8": 1, "i32": 4, "fp8e4nv": 1, "fp8e5": 1}[dtype]
+    return {"fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8, "i8": 1, "u8": 1, "i32": 4, "fp8e4nv": 1, "fp8e5": 1}[dtype]
 
 
 def integers(dtype, seed, k):
     """Small enough that a sum over k is exact in every accumulator."""
     span = 2 if k > 64 else 3
+    if dtype == "u8":
+        return f"randint:{seed}:0:{span + 1}"
     return f"randint:{seed}:{-span}:{span + 1}"
 
 
@@ -54,7 +57,8 @@ class Case:
     def command(self, tilec, device, random):
         a, b, out, precision, _ = TYPES[self.name]
         k = self.bk * self.steps
-        fill = (lambda seed, t: f"randn:{seed}" if t != "i8" else f"randint:{seed}:-128:128") if random else (lambda seed, t: integers(t, seed, k))
+        whole = {"i8": "-128:128", "u8": "0:256"}
+        fill = (lambda seed, t: f"randint:{seed}:{whole[t]}" if t in whole else f"randn:{seed}") if random else (lambda seed, t: integers(t, seed, k))
         lead = f"{self.batch}," if self.batch else ""
         shape_b = f"{self.n},{k}" if self.transpose_b else f"{k},{self.n}"
         v = [tilec, "run", KERNELS, "-k", self.kernel, "--grid", "1", "-q", f"--device={device}", f"--arch={self.arch}", "--check",
