@@ -126,8 +126,13 @@ void emit_assert(Cg *c, Op *op) {
   cg_end_if(c, failed);
 }
 
-// The interpreter's; nothing runs on the device.
-void emit_breakpoint(Cg *c, Op *op) { (void)c, (void)op; }
+// The interpreter's; nothing runs on the device. Said once for each in the source, however often it was unrolled.
+void emit_breakpoint(Cg *c, Op *op) {
+  for (const Diag *d = c->ctx->diags; d; d = d->next)
+    if (d->level == DIAG_WARNING && d->span.begin == op->span.begin && d->span.end == op->span.end) return;
+  diag_warning(c->ctx, op->span, "breakpoint_if is ignored in compiled code");
+  diag_note(c->ctx, (Span){0, 0}, "`tilec run --device=interp` stops there");
+}
 
 void emit_assume(Cg *c, Op *op) {
   const CgValue *v = cg_get(op_operand(op, 0));

@@ -10,7 +10,7 @@ enum { MAX_BRACKETS = 200, MAX_INDENTS = 100, MAX_QUEUE = MAX_INDENTS + 8 };
 typedef struct { int kind; Span span; const char *name; PyOp op; } Token;   // name: of a NAME; op: of an augmented assignment
 typedef struct { uint32_t column, alt_column; bool is_match; } IndentLevel;
 
-typedef struct {
+typedef struct Parser {
   Context *ctx;
   const SourceFile *file;
   uint32_t begin, end;               // the part of the file's text that is parsed
@@ -45,6 +45,7 @@ typedef struct {
   Span stray_as;                     // the last `as` inside parentheses that no `with` has claimed
   uint32_t num_stray_as;
   uint32_t num_bad_exits;      // reported by ast_build: `break` outside of a loop and the like
+  struct Parser *embedded;           // for the expressions in this one's f-strings, one after the other
   Node *result;
 } Parser;
 

@@ -112,7 +112,9 @@ static void test_statements(void **state) {
           "class E(ValueError): pass\n"
           "try:\n  raise E('bad %d' % 3)\nexcept (TypeError, ValueError) as e:\n  u = str(e)\n"
           "for i in range(10):\n  if i == 5: break\nelse:\n  i = 99\n"
-          "n = 0\nwhile n < 5: n += 1\nelse: n = 50\n");
+          "n = 0\nwhile n < 5: n += 1\nelse: n = 50\n"
+          "todo = [1]\nfor x in todo:\n  if x < 5: todo.append(x + 1)\n"
+          "left = [1, 2, 3, 4]\nfor x in left: left.pop()\n");
   check_var(&w, "z", "[3, 4]");
   check_var(&w, "l", "[0, 8, 8, 5, 9]");
   check_var(&w, "d", "{'m': [2]}");
@@ -128,6 +130,8 @@ static void test_statements(void **state) {
   check_var(&w, "u", "'bad 3'");
   check_var(&w, "i", "5");
   check_var(&w, "n", "50");
+  check_var(&w, "todo", "[1, 2, 3, 4, 5]");
+  check_var(&w, "left", "[1, 2]");
   context_free(&w.ctx);
 }
 

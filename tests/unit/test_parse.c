@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "frontend/ast.h"
+#include "ir/buf.h"
 
 static Node *parse(Context *ctx, const char *text, size_t size) { return parse_module(ctx, source_add(ctx, "t.py", text, size)); }
 
@@ -202,6 +203,23 @@ static void test_deep(void **state) {
   check_deep("if a:", 5, "unexpected 'if'");
 }
 
+// An expression in an f-string costs its nodes, not a parser.
+static void test_many_fields(void **state) {
+  (void)state;
+  enum { FIELDS = 5000 };
+  Context ctx;
+  context_init(&ctx);
+  Buf b = buf_make(&ctx.arena);
+  buf_puts(&b, "x = f'");
+  for (int i = 0; i < FIELDS; i++) buf_puts(&b, "{1}");
+  buf_puts(&b, "'\n");
+  size_t before = ctx.arena.total;
+  parse(&ctx, buf_str(&b), b.size);
+  assert_int_equal(diag_error_count(&ctx), 0);
+  assert_true(ctx.arena.total - before < FIELDS * 2000);
+  context_free(&ctx);
+}
+
 static void test_indent_limit(void **state) {
   (void)state;
   char text[70000], *s = text;
@@ -217,6 +235,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_expressions), cmocka_unit_test(test_literals), cmocka_unit_test(test_statements), cmocka_unit_test(test_kernel_header),
       cmocka_unit_test(test_lines),       cmocka_unit_test(test_errors),   cmocka_unit_test(test_nul),        cmocka_unit_test(test_deep),
-      cmocka_unit_test(test_indent_limit)};
+      cmocka_unit_test(test_many_fields), cmocka_unit_test(test_indent_limit)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
