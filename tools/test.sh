@@ -27,8 +27,9 @@ guide() { python3 tests/guide/check.py "$seeds/triton_guide.md" "$seeds/matmul_t
 [ -f "$seeds/triton_guide.md" ] && step "guide's kernels, interpreter" guide
 if $tilec run examples/vector_add.tile -k add --grid 1 --device=sim --arg x=fp32[1]=ones --arg y=fp32[1]=ones --arg out=fp32[1]=zeros --arg n=1 >/dev/null 2>&1; then
   step "conformance, simulator" python3 tests/conformance/run.py $tilec --device=sim
-  step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --sim-seeds=3 --check" "${kernels[@]}"
+  step "run lines, simulator" tools/run_lines.sh $tilec -j "$(nproc)" -o "-q --device=sim --sim-seeds=3 --check --torture --verify-each" "${kernels[@]}"
 fi
+step "conformance, IR" python3 tests/conformance/run.py $tilec --round-trip=sm_80,sm_90a
 step "matrix products" tests/dots.py $tilec
 [ $preset = dev ] && devices= || devices="interp sim"   # Python does not load a library with a sanitizer inside
 for device in $devices; do

@@ -3,6 +3,7 @@
 
 usage: run.py [TILEC] [--device=interp|sim|gpu] [--arch=SM] [-j N] [-k WORD] [-v] [--list] [FILE…]
        run.py [TILEC] --assemble=SM,SM,… …    the first case of every kernel through ptxas instead (TILE_PTXAS, PATH, CUDA's folder)
+       run.py [TILEC] --round-trip=SM,SM,… …  … compiled instead, the IR verified, printed and read back after every pass
 
 TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases stand in the comments of the .tile files:
 
@@ -135,34 +136,40 @@ def attempt(case, tilec, device, extra):
         return [f"the case itself is wrong: {type(error).__name__}: {error}"]
 
 
+def compile_for(case, tilec, arch, options):
+    """Compiles the case, runs nothing; what went wrong, in at most six lines."""
+    words = [w for w in shlex.split(case.command) if not w.startswith("--arch=")]
+    made = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", *options], cwd=ROOT, capture_output=True)
+    return made.stderr.decode(errors="replace").splitlines()[:6] or [f"exit status {made.returncode}"] if made.returncode else []
+
+
 def assemble(case, tilec, ptxas, arch):
     with tempfile.TemporaryDirectory() as folder:
         ptx = os.path.join(folder, "k.ptx")
-        words = [w for w in shlex.split(case.command) if not w.startswith("--arch=")]
-        compiled = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", "-o", ptx], cwd=ROOT, capture_output=True)
-        if compiled.returncode:
-            return compiled.stderr.decode(errors="replace").splitlines()[:6]
+        problems = compile_for(case, tilec, arch, ["-o", ptx])
+        if problems:
+            return problems
         made = subprocess.run([ptxas, f"-arch={arch}", ptx, "-o", ptx + ".cubin"], capture_output=True)
         said = (made.stdout + made.stderr).decode(errors="replace")
         return said.splitlines()[:6] if made.returncode or re.search("C7[56][0-9][0-9]", said) else []
 
 
-def assemble_all(cases, tilec, archs, jobs):
-    ptxas = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
-    if not os.path.exists(ptxas):
-        print("assemble: ptxas is not here, nothing done")
-        return 0
+def round_trip(case, tilec, arch):
+    return compile_for(case, tilec, arch, ["--torture", "--verify-each", "--emit=allocated", "-o", os.devnull])
+
+
+def every_kernel(cases, archs, jobs, check, done):
     first = {}
     for c in cases:
         first.setdefault((c.path, c.title().split()[1]), c)
     todo = [(c, arch) for c in first.values() for arch in archs]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for (case, arch), problems in zip(todo, pool.map(lambda t: assemble(t[0], tilec, ptxas, t[1]), todo)):
+        for (case, arch), problems in zip(todo, pool.map(lambda t: check(*t), todo)):
             if problems:
                 failed += 1
                 print(f"FAIL {arch} {case.title()}\n" + "".join(f"    {p}\n" for p in problems), end="", flush=True)
-    print(f"conformance, assembled: {len(todo) - failed} of {len(todo)}")
+    print(f"conformance, {done}: {len(todo) - failed} of {len(todo)}")
     return 1 if failed else 0
 
 
@@ -266,7 +273,7 @@ def run_case(case, tilec, device, extra):
 
 
 def main(arguments):
-    tilec, device, jobs, word, verbose, listing, files, extra, archs = None, "interp", os.cpu_count() or 1, "", False, False, [], [], None
+    tilec, device, jobs, word, verbose, listing, files, extra, assembled, read_back = None, "interp", os.cpu_count() or 1, "", False, False, [], [], None, None
     words = iter(arguments)
     for a in words:
         if a.startswith("--device="):
@@ -280,7 +287,9 @@ def main(arguments):
         elif a.startswith("--arch="):
             extra.append(a)
         elif a.startswith("--assemble="):
-            archs = a.partition("=")[2].split(",")
+            assembled = a.partition("=")[2].split(",")
+        elif a.startswith("--round-trip="):
+            read_back = a.partition("=")[2].split(",")
         elif a == "--list":
             listing = True
         elif a.startswith("-"):
@@ -298,8 +307,15 @@ def main(arguments):
     if listing:
         print("\n".join(c.title() for c in cases))
         return 0
-    if archs:
-        return assemble_all([c for c in cases if c.status != 1], tilec, archs, jobs)
+    compiled = [c for c in cases if c.status != 1]
+    if read_back:
+        return every_kernel(compiled, read_back, jobs, lambda case, arch: round_trip(case, tilec, arch), "IR read back after every pass")
+    if assembled:
+        ptxas = os.environ.get("TILE_PTXAS") or shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
+        if not os.path.exists(ptxas):
+            print("assemble: ptxas is not here, nothing done")
+            return 0
+        return every_kernel(compiled, assembled, jobs, lambda case, arch: assemble(case, tilec, ptxas, arch), "assembled")
     failed, per_file = 0, {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for case, problems in zip(cases, pool.map(lambda c: attempt(c, tilec, device, extra), cases)):
