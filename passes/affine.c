@@ -1,3 +1,4 @@
+// Sums of products of scalars and indices: see affine.h.
 #include "passes/affine.h"
 
 void affine_constant(Affine *a, int64_t c) {
@@ -7,7 +8,7 @@ void affine_constant(Affine *a, int64_t c) {
 
 void affine_scalar(Affine *a, Value *v) {
   a->num_terms = 1;
-  a->terms[0] = (AffineTerm){.coef = 1, .num_scalars = 1, .scalars = {v}, .axis = AFFINE_NO_AXIS};
+  a->terms[0] = (AffineTerm){.coef = 1, .num_scalars = 1, .scalars = {v}, .wide = type_elem_bits(v->type) > 32, .axis = AFFINE_NO_AXIS};
 }
 
 bool affine_is_zero(const Affine *a) { return a->num_terms == 0; }
@@ -29,15 +30,19 @@ static bool same_factor(const AffineTerm *a, const AffineTerm *b) {
 }
 
 static bool add_term(Affine *a, const AffineTerm *t, int64_t factor) {
+  int64_t coef;
+  if (__builtin_mul_overflow(t->coef, factor, &coef)) return false;
   for (uint32_t i = 0; i < a->num_terms; i++) {
-    if (!same_factor(&a->terms[i], t)) continue;
-    a->terms[i].coef += t->coef * factor;
-    if (a->terms[i].coef == 0) a->terms[i] = a->terms[--a->num_terms];
+    AffineTerm *to = &a->terms[i];
+    if (!same_factor(to, t)) continue;
+    if (__builtin_add_overflow(to->coef, coef, &to->coef)) return false;
+    to->wide |= t->wide;
+    if (to->coef == 0) *to = a->terms[--a->num_terms];
     return true;
   }
   if (a->num_terms == AFFINE_MAX_TERMS) return false;
   a->terms[a->num_terms] = *t;
-  a->terms[a->num_terms++].coef *= factor;
+  a->terms[a->num_terms++].coef = coef;
   return true;
 }
 
@@ -55,7 +60,8 @@ bool affine_multiply(Affine *a, const Affine *b) {
       const AffineTerm *u = &b->terms[j];
       if (t.axis != AFFINE_NO_AXIS && u->axis != AFFINE_NO_AXIS) return false;
       if (t.num_scalars + u->num_scalars > AFFINE_MAX_SCALARS) return false;
-      t.coef *= u->coef;
+      if (__builtin_mul_overflow(t.coef, u->coef, &t.coef)) return false;
+      t.wide |= u->wide;
       for (uint32_t k = 0; k < u->num_scalars; k++) t.scalars[t.num_scalars++] = u->scalars[k];
       if (u->axis != AFFINE_NO_AXIS) {
         t.axis = u->axis;
@@ -78,6 +84,8 @@ bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, Affin
     if (j == quotient->num_scalars) return false;
     quotient->scalars[j] = quotient->scalars[--quotient->num_scalars];
   }
+  // One 32-bit number times a constant is what it was before the product.
+  if (quotient->num_scalars == 0 || (quotient->num_scalars == 1 && type_elem_bits(quotient->scalars[0]->type) <= 32)) quotient->wide = false;
   return true;
 }
 
@@ -101,7 +109,8 @@ static bool wrapped(Op *rem, Affine *out) {
   return false;
 }
 
-bool affine_of(Value *v, Affine *out) {
+// Shared subexpressions are looked at each time: `budget` is how many values may be.
+static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
   int64_t c;
   out->num_terms = 0;
   if (value_constant_int(v, &c)) {
@@ -109,11 +118,12 @@ bool affine_of(Value *v, Affine *out) {
     return true;
   }
   bool tensor = type_is_tensor(v->type);
-  if (!v->def) {
+  if (!v->def || *budget == 0) {
     if (tensor) return false;
     affine_scalar(out, v);
     return true;
   }
+  --*budget;
   Op *op = v->def;
   Affine rhs;
   switch (op->opcode) {
@@ -123,15 +133,16 @@ bool affine_of(Value *v, Affine *out) {
     affine_constant(&rhs, op_int(op, ATTR_START, 0));
     return affine_add(out, &rhs, 1);
   case OP_ADDI: case OP_SUBI:
-    return affine_of(op_operand(op, 0), out) && affine_of(op_operand(op, 1), &rhs) && affine_add(out, &rhs, op->opcode == OP_ADDI ? 1 : -1);
+    return affine_within(op_operand(op, 0), budget, out) && affine_within(op_operand(op, 1), budget, &rhs) && affine_add(out, &rhs, op->opcode == OP_ADDI ? 1 : -1);
   case OP_MULI:
-    if (affine_of(op_operand(op, 0), out) && affine_of(op_operand(op, 1), &rhs) && affine_multiply(out, &rhs)) return true;
-    break;
+    if (!affine_within(op_operand(op, 0), budget, out) || !affine_within(op_operand(op, 1), budget, &rhs) || !affine_multiply(out, &rhs)) break;
+    for (uint32_t i = 0; i < out->num_terms; i++) out->terms[i].wide |= type_elem_bits(v->type) > 32 && out->terms[i].num_scalars;
+    return true;
   case OP_EXTSI: case OP_HINT: case OP_SPLAT: case OP_BROADCAST: case OP_CONVERT_LAYOUT:
-    return affine_of(op_operand(op, 0), out);
+    return affine_within(op_operand(op, 0), budget, out);
   case OP_EXPAND_DIMS: {
     int64_t axis = op_int(op, ATTR_AXIS, 0);
-    if (!affine_of(op_operand(op, 0), out)) return false;
+    if (!affine_within(op_operand(op, 0), budget, out)) return false;
     for (uint32_t i = 0; i < out->num_terms; i++)
       if (out->terms[i].axis >= axis) out->terms[i].axis++;
     return true;
@@ -147,24 +158,28 @@ bool affine_of(Value *v, Affine *out) {
   return true;
 }
 
-static Value *as_i32(Builder *b, Value *v) {
-  const Type *i32 = type_scalar(b->ctx, SC_I32);
-  if (v->type == i32) return v;
-  return build_cast(b, type_is_scalar(v->type, SC_I64) ? OP_TRUNCI : OP_EXTSI, v, i32);
+bool affine_of(Value *v, Affine *out) {
+  uint32_t budget = 512;
+  return affine_within(v, &budget, out);
 }
 
-Value *affine_build(Builder *b, const Affine *a) {
+static Value *as_type(Builder *b, Value *v, const Type *t) {
+  if (v->type == t) return v;
+  return build_cast(b, type_elem_bits(v->type) > type_elem_bits(t) ? OP_TRUNCI : OP_EXTSI, v, t);
+}
+
+Value *affine_build(Builder *b, const Affine *a, const Type *t) {
   Value *sum = NULL;
   for (uint32_t i = 0; i < a->num_terms; i++) {
-    const AffineTerm *t = &a->terms[i];
+    const AffineTerm *term = &a->terms[i];
     Value *product = NULL;
-    for (uint32_t k = 0; k < t->num_scalars; k++) {
-      Value *s = as_i32(b, t->scalars[k]);
+    for (uint32_t k = 0; k < term->num_scalars; k++) {
+      Value *s = as_type(b, term->scalars[k], t);
       product = product ? build_binary(b, OP_MULI, product, s) : s;
     }
-    if (!product) product = build_i32(b, t->coef);
-    else if (t->coef != 1) product = build_binary(b, OP_MULI, product, build_i32(b, t->coef));
+    if (!product) product = build_int(b, t, term->coef);
+    else if (term->coef != 1) product = build_binary(b, OP_MULI, product, build_int(b, t, term->coef));
     sum = sum ? build_binary(b, OP_ADDI, sum, product) : product;
   }
-  return sum ? sum : build_i32(b, 0);
+  return sum ? sum : build_int(b, t, 0);
 }

@@ -12,7 +12,8 @@ enum { AFFINE_MAX_SCALARS = 4, AFFINE_MAX_TERMS = 24, AFFINE_NO_AXIS = -1 };
 typedef struct {
   int64_t coef;
   uint32_t num_scalars;
-  Value *scalars[AFFINE_MAX_SCALARS];   // sorted by address of definition order within one affine; opaque i32/i64 scalars
+  Value *scalars[AFFINE_MAX_SCALARS];   // opaque i32 or i64 scalars, in any order
+  bool wide;                            // the program computed it in 64 bits: it may need them
   int axis;                             // AFFINE_NO_AXIS, or the axis whose index is a factor
   Value *wrap_start, *wrap_modulus;     // the factor is (start + index) mod modulus; NULL: the index itself
 } AffineTerm;
@@ -22,7 +23,7 @@ typedef struct {
   AffineTerm terms[AFFINE_MAX_TERMS];
 } Affine;
 
-// False when v is not affine in this sense, or too large. loop (may be NULL): its induction variable and invariants are atoms.
+// False when v is not affine in this sense, or too large. A scalar always is: by itself, if need be.
 bool affine_of(Value *v, Affine *out);
 bool affine_add(Affine *a, const Affine *b, int64_t factor);             // a += factor · b
 bool affine_multiply(Affine *a, const Affine *b);
@@ -30,8 +31,8 @@ void affine_constant(Affine *a, int64_t c);
 void affine_scalar(Affine *a, Value *v);
 // term = quotient · divisor, where divisor has no axis. False when it does not divide.
 bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, AffineTerm *quotient);
-// The sum as an i32 scalar; it must have no axis factors.
-Value *affine_build(Builder *b, const Affine *a);
+// The sum as a scalar of type t, i32 or i64; it must have no axis factors.
+Value *affine_build(Builder *b, const Affine *a, const Type *t);
 bool affine_is_zero(const Affine *a);
 
 #endif

@@ -7,7 +7,10 @@
 // along the fast one. Bases, strides and the way along the fast axis must be known multiples of 16 bytes (rules of tensor maps). A mask
 // must bound axes, from above by what becomes the map's extent, from below (if at all) by 0; what it keeps out reads as zero or NaN from
 // either. Block pointers come here as such addresses and masks.
-// Rows wrapped by `% M` are dense where the tile does not cross M: that is tested once per loop, and the loop exists twice.
+// What is not known when compiling is tested once per loop, which then exists twice: that rows wrapped by `% M` do not cross M, that
+// coordinates are not negative (a map reads zeros there, a pointer what lies before), that what the program computed in 64 bits fits 32.
+// Computed numbers and products are taken not to be negative (they are numbers of tiles, strides, extents); constants and parameters
+// that are added may be.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -16,6 +19,8 @@
 #include "passes/axis_info.h"
 #include "passes/tma.h"
 
+enum { MAX_SWIZZLE = 128 };         // bytes of a row that a box moves
+
 typedef struct {
   Op *load;
   int base_param;
@@ -23,6 +28,9 @@ typedef struct {
   AffineTerm stride;            // of the other axis, in elements
   Affine coord[2];              // by tile axis
   Affine extent[2];             // by tile axis; zero: unbounded
+  bool masked_below[2];         // the mask keeps out negative coordinates
+  Affine least[2];              // the coordinate where it is least in the loop
+  bool test_sign[2], test_size[2];
   Padding padding;
   Value *wrap_start[2], *wrap_modulus[2];
 } Dense;
@@ -131,7 +139,10 @@ static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
   AffineTerm index = {.coef = 1, .axis = axis};
   Affine one = {.num_terms = 1, .terms = {index}};
   if (!affine_add(&extent, &one, 1)) return false;
-  if (pred == CMP_SGE) return affine_is_zero(&extent);
+  if (pred == CMP_SGE) {
+    d->masked_below[axis] = true;
+    return affine_is_zero(&extent);
+  }
   if (extent.num_terms != 1 || extent.terms[0].axis != AFFINE_NO_AXIS || !known_to_launcher(s, &extent.terms[0])) return false;
   d->extent[axis] = extent;
   return true;
@@ -148,15 +159,66 @@ static bool padding_of(const Value *other, const Type *t, Padding *padding) {
   return type_is_float(t) && isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
 }
 
-static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
+static const AxisInfo *info_of(AutoTma *s, Value *v) {
   if (!s->axes) s->axes = axis_analyse(s->ctx, s->module);
+  return axis_info(s->axes, v);
+}
+
+static bool moves_by_multiples(AutoTma *s, const Affine *coord, int64_t n) {
   for (uint32_t i = 0; i < coord->num_terms; i++) {
     const AffineTerm *t = &coord->terms[i];
     int64_t d = t->coef % n;
-    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (axis_info(s->axes, t->scalars[k])->divisibility[0] % n) % n;
+    for (uint32_t k = 0; k < t->num_scalars; k++) d = d * (info_of(s, t->scalars[k])->divisibility[0] % n) % n;
     if (d) return false;
   }
   return true;
+}
+
+static bool never_negative(AutoTma *s, const AffineTerm *t) {
+  if (t->coef < 0) return false;
+  return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || info_of(s, t->scalars[0])->nonneg;
+}
+
+// Whether the map is small enough that its coordinates fit 32 bits wherever its memory ends: 2^31 rows of so many bytes are 256 GiB.
+enum { LONG_ROW = 128 };
+
+// The least or the greatest value of a coordinate in the loop: where the induction variable is at one of its ends, a term each.
+static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *out) {
+  const Value *iv = s->loop->blocks[0]->args[0];
+  Affine ends[2], minus_one;
+  affine_constant(&minus_one, -1);
+  if (!affine_of(op_operand(s->loop, 0), &ends[0]) || !affine_of(op_operand(s->loop, 1), &ends[1]) || !affine_add(&ends[1], &minus_one, 1)) return false;
+  *out = (Affine){0};
+  for (uint32_t i = 0; i < coord->num_terms; i++) {
+    Affine part = {.num_terms = 1, .terms = {coord->terms[i]}};
+    AffineTerm *t = &part.terms[0];
+    uint32_t k = 0;
+    while (k < t->num_scalars && t->scalars[k] != iv) k++;
+    if (k < t->num_scalars) {
+      bool grows = t->coef > 0;
+      t->scalars[k] = t->scalars[--t->num_scalars];
+      if (!affine_multiply(&part, &ends[grows == greatest])) return false;
+    }
+    if (!affine_add(out, &part, 1)) return false;
+  }
+  return true;
+}
+
+// Finds out what must be tested of a coordinate. False when no test before the loop can tell.
+static bool examine_coordinate(AutoTma *s, Dense *d, int axis, int64_t row_bytes) {
+  Affine *least = &d->least[axis];
+  if (!extreme_of(s, &d->coord[axis], false, least)) return false;
+  bool outside = true, constant = true;
+  for (uint32_t i = 0; i < least->num_terms; i++) {
+    const AffineTerm *t = &least->terms[i];
+    constant &= t->num_scalars == 0;
+    d->test_sign[axis] |= !never_negative(s, t);
+    d->test_size[axis] |= t->wide && row_bytes < LONG_ROW;
+    for (uint32_t k = 0; k < t->num_scalars; k++) outside &= value_defined_outside(t->scalars[k], s->loop);
+  }
+  d->test_sign[axis] &= !d->masked_below[axis];
+  if (constant) return !d->test_sign[axis];
+  return outside || (!d->test_sign[axis] && !d->test_size[axis]);
 }
 
 static bool recognise(AutoTma *s, Op *load, Dense *d) {
@@ -166,11 +228,11 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   if (!type_is_tensor(t) || t->rank != 2 || !offset || type_is_tensor(base->type) || op_int(load, ATTR_VOLATILE, 0)) return false;
   if (type_elem(t)->kind != TYPE_SCALAR || !padding_of(other, t, &padding)) return false;
   int64_t bytes = type_elem_bytes(t);
-  if (t->shape[0] > 256 || t->shape[1] > 256 * 128 / bytes) return false;
+  if (t->shape[0] > TMA_MAX_BOX || t->shape[1] > TMA_MAX_BOX * MAX_SWIZZLE / bytes) return false;
   *d = (Dense){.load = load, .fast = -1, .padding = padding};
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
-  if (s->func->params[d->base_param].divisible % 16) return false;
+  if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
     const AffineTerm *term = &all.terms[i];
@@ -190,9 +252,9 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   d->stride = *axis_term[slow];
   d->stride.axis = AFFINE_NO_AXIS;
   d->stride.wrap_start = d->stride.wrap_modulus = NULL;
-  int64_t unit = 16 / bytes ? 16 / bytes : 1;
-  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) || t->shape[d->fast] * bytes < 16) return false;
-  if (t->shape[slow] > 256) return false;
+  int64_t unit = max_i64(1, TMA_ALIGNMENT / bytes);
+  if (!known_to_launcher(s, &d->stride) || !divisible_by(s, &d->stride, unit) || t->shape[d->fast] * bytes < TMA_ALIGNMENT) return false;
+  if (t->shape[slow] > TMA_MAX_BOX) return false;
   for (uint32_t i = 0; i < uniform.num_terms; i++) {
     AffineTerm q;
     bool along_slow = affine_divide_term(&uniform.terms[i], &d->stride, &q);
@@ -209,7 +271,9 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
     affine_scalar(&d->coord[a], d->wrap_start[a]);
     affine_scalar(&d->extent[a], d->wrap_modulus[a]);
   }
-  return moves_by_multiples(s, &d->coord[d->fast], unit) && (!mask || bound_by_mask(s, d, mask));
+  if (!moves_by_multiples(s, &d->coord[d->fast], unit) || (mask && !bound_by_mask(s, d, mask))) return false;
+  int64_t row_bytes = d->stride.num_scalars ? bytes : d->stride.coef * bytes;
+  return examine_coordinate(s, d, slow, row_bytes) && examine_coordinate(s, d, d->fast, bytes);
 }
 
 static int add_hidden_param(AutoTma *s, const Dense *d, const Type *desc) {
@@ -242,7 +306,7 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
   for (int i = 0; i < 2; i++) {
     for (uint32_t k = 0; k < coord[i].num_terms; k++)
       for (uint32_t j = 0; j < coord[i].terms[k].num_scalars; j++) coord[i].terms[k].scalars[j] = value_map_get(map, coord[i].terms[k].scalars[j]);
-    args[1 + i] = affine_build(&b, &coord[i]);
+    args[1 + i] = affine_build(&b, &coord[i], type_scalar(ctx, SC_I32));
   }
   const Type *tile = type_tensor(ctx, type_elem(t), 2, shape, NULL);
   Value *v = op_result(build_op_typed(&b, OP_DESC_LOAD, &tile, 1, args, 3), 0);
@@ -254,6 +318,25 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
   }
   value_replace_all_uses(op_result(load, 0), v);
   op_erase(load);
+}
+
+static Value *both(Builder *b, Value *x, Value *y) { return x ? build_binary(b, OP_ANDI, x, y) : y; }
+
+// What must hold of one axis for the map to be right throughout the loop, and `fits`; NULL: nothing.
+static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value *fits) {
+  const Type *i64 = type_scalar(s->ctx, SC_I64);
+  int64_t extent = op_result(d->load, 0)->type->shape[axis];
+  if (d->wrap_modulus[axis]) {
+    Value *end = build_binary(b, OP_ADDI, d->wrap_start[axis], build_int(b, d->wrap_start[axis]->type, extent));
+    fits = both(b, fits, build_cmp(b, CMP_SLE, end, d->wrap_modulus[axis]));
+  }
+  if (!d->test_sign[axis] && !d->test_size[axis]) return fits;
+  if (d->test_sign[axis]) fits = both(b, fits, build_cmp(b, CMP_SGE, affine_build(b, &d->least[axis], i64), build_int(b, i64, 0)));
+  if (!d->test_size[axis]) return fits;
+  Affine greatest;
+  if (!extreme_of(s, &d->coord[axis], true, &greatest)) ice(s->ctx, "a coordinate that has a least value has no greatest");
+  Value *end = build_binary(b, OP_ADDI, affine_build(b, &greatest, i64), build_int(b, i64, extent));
+  return both(b, fits, build_cmp(b, CMP_SLE, end, build_int(b, i64, UNBOUNDED)));
 }
 
 static void convert_loop(AutoTma *s, Op *loop) {
@@ -269,12 +352,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
   Builder b = builder_before(ctx, loop);
   Value *fits = NULL;
   for (uint32_t i = 0; i < n; i++)
-    for (int a = 0; a < 2; a++) {
-      if (!dense[i].wrap_modulus[a]) continue;
-      Value *end = build_binary(&b, OP_ADDI, dense[i].wrap_start[a], build_int(&b, dense[i].wrap_start[a]->type, op_result(dense[i].load, 0)->type->shape[a]));
-      Value *inside = build_cmp(&b, CMP_SLE, end, dense[i].wrap_modulus[a]);
-      fits = fits ? build_binary(&b, OP_ANDI, fits, inside) : inside;
-    }
+    for (int a = 0; a < 2; a++) fits = test_axis(s, &b, &dense[i], a, fits);
   ValueMap *map = value_map_new(ctx);
   if (!fits) {
     for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);

@@ -40,6 +40,10 @@ def attend(arch, trips):
     return [x.replace(f"[{bm},{MAX_TRIPS * 32}]", f"[128,{MAX_TRIPS * 32}]").replace(f"[{bm},32]=zeros", "[128,32]=zeros").replace(f"BM={bm}", "BM=128") for x in command]
 
 
+def left_of_row(by):
+    return lambda arch, trips: small("left_of_row")(arch, trips) + ["--arg", f"by={by}", "--arg", f"ld={BLOCKS[arch][2] * MAX_TRIPS}"]
+
+
 def grouped(arch, trips):
     k, m, n = 32 * MAX_TRIPS, 96, 80
     v = [os.path.join(EXAMPLES, "matmul.tile"), "-k", "matmul_kernel", "--grid", "cdiv(M,BM)*cdiv(N,BN)", "--arg", "a=" + ints("fp16", m, k),
@@ -58,6 +62,7 @@ def persistent(arch, trips):
 
 
 KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "chained")}
+KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 
 
