@@ -20,6 +20,8 @@ LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *const
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
+  // To LLVM's machine passes an effect alone is no store: without the clobber they sink loads past a barrier into a later block.
+  if (effects & EFFECT_SIDE) constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
   LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints), (effects & EFFECT_SIDE) != 0, false,
                                      LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(c->b, ft, fn, args, n, "");
