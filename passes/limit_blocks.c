@@ -123,6 +123,7 @@ bool pass_limit_blocks(PassCtx *p) {
   // setmaxnreg exists where wgmma does, and all warps of a warpgroup execute it.
   if (!m->target->has_wgmma || m->num_warps % WARPGROUP_WARPS || m->num_ctas > 1 || m->maxnreg || m->cooperative || m->debug) return false;
   for (Func *f = p->module->funcs; f; f = f->next) {
+    if (f->registers) continue;
     f->registers = exact_registers(m, f);
     changed = changed || f->registers;
   }
