@@ -17,36 +17,48 @@
 static const Case cases[] = {
   {"map made in the kernel", BUILD MAP_PUBLISH MAP_ACQUIRE BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
   {"out of bounds by a map made in the kernel", BUILD MAP_PUBLISH MAP_ACQUIRE BAR LOAD(8, 15) READ, 64, 0, NULL, AT9, 0},
-  {"map used without acquire", BUILD MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-  {"acquire before the map is published", BUILD MAP_ACQUIRE "bar.sync 0;" MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+  {"map used without acquire", BUILD MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0,
+   "missing proxy fence: the tensor map at 0x* was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", 0, 0},
+  {"acquire before the map is published", BUILD MAP_ACQUIRE "bar.sync 0;" MAP_PUBLISH BAR LOAD(8, 3) READ, 64, 0,
+   "missing proxy fence: the tensor map at 0x* was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", 0, 0},
   {"acquire by another warp, after a barrier", BUILD MAP_PUBLISH "@!%p4 bra A1;" MAP_ACQUIRE "A1: bar.sync 0;" BAR LOAD(8, 3) READ, 64, 0, NULL, AT9, 4 * 16 + 9},
-  {"acquire by another warp, no barrier after it", BUILD MAP_PUBLISH BAR "@!%p4 bra A1;" MAP_ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
-  {"acquire by a warp that does not know of the map", BUILD MAP_PUBLISH MAP_ACQUIRE BAR CHANGE_NOW "@!%p4 bra A1;" MAP_ACQUIRE "A1:", 64, 0, "race", 0, 0},
-  {"a field never set", MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_PUBLISH MAP_ACQUIRE BAR LOAD(0, 0) READ, 64, 0, "asynchronous operation misused", 0, 0},
-  {"bytes that are no map", MAP_BEGIN "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" MAP_SET(rank, b32, "1") MAP_PUBLISH, 64, 0, "asynchronous operation misused", 0, 0},
-  {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" MAP_SET(rank, b32, "1"), 32, 0, "use of an undefined value", 0, 0},
+  {"acquire by another warp, no barrier after it", BUILD MAP_PUBLISH BAR "@!%p4 bra A1;" MAP_ACQUIRE "A1:" LOAD(8, 3) READ, 64, 0,
+   "missing proxy fence: the tensor map at 0x* was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", 0, 0},
+  {"acquire by a warp that does not know of the map", BUILD MAP_PUBLISH MAP_ACQUIRE BAR CHANGE_NOW "@!%p4 bra A1;" MAP_ACQUIRE "A1:", 64, 0,
+   "race: *es the tensor map at 0x*, which warp * of CTA 0 *es at line 28, without a barrier in between", 0, 0},
+  {"a field never set", MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "1") MAP_PUBLISH MAP_ACQUIRE BAR LOAD(0, 0) READ, 64, 0,
+   "asynchronous operation misused: the tensor map is not valid: each global dimension must be 1 to 2^32", 0, 0},
+  {"bytes that are no map", MAP_BEGIN "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" MAP_SET(rank, b32, "1") MAP_PUBLISH, 64, 0,
+   "asynchronous operation misused: there is neither a tensor map nor zeros here to edit", 0, 0},
+  {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" MAP_SET(rank, b32, "1"), 32, 0,
+   "use of an undefined value: a byte of the tensor map has never been set (or was computed from what has not)", 0, 0},
   {"published by a warp that does not know of the edit", MAP_BEGIN "bar.sync 0; @%p1 bra R; tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r20], 1; R: @!%p4 bra P; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P:",
    64, 0, "race", 0, 0},
   {"map edited in global memory", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
    LOAD(8, 3) READ, 64, 0, NULL, AT9, 0},
   {"map edited in global memory without release", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"
-   LOAD(8, 3) READ, 64, 0, "missing proxy fence", 0, 0},
+   LOAD(8, 3) READ, 64, 0,
+   "missing proxy fence: the tensor map at 0x* was written by CTA 0 in this launch, which executed neither tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since", 0, 0},
 #define CHANGE CHANGE_NOW "bar.sync 0;"
 #define SEND "mov.b32 %r10, 0; mov.b32 %r11, 12; shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], 700; fence.proxy.async; bar.sync 0; @%p1 bra S; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {%r10, %r11}], [%s]; cp.async.bulk.commit_group;"
   {"map changed after a store has read it", BUILD MAP_PUBLISH MAP_ACQUIRE BAR SEND "cp.async.bulk.wait_group.read 0; S: bar.sync 0;" CHANGE "@%p1 bra Q; cp.async.bulk.wait_group 0; Q:", 64, 0, NULL, 12 * 16 + 3, 700},
-  {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0, "asynchronous operation misused", 0, 0},
+  {"map in shared memory", BUILD BAR "cvta.shared.u64 %d8, %d9;" LOAD(8, 3), 64, 0,
+   "asynchronous operation misused: a tensor map must be a kernel parameter or lie in constant or global memory", 0, 0},
   // ordinary writes and bulk copies of the same global bytes
   {"global bytes written, fenced, copied in bulk", BAR "mad.wide.u32 %d3, %t, 4, %d1; add.u32 %r6, %t, 100; st.global.u32 [%d3], %r6; fence.proxy.async; bar.sync 0; @%p1 bra L2;"
    "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, NULL, AT9, 109},
   {"global bytes written, copied in bulk", BAR "mad.wide.u32 %d3, %t, 4, %d1; add.u32 %r6, %t, 100; st.global.u32 [%d3], %r6; fence.proxy.async.shared::cta; bar.sync 0; @%p1 bra L2;"
-   "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, "missing proxy fence", 0, 0},
+   "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0,
+   "missing proxy fence: the asynchronous proxy reads global memory at 0x*, which a thread of CTA 0 wrote in this launch; neither CTA executed a fence.proxy.async in between", 0, 0},
   {"global bytes beside those written", BAR "mad.wide.u32 %d3, %t, 4, %d1; st.global.u32 [%d3+128], %t; bar.sync 0; @%p1 bra L2;"
    "mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L2:\n" WAIT(0) READ, 64, 0, NULL, AT9, 9},
 #define STAGE BAR "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; add.u32 %r3, %t, 1000; st.shared.u32 [%r2], %r3; fence.proxy.async; bar.sync 0; @%p1 bra L1; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 256; cp.async.bulk.commit_group;"
   {"bulk store read back", STAGE "cp.async.bulk.wait_group 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, NULL, AT9, 1009},
   {"bulk store of nothing", STAGE "mov.b32 %r6, 0; cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], %r6; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 9, 1009},
-  {"bulk store read back too early", STAGE "cp.async.bulk.wait_group.read 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0, "asynchronous operation misused", 0, 0},
-  {"bulk store overwritten too early", STAGE "cp.async.bulk.wait_group.read 0; st.global.u32 [%d1+16], %t; L1:", 64, 0, "asynchronous operation misused", 0, 0},
+  {"bulk store read back too early", STAGE "cp.async.bulk.wait_group.read 0; L1: bar.sync 0; mad.wide.u32 %d3, %t, 4, %d1; ld.global.u32 %r5, [%d3];" STORE5, 64, 0,
+   "asynchronous operation misused: reads global memory at 0x*, which the bulk store of line 11 may still be writing: no cp.async.bulk.wait_group (without .read) of the storing thread came in between", 0, 0},
+  {"bulk store overwritten too early", STAGE "cp.async.bulk.wait_group.read 0; st.global.u32 [%d1+16], %t; L1:", 64, 0,
+   "asynchronous operation misused: overwrites global memory at 0x*, which the bulk store of line 11 may still be writing: no cp.async.bulk.wait_group (without .read) of the storing thread came in between", 0, 0},
   {"bulk store copied back too early", STAGE "cp.async.bulk.wait_group.read 0; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 128; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 128, [%b]; L1:\n" WAIT(0),
    64, 0, "asynchronous operation misused", 0, 0},
 };
