@@ -5,8 +5,6 @@
 #include "codegen/cg.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_OPERANDS = 16 };
-
 typedef struct {
   Cg *c;
   Op *op;
@@ -29,7 +27,7 @@ static bool is_symmetric(Block *b, uint32_t n) {
 }
 
 static void combine(const Reduction *r, const LLVMValueRef *acc, const LLVMValueRef *x, LLVMValueRef *out) {
-  LLVMValueRef args[2 * MAX_OPERANDS];
+  LLVMValueRef args[2 * MAX_COMBINED];
   for (uint32_t i = 0; i < r->n; i++) {
     args[i] = acc[i];
     args[r->n + i] = x[i];
@@ -39,7 +37,7 @@ static void combine(const Reduction *r, const LLVMValueRef *acc, const LLVMValue
 
 // Register r of every operand = combine(register r, register other).
 static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t other) {
-  LLVMValueRef a[MAX_OPERANDS], b[MAX_OPERANDS], out[MAX_OPERANDS];
+  LLVMValueRef a[MAX_COMBINED], b[MAX_COMBINED], out[MAX_COMBINED];
   for (uint32_t i = 0; i < red->n; i++) {
     a[i] = v[i]->v[r];
     b[i] = v[i]->v[other];
@@ -50,7 +48,7 @@ static void fold_pair(const Reduction *red, CgValue *const *v, uint32_t r, uint3
 
 static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint32_t lane_bit) {
   Cg *c = red->c;
-  LLVMValueRef own[MAX_OPERANDS], got[MAX_OPERANDS], out[MAX_OPERANDS];
+  LLVMValueRef own[MAX_COMBINED], got[MAX_COMBINED], out[MAX_COMBINED];
   LLVMValueRef upper = NULL;
   if (!red->symmetric) upper = LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildAnd(c->b, c->lane, cg_i32(c, 1u << lane_bit), ""), cg_i32(c, 0), "");
   for (uint32_t i = 0; i < red->n; i++) {
@@ -168,7 +166,6 @@ void emit_reduce(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), n = cg_num_regs(t);
   Reduction red = {c, op, op->num_operands, is_symmetric(op->blocks[0], op->num_operands)};
-  if (red.n > MAX_OPERANDS) cg_unsupported(c, op, "too many operands");
   ReducePlan plan = reduce_plan(c->ctx, op);
   AxisPlace at[LAYOUT_MAX_BITS];
   axis_places(t->layout, axis, at);
@@ -176,7 +173,7 @@ void emit_reduce(Cg *c, Op *op) {
   uint32_t num_bits = reduce_order(t, axis, order);
   const uint32_t *reps = cg_reg_reps(c, t->layout);
 
-  CgValue *v[MAX_OPERANDS];
+  CgValue *v[MAX_COMBINED];
   for (uint32_t i = 0; i < red.n; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
     v[i] = cg_value_new(c, n);

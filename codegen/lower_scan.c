@@ -4,8 +4,6 @@
 #include "codegen/cg.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_OPERANDS = 8 };
-
 typedef struct {
   Cg *c;
   Op *op;
@@ -14,15 +12,15 @@ typedef struct {
   uint32_t regs;
   const uint32_t *reps;
   bool reverse;
-  CgValue *v[MAX_OPERANDS];         // elements
-  CgValue *total[MAX_OPERANDS];     // of the block register r is in; kept where r's lower bits are clear
+  CgValue *v[MAX_COMBINED];         // elements
+  CgValue *total[MAX_COMBINED];     // of the block register r is in; kept where r's lower bits are clear
   uint32_t low_regs, low_thread;    // place bits of the axis below the group
 } Scan;
 
-typedef struct { LLVMValueRef x[MAX_OPERANDS]; } Tuple;
+typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
 
 static Tuple combine(const Scan *s, const Tuple *acc, const Tuple *x) {
-  LLVMValueRef args[2 * MAX_OPERANDS];
+  LLVMValueRef args[2 * MAX_COMBINED];
   Tuple out;
   for (uint32_t i = 0; i < s->n; i++) {
     args[i] = acc->x[i];
@@ -177,7 +175,7 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
   for (uint32_t i = 0; i < s->n; i++)
     cg_shared_store(c, cg_add(c, scratch, cg_i32(c, offsets[i])), &store, type_elem(op_operand(s->op, i)->type), s->total[i], NULL);
   cg_barrier(c);
-  CgValue *all[MAX_OPERANDS];
+  CgValue *all[MAX_COMBINED];
   for (uint32_t i = 0; i < s->n; i++)
     all[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, offsets[i])), &load, type_elem(op_operand(s->op, i)->type));
 
@@ -212,7 +210,6 @@ void emit_scan(Cg *c, Op *op) {
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   Scan s = {.c = c, .op = op, .type = t, .n = op->num_operands, .regs = cg_num_regs(t), .reps = cg_reg_reps(c, t->layout),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
-  if (s.n > MAX_OPERANDS) cg_unsupported(c, op, "too many operands");
   AxisPlace at[LAYOUT_MAX_BITS];
   if (!axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");
   for (uint32_t i = 0; i < s.n; i++) {

@@ -348,7 +348,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   Term *args = c->args[2];
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
   uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;
-  if (pack < 1) return lower_error(L, c->spans[5], "`pack` must be at least 1");
+  if (pack < 1 || pack > 64) return lower_error(L, c->spans[5], "`pack` must be 1 to 64, not %lld", (long long)pack);
   Term **x = arena_array(&L->ctx->arena, Term *, count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (!(x[i] = term_to_value(L, items[i], c->spans[2], "an argument"))) return NULL;

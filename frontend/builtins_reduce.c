@@ -73,6 +73,10 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
 }
 
 static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn, const Type *const *types) {
+  if (in->count > MAX_COMBINED) {
+    lower_error(L, c->spans[0], "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count, MAX_COMBINED);
+    return NULL;
+  }
   Value **operands = arena_array(&L->ctx->arena, Value *, in->count);
   const CtType **args = arena_array(&L->ctx->arena, const CtType *, 2 * in->count);
   for (uint32_t i = 0; i < in->count; i++) {

@@ -41,11 +41,11 @@ typedef struct {
   Prog *p;
   const Op *op;
   uint32_t num;                 // operands
-  uint32_t bytes[16];
-  char *data[16];
+  uint32_t bytes[MAX_COMBINED];
+  char *data[MAX_COMBINED];
   size_t outer, size, inner;
   bool reverse;
-  char *left[16], *right[16];   // gathered
+  char *left[MAX_COMBINED], *right[MAX_COMBINED];   // gathered
 } Combine;
 
 static size_t place(const Combine *c, size_t o, size_t i, size_t n) {
@@ -93,7 +93,6 @@ static bool begin(Combine *c, Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   *c = (Combine){.p = p, .op = op, .num = op->num_operands, .outer = 1, .inner = 1, .size = (size_t)t->shape[axis]};
-  if (c->num > countof(c->data)) return interp_fail(p, op, "more than %zu operands", countof(c->data));
   for (uint32_t k = 0; k < t->rank; k++) *(k < axis ? &c->outer : k > axis ? &c->inner : &(size_t){0}) *= (size_t)t->shape[k];
   for (uint32_t k = 0; k < c->num; k++) {
     c->bytes[k] = type_elem_bytes(operand_type(op, k));

@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 
 enum { MAX_RANK = 5 };
+enum { MAX_COMBINED = 16 };   // tensors that one reduce or scan combines
 
 typedef enum {
 #define SCALAR(id, text, bits, cls) SC_##id,

@@ -258,6 +258,7 @@ bool verify_if(Verifier *v, const Op *op) {
 bool verify_reduce(Verifier *v, const Op *op) {
   uint32_t n = op->num_operands;
   CHECK(n > 0 && op->num_results == n, "one result for each operand");
+  CHECK(n <= MAX_COMBINED, "at most %d tensors are combined", MAX_COMBINED);
   int64_t axis = op_int(op, ATTR_AXIS, -1);
   const Type **types = arena_array(&v->ctx->arena, const Type *, 2 * n);
   for (uint32_t i = 0; i < n; i++) {

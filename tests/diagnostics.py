@@ -13,7 +13,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["frontend", "ir", "passes", "codegen", "runtime"]
 # Functions whose string arguments are read by people. Those that only pass a text on are found by name as well.
 REPORTERS = """diag_error diag_warning diag_note lower_error call_error ct_fail ct_missing ct_missing_from ct_unsupported fatal
-  cg_unsupported verify_fail interp_fail error_set error_set_cuda error_set_messages usage ptx_error sim_report async_report
+  verify_fail interp_fail error_set error_set_cuda error_set_messages usage ptx_error sim_report async_report
   driver_fail no_attribute fail failed read_failed refuse report bad_global lose not_constant tile_error describe_error""".split()
 CALL = re.compile(r"(?<![\w.>])(" + "|".join(REPORTERS) + r")\(")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')

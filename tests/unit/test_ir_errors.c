@@ -42,6 +42,8 @@ static const struct { const char *text, *error; } cases[] = {
      "unknown parameter attribute 'colour'"},
     {"func @f(%x: i32 {kind = odd}) { return }",
      "expected plain, desc, auto_tensormap, scratch or desc_fields"},
+    {"func @f(%x: i32) { for %x, %x, %x do (x: i32) { yield } return }",
+     "expected a block argument"},
     {"func @f(%x: i33) { return }",
      "unknown type 'i33'"},
     {"func @f(%x: tensor<8xi32>) { return }",
