@@ -12,6 +12,7 @@
 #define TILE_CODEGEN_CG_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
 
 #include "codegen/codegen.h"
 #include "ir/scratch.h"
@@ -54,6 +55,9 @@ typedef struct Cg {
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
   bool has_loops, has_allocas;
   DebugLines *debug;
+  LLVMTargetMachineRef machine;              // these three may be there when a compilation is left
+  LLVMMemoryBufferRef buffer;
+  char *message;
   const Op *op;                              // being lowered
 } Cg;
 
@@ -182,5 +186,6 @@ DebugLines *debug_lines_new(Cg *c);
 void debug_lines_begin_func(DebugLines *d, Func *f);
 void debug_lines_set(DebugLines *d, const Op *op);
 void debug_lines_finish(DebugLines *d);
+void debug_lines_free(DebugLines *d);
 
 #endif

@@ -98,8 +98,13 @@ void debug_lines_set(DebugLines *d, const Op *op) {
   LLVMSetCurrentDebugLocation2(d->cg->b, LLVMDIBuilderCreateDebugLocation(d->cg->ll, at.line, at.col, scope, call_location(d, site)));
 }
 
+void debug_lines_free(DebugLines *d) {
+  if (d->di) LLVMDisposeDIBuilder(d->di);
+  d->di = NULL;
+}
+
 void debug_lines_finish(DebugLines *d) {
   if (!d->di) return;
   LLVMDIBuilderFinalize(d->di);
-  LLVMDisposeDIBuilder(d->di);
+  debug_lines_free(d);
 }

@@ -8,7 +8,6 @@
 #include <llvm-c/ErrorHandling.h>
 #include <llvm-c/Support.h>
 #include <llvm/Config/llvm-config.h>
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -61,7 +60,9 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
   LlvmErrors *e = user;
   if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || e->text) return;
   char *text = LLVMGetDiagInfoDescription(info);
-  e->text = arena_printf(&e->ctx->arena, "%s", text);
+  // LLVM calls this: its frames must not be left for want of memory.
+  char *copy = arena_try(&e->ctx->arena, strlen(text) + 1);
+  e->text = copy ? strcpy(copy, text) : "out of memory";
   LLVMDisposeMessage(text);
 }
 
@@ -180,28 +181,37 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
 
   if (!choose_ptx_version(c)) return false;
   result->ptx_version = c->ptx;
-  LLVMTargetMachineRef tm = make_target_machine(c);
+  LLVMTargetMachineRef tm = c->machine = make_target_machine(c);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(tm);
   LLVMSetModuleDataLayout(c->mod, layout);
   LLVMDisposeTargetData(layout);
   if (want_llvm) {
-    char *text = LLVMPrintModuleToString(c->mod);
-    result->llvm_ir = keep_text(c, text, strlen(text));
-    LLVMDisposeMessage(text);
+    c->message = LLVMPrintModuleToString(c->mod);
+    result->llvm_ir = keep_text(c, c->message, strlen(c->message));
+    LLVMDisposeMessage(c->message);
+    c->message = NULL;
   }
-  char *message = NULL;
-  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &message)) ice(c->ctx, "codegen: invalid LLVM IR: %s", message);
-  LLVMDisposeMessage(message);
+  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message)) ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
+  LLVMDisposeMessage(c->message);
+  c->message = NULL;
   if (want_ptx) {
     optimize(c, tm);
-    LLVMMemoryBufferRef buffer = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &message, &buffer)) ice(c->ctx, "codegen: LLVM: %s", message);
+    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer)) ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
-    result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)));
-    LLVMDisposeMemoryBuffer(buffer);
+    result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
   }
-  LLVMDisposeTargetMachine(tm);
   return true;
+}
+
+// All that LLVM holds, however far things went.
+static void dispose(Cg *c, LLVMContextRef ll) {
+  if (c && c->debug) debug_lines_free(c->debug);
+  if (c && c->message) LLVMDisposeMessage(c->message);
+  if (c && c->buffer) LLVMDisposeMemoryBuffer(c->buffer);
+  if (c && c->machine) LLVMDisposeTargetMachine(c->machine);
+  if (c && c->b) LLVMDisposeBuilder(c->b);
+  if (c && c->mod) LLVMDisposeModule(c->mod);
+  LLVMContextDispose(ll);
 }
 
 bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool want_ptx, CodegenResult *result) {
@@ -217,23 +227,34 @@ bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool
   FatalReturn *outer = fatal_return;
   fatal_return = &fatal;
   if (ctx->should_stop) LLVMContextSetYieldCallback(ll, on_yield, ctx);
+  // Our own code leaves between calls of LLVM, when what LLVM holds can be freed.
+  jmp_buf on_ice, *outer_ice = ctx->on_ice;
+  Cg *volatile made = NULL;
+  int left = outer_ice ? setjmp(on_ice) : 0;
+  if (left) {
+    fatal_return = outer;
+    ctx->on_ice = outer_ice;
+    dispose(made, ll);
+    longjmp(*outer_ice, left);
+  }
+  if (outer_ice) ctx->on_ice = &on_ice;
   int why = setjmp(fatal.back);
   if (why) {
     // LLVM's state is unknown: its context is given up, not freed.
     fatal_return = outer;
-    if (why == CONTEXT_STOPPED && ctx->on_ice) longjmp(*ctx->on_ice, CONTEXT_STOPPED);
+    ctx->on_ice = outer_ice;
+    if (why == CONTEXT_STOPPED && outer_ice) longjmp(*outer_ice, CONTEXT_STOPPED);
     ice(ctx, "codegen: LLVM: %s", arena_printf(&ctx->arena, "%s", fatal.text));
   }
-  Cg *c = arena_new(&ctx->arena, Cg);
+  Cg *c = made = arena_new(&ctx->arena, Cg);
   const char *outer_pass = ctx->current_pass;
   ctx->current_pass = "codegen";
   init_cg(c, m, options, ll);
   bool ok = emit(c, &errors, want_llvm, want_ptx, result);
   ctx->current_pass = outer_pass;
   fatal_return = outer;
-  LLVMDisposeBuilder(c->b);
-  LLVMDisposeModule(c->mod);
-  LLVMContextDispose(ll);
+  ctx->on_ice = outer_ice;
+  dispose(c, ll);
   return ok;
 }
 

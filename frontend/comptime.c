@@ -137,6 +137,12 @@ static void leave(Comptime *ct) {
   flush(ct);
 }
 
+void comptime_left(Comptime *ct) {
+  ct->entries = ct->depth = 0;
+  ct->error = NULL;
+  ct->frame = NULL;
+}
+
 #define ENTER(ct) char stack_mark_ = 0; enter((ct), &stack_mark_)
 
 // ---- modules ----

@@ -58,6 +58,8 @@ bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
 // What a triton.Config object says now (hooks and prune functions may have changed it). False if it is none.
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
+// After a call that was left by longjmp (no memory, a wish to stop, a bug): nothing is in progress any more.
+void comptime_left(Comptime *ct);
 // Reports use of a CT_MISSING value at span, with the reason; returns false.
 bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span);
 

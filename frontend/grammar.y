@@ -10,6 +10,8 @@ typedef Span TILE_LTYPE;
 %define api.prefix {tile_}
 %define api.token.prefix {TOK_}
 %define parse.lac full
+// As long as the parser's own stack may get, so that looking ahead takes no memory from the heap.
+%define parse.lac.es-capacity-initial {12000}
 %define parse.error custom
 %locations
 %param {Parser *p}
@@ -17,6 +19,7 @@ typedef Span TILE_LTYPE;
 
 %code {
 #include <stdio.h>
+#include <string.h>
 
 #define YYMAXDEPTH 12000
 #define YYLLOC_DEFAULT(cur, rhs, n)                                                \
@@ -25,6 +28,16 @@ typedef Span TILE_LTYPE;
     else (cur) = (Span){YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end};               \
   } while (0)
 int tile_lex(TILE_STYPE *value, Span *span, Parser *p);
+// The parser's stacks grow in the Context's memory: a parse that is left by longjmp leaves nothing behind.
+#define yyoverflow(message, states, states_size, values, values_size, spans, spans_size, capacity)                   \
+  do {                                                                                                              \
+    void *stacks_[] = {*(states), *(values), *(spans)};                                                             \
+    grow_stacks(p, stacks_, (const ptrdiff_t[]){states_size, values_size, spans_size}, capacity);                   \
+    *(states) = stacks_[0];                                                                                         \
+    *(values) = stacks_[1];                                                                                         \
+    *(spans) = stacks_[2];                                                                                          \
+  } while (0)
+static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity);
 static void tile_error(Span *span, Parser *p, const char *message);
 }
 
@@ -637,6 +650,20 @@ opt_test
 static void tile_error(Span *span, Parser *p, const char *message) {
   (void)message;   // only the parser's stack running out comes here; syntax errors go to yyreport_syntax_error
   ast_too_deep(p, *span);
+}
+
+// used is in bytes; the last stack is that of the spans. Stacks that cannot grow end the parse.
+static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity) {
+  const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span), room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
+  if (room == *capacity) {
+    tile_error((Span *)stacks[2] + count - 1, p, "");
+    return;
+  }
+  for (int i = 0; i < 3; i++) {
+    void *bigger = arena_alloc(&p->ctx->arena, (size_t)(room * (used[i] / count)));
+    stacks[i] = memcpy(bigger, stacks[i], (size_t)used[i]);
+  }
+  *capacity = room;
 }
 
 static bool is_compound_keyword(int kind) {

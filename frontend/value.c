@@ -193,15 +193,15 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
     return;
   }
   if (env->count == env->capacity) env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
-  env->bindings[env->count++] = (CtBinding){name, value};
-  if (env->count <= LINEAR_SCOPE) return;
-  if (2 * env->count > env->num_slots) {
-    env->num_slots = env->num_slots ? env->num_slots * 2 : 64;
-    env->slots = arena_array(&ctx->arena, uint32_t, env->num_slots);
+  env->bindings[env->count] = (CtBinding){name, value};
+  if (env->count + 1 > LINEAR_SCOPE && 2 * (env->count + 1) > env->num_slots) {
+    const uint32_t more = env->num_slots ? env->num_slots * 2 : 64;
+    env->slots = arena_array(&ctx->arena, uint32_t, more);
+    env->num_slots = more;
     for (uint32_t k = 0; k < env->count; k++) env_index(env, k);
-  } else {
-    env_index(env, env->count - 1);
   }
+  if (env->num_slots) env_index(env, env->count);
+  env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
 }
 
 CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_local(in->attrs, name); }
@@ -389,16 +389,16 @@ void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
     return;
   }
   if (d->count == d->capacity) d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
-  d->entries[d->count++] = (CtEntry){key, value, key_hash};
-  if (2 * d->count > d->num_slots) {
-    d->num_slots = d->num_slots ? d->num_slots * 2 : 16;
-    d->slots = arena_array(&ctx->arena, uint32_t, d->num_slots);
+  d->entries[d->count] = (CtEntry){key, value, key_hash};
+  if (2 * (d->count + 1) > d->num_slots) {
+    const uint32_t more = d->num_slots ? d->num_slots * 2 : 16;
+    d->slots = arena_array(&ctx->arena, uint32_t, more);
+    d->num_slots = more;
     dict_index(d);
-    return;
   }
   uint64_t at = key_hash;
   while (d->slots[at & (d->num_slots - 1)]) at++;
-  d->slots[at & (d->num_slots - 1)] = d->count;
+  d->slots[at & (d->num_slots - 1)] = ++d->count;
 }
 
 void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) { dict_set(ctx, d, ct_str(ctx, key), value); }

@@ -32,29 +32,35 @@ void arena_free(Arena *a) {
   a->total = 0;
 }
 
-static void new_chunk(Arena *a, size_t need) {
+static bool add_chunk(Arena *a, size_t need) {
   size_t size = a->chunk ? a->chunk->size * 2 : FIRST_CHUNK;
   if (size > MAX_CHUNK) size = MAX_CHUNK;
   if (size < need) size = need;
   ArenaChunk *c = size <= SIZE_MAX - sizeof *c ? get_chunk(&a->memory, sizeof *c + size) : NULL;
-  if (!c) {
-    if (a->on_empty && *a->on_empty) longjmp(**a->on_empty, ARENA_EMPTY);
-    fputs("tilec: out of memory\n", stderr);
-    abort();
-  }
+  if (!c) return false;
   c->prev = a->chunk;
   c->size = size;
   c->used = 0;
   a->chunk = c;
+  return true;
 }
 
-void *arena_alloc(Arena *a, size_t size) {
+void *arena_try(Arena *a, size_t size) {
+  if (size > SIZE_MAX - 15) return NULL;
   size = (size + 15) & ~(size_t)15;
-  if (!a->chunk || a->chunk->size - a->chunk->used < size) new_chunk(a, size);
+  if ((!a->chunk || a->chunk->size - a->chunk->used < size) && !add_chunk(a, size)) return NULL;
   void *p = a->chunk->bytes + a->chunk->used;
   a->chunk->used += size;
   a->total += size;
   return memset(p, 0, size);
+}
+
+void *arena_alloc(Arena *a, size_t size) {
+  void *p = arena_try(a, size);
+  if (p) return p;
+  if (a->on_empty && *a->on_empty) longjmp(**a->on_empty, ARENA_EMPTY);
+  fputs("tilec: out of memory\n", stderr);
+  abort();
 }
 
 ArenaMark arena_mark(const Arena *a) { return (ArenaMark){a->chunk, a->chunk ? a->chunk->used : 0}; }
@@ -93,8 +99,9 @@ char *arena_printf(Arena *a, const char *fmt, ...) {
 }
 
 void *vec_grow_(Arena *a, void *data, size_t elem, uint32_t count, uint32_t *capacity) {
-  *capacity = *capacity ? *capacity * 2 : 8;
-  void *bigger = arena_alloc(a, elem * *capacity);
+  const uint32_t more = *capacity ? *capacity * 2 : 8;
+  void *bigger = arena_alloc(a, elem * more);
   if (count) memcpy(bigger, data, elem * count);
+  *capacity = more;   // only now: without memory the vector stays as it was
   return bigger;
 }

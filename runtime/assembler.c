@@ -40,12 +40,15 @@ static bool open_library(Assembler *s) {
   return true;
 }
 
+static tile_status find_ptxas(void *user, Arena *a, tile_error **error) {
+  (void)error;
+  *(bool *)user = ptxas_find(a) != NULL;
+  return TILE_OK;
+}
+
 static bool has_ptxas(void) {
-  Arena a;
-  arena_init(&a);
-  bool found = ptxas_find(&a) != NULL;
-  arena_free(&a);
-  return found;
+  bool found = false;
+  return scratch_run((ArenaMemory){0}, "looking for ptxas", find_ptxas, &found, NULL) == TILE_OK && found;
 }
 
 Assembler *assembler_open(void) {
@@ -77,13 +80,14 @@ const char *assembler_version(const Assembler *s, Arena *a) {
 static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
   bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) && !s->cubin_size(h, size);
   if (ok) {
-    char *bytes = arena_alloc(a, *size);
+    char *bytes = arena_try(a, *size);
+    if (!bytes) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while assembling");
     *cubin = bytes;
     if (!s->cubin(h, bytes)) return TILE_OK;
   }
   size_t n = 0;
-  char *log = !s->log_size(h, &n) && n ? arena_alloc(a, n + 1) : NULL;
-  if (log) memset(log, 0, n + 1), s->log(h, log);
+  char *log = !s->log_size(h, &n) && n ? arena_try(a, n + 1) : NULL;
+  if (log) s->log(h, log);
   return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", log ? ":\n" : "", log ? log : "");
 }
 

@@ -42,11 +42,14 @@ static Func *find_func(const tile_program *p, const char *name, tile_error **err
   return f;
 }
 
-tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const char *name, tile_error **error) {
-  Func *f = find_func(program, name, error);
-  if (!f) return NULL;
-  tile_kernel *k = kernel_new(d);
-  if (!k) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory"), NULL;
+typedef struct { tile_kernel *k; const tile_program *program; Func *func; } Description;
+
+static tile_status describe(void *user, Arena *a, tile_error **error) {
+  (void)a, (void)error;
+  const Description *d = user;
+  tile_kernel *k = d->k;
+  const tile_program *program = d->program;
+  Func *f = d->func;
   const Module *m = program->module;
   k->name = arena_printf(&k->arena, "%s", f->name);
   k->num_threads = m->num_warps * WARP_SIZE;
@@ -74,7 +77,17 @@ tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const 
   k->ptx_version = program->ptx_version;
   k->ptx = tile_program_output(program, TILE_EMIT_PTX, NULL);
   k->cubin = tile_program_output(program, TILE_EMIT_CUBIN, &k->cubin_size);
-  return k;
+  return TILE_OK;
+}
+
+tile_kernel *kernel_describe(tile_device *d, const tile_program *program, const char *name, tile_error **error) {
+  Func *f = find_func(program, name, error);
+  if (!f) return NULL;
+  Description description = {kernel_new(d), program, f};
+  if (!description.k) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory"), NULL;
+  if (scratch_contain(&description.k->arena, "describing a kernel", describe, &description, error) == TILE_OK) return description.k;
+  tile_kernel_free(description.k);
+  return NULL;
 }
 
 tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error) {

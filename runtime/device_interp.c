@@ -147,8 +147,9 @@ static tile_status run_contained(Context *ctx, const InterpLaunch *launch, tile_
   ctx->current_pass = "the interpreter";
   tile_status status = TILE_OK;
   jmp_buf on_ice;
-  if (setjmp(on_ice)) {
-    status = error_set(error, TILE_ERROR_INTERNAL, "internal error in the interpreter: %s", ctx->ice_text);
+  int why = setjmp(on_ice);
+  if (why) {
+    status = error_set_left(error, why, ctx, "running the interpreter");
   } else {
     ctx->on_ice = &on_ice;
     if (!interp_run(ctx, launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
@@ -167,9 +168,14 @@ static bool interp_is_own(tile_device *base, uint64_t address, char *why, size_t
   return false;
 }
 
-static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+typedef struct { tile_kernel *k; const tile_launch_options *o; const tile_arg *args; } Launch;
+
+static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **error) {
+  (void)scratch;
+  tile_kernel *k = ((const Launch *)user)->k;
+  const tile_launch_options *o = ((const Launch *)user)->o;
+  const tile_arg *args = ((const Launch *)user)->args;
   InterpDevice *d = of(k->device);
-  ArenaMark mark = arena_mark(&k->arena);
   InterpArg *values = arena_array(&k->arena, InterpArg, k->num_args + 1);
   for (uint32_t i = 0; i < k->num_args; i++) {
     const KernelParam *p = &k->params[i];
@@ -187,7 +193,13 @@ static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, c
   BreakpointState breakpoints = {.keeps_asking = true};
   InterpLaunch launch = {.func = k->func, .grid = {o->grid[0], o->grid[1], o->grid[2]}, .args = values, .num_args = k->num_args,
                          .buffers = d->buffers, .num_buffers = d->num_buffers, .print = print_text, .breakpoint = stop_at_breakpoint, .user = &breakpoints};
-  tile_status status = run_contained(k->ir->ctx, &launch, error);
+  return run_contained(k->ir->ctx, &launch, error);
+}
+
+static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+  ArenaMark mark = arena_mark(&k->arena);
+  Launch launch = {k, o, args};
+  tile_status status = scratch_contain(&k->arena, "launching", launch_with_memory, &launch, error);
   arena_rewind(&k->arena, mark);
   return status;
 }

@@ -1,4 +1,5 @@
 // A Context's diagnostics in the public form.
+#include <setjmp.h>
 #include <string.h>
 
 #include "runtime/error.h"
@@ -19,13 +20,45 @@ tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
   return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
 }
 
-tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {
+  jmp_buf *const *const before = a->on_empty;
+  jmp_buf on_empty, *const here = &on_empty;
+  tile_status status;
+  if (setjmp(on_empty)) {
+    status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while %s", doing);
+  } else {
+    a->on_empty = &here;
+    status = work(user, a, error);
+  }
+  a->on_empty = before;
+  return status;
+}
+
+tile_status scratch_run(ArenaMemory memory, const char *doing, ScratchWork work, void *user, tile_error **error) {
+  Arena a;
+  arena_init_with(&a, memory, NULL);
+  tile_status status = scratch_contain(&a, doing, work, user, error);
+  arena_free(&a);
+  return status;
+}
+
+typedef struct { tile_status status; Context *ctx; bool color; } Messages;
+
+static tile_status set_messages(void *user, Arena *scratch, tile_error **out) {
+  const Messages *m = user;
+  Context *ctx = m->ctx;
+  (void)scratch;
   size_t count = diagnostic_count(ctx);
   tile_diagnostic *all = arena_array(&ctx->arena, tile_diagnostic, count + 1);
   for (size_t i = 0; i < count; i++) all[i] = diagnostic_at(ctx, i);
-  const char *text = diag_render(ctx, color);
+  const char *text = diag_render(ctx, m->color);
   size_t size = strlen(text);
-  return error_set_messages(out, status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
+  return error_set_messages(out, m->status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
+}
+
+tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+  Messages m = {status, ctx, color};
+  return scratch_contain(&ctx->arena, "writing messages", set_messages, &m, out);
 }
 
 tile_status error_set_left(tile_error **out, int why, const Context *ctx, const char *doing) {

@@ -24,7 +24,7 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
     status = failed(error, "read", path);
   } else {
     size_t capacity = 1 << 16, n = 0, got;
-    char *data = malloc(capacity + 1);
+    char *data = malloc(capacity + 1), *copy;
     while (data && (got = fread(data + n, 1, capacity - n, f)) > 0) {
       n += got;
       if (n < capacity) continue;
@@ -35,7 +35,8 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
     }
     if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
     else if (ferror(f)) status = failed(error, "read", path);
-    else *text = arena_strndup(a, data, n), *size = n;
+    else if (!(copy = arena_try(a, n + 1))) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    else *text = memcpy(copy, data, n), *size = n;
     free(data);
   }
   if (!is_stdin) fclose(f);
@@ -59,7 +60,10 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
     return ok ? TILE_OK : failed(error, "write", path);
   }
   if (exists && access(path, W_OK) != 0) return failed(error, "write", path);
-  char *temporary = arena_printf(a, "%s.XXXXXX", path);
+  const size_t n = strlen(path) + sizeof ".XXXXXX";
+  char *temporary = arena_try(a, n);
+  if (!temporary) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while writing %s", path);
+  snprintf(temporary, n, "%s.XXXXXX", path);
   int fd = mkstemp(temporary);
   if (fd < 0) return failed(error, "write", path);
   mode_t mask = umask(0);

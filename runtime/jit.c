@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/error.h"
@@ -22,14 +23,13 @@ static tile_arg default_of(const CtParam *p) {
   }
 }
 
-static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn, tile_error **error) {
-  (void)error;
+static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
   k->jit = jit;
   k->fn = fn;
   k->name = fn->name;
   k->num_params = fn->num_params;
   k->params = arena_array(&jit->arena, JitParam, fn->num_params + 1);
-  arena_init(&k->arena);
+  arena_init_with(&k->arena, hooks_memory(&jit->hooks), NULL);
   pthread_mutex_init(&k->lock, NULL);
   pthread_cond_init(&k->done, NULL);
   uint32_t num_configs = fn->autotune ? fn->autotune->num_configs : 0;
@@ -45,7 +45,6 @@ static tile_status init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
   }
-  return TILE_OK;
 }
 
 // The number of kernels in the source; 0 after diagnostics.
@@ -58,22 +57,42 @@ static uint32_t read_source(tile_jit *jit) {
   return count;
 }
 
+// Kernels that are not finished are not counted.
+static void init_kernels(tile_jit *jit, uint32_t count) {
+  jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);
+  for (; jit->num_kernels < count; jit->num_kernels++) init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels));
+}
+
+static double now_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_over(void *user) {
+  const tile_jit *jit = user;
+  return (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) || (jit->deadline > 0 && now_seconds() > jit->deadline);
+}
+
+void jit_start_clock(tile_jit *jit) {
+  jit->deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
+  jit->ctx.should_stop = jit->deadline > 0 || jit->hooks.should_stop ? is_over : NULL;
+  jit->ctx.stop_user = jit;
+}
+
 static tile_status load_source(tile_jit *jit, tile_error **error) {
   jmp_buf on_ice;
-  if (setjmp(on_ice)) {
+  int why = setjmp(on_ice);
+  if (why) {
     jit->ctx.on_ice = NULL;
-    return error_set(error, TILE_ERROR_INTERNAL, "internal error while loading %s: %s", jit->path, jit->ctx.ice_text ? jit->ctx.ice_text : "?");
+    return error_set_left(error, why, &jit->ctx, "loading the source");
   }
   jit->ctx.on_ice = &on_ice;
+  jit_start_clock(jit);
   uint32_t count = read_source(jit);
+  if (count) init_kernels(jit, count);
   jit->ctx.on_ice = NULL;
-  if (!count) return error_set_diagnostics(error, TILE_ERROR_PROGRAM, &jit->ctx, false);
-  jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);
-  for (; jit->num_kernels < count; jit->num_kernels++) {
-    tile_status status = init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels), error);
-    if (status != TILE_OK) return status;
-  }
-  return TILE_OK;
+  return count ? TILE_OK : error_set_diagnostics(error, TILE_ERROR_PROGRAM, &jit->ctx, false);
 }
 
 static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_error **error) {
@@ -105,6 +124,26 @@ static const char *identity_with_options(tile_jit *jit, const tile_jit_options *
   return buf_str(&b);
 }
 
+typedef struct { tile_jit *jit; const char *path, *text; size_t size; const tile_jit_options *options; } Opening;
+
+static tile_status open_contained(void *user, Arena *a, tile_error **error) {
+  const Opening *from = user;
+  tile_jit *jit = from->jit;
+  const tile_jit_options *o = from->options;
+  jit->path = arena_printf(a, "%s", from->path);
+  tile_status status = read_options(jit, o, error);
+  if (status == TILE_OK && !from->text) status = file_read(a, from->path, &jit->text, &jit->size, error);
+  else if (from->text) jit->text = arena_strndup(a, from->text, from->size), jit->size = from->size;
+  if (status == TILE_OK && jit->isolate) status = jit_try_source(jit, error);
+  if (status == TILE_OK) status = load_source(jit, error);
+  if (status == TILE_OK && jit->tune != TILE_TUNE_OFF && jit->tune_file) status = jit_load_results(jit, error);
+  if (status != TILE_OK) return status;
+  // The interpreter runs IR, which is not kept on disk.
+  jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
+  jit->identity = identity_with_options(jit, o);
+  return TILE_OK;
+}
+
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size, const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
@@ -113,24 +152,14 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   tile_jit *jit = calloc(1, sizeof *jit);
   if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   jit->device = device;
-  arena_init(&jit->arena);
-  pthread_mutex_init(&jit->lock, NULL);
   jit->hooks = hooks_copy(o.hooks);
+  arena_init_with(&jit->arena, hooks_memory(&jit->hooks), NULL);
+  pthread_mutex_init(&jit->lock, NULL);
   context_init_with(&jit->ctx, hooks_memory(&jit->hooks));
-  jit->path = arena_printf(&jit->arena, "%s", path);
-  tile_status status = read_options(jit, &o, error);
-  if (status == TILE_OK && !text) status = file_read(&jit->arena, path, &jit->text, &jit->size, error);
-  else if (text) jit->text = arena_strndup(&jit->arena, text, size), jit->size = size;
-  if (status == TILE_OK) status = load_source(jit, error);
-  if (status == TILE_OK && jit->tune != TILE_TUNE_OFF && jit->tune_file) status = jit_load_results(jit, error);
-  if (status == TILE_OK) {
-    // The interpreter runs IR, which is not kept on disk.
-    jit->cache = o.no_cache || !device->arch ? NULL : cache_open(o.cache_dir);
-    jit->identity = identity_with_options(jit, &o);
-    *out = jit;
-  } else {
-    tile_jit_close(jit);
-  }
+  Opening opening = {jit, path, text, size, &o};
+  tile_status status = scratch_contain(&jit->arena, "opening a JIT", open_contained, &opening, error);
+  if (status == TILE_OK) *out = jit;
+  else tile_jit_close(jit);
   return status;
 }
 
@@ -247,13 +276,22 @@ static _Atomic(const Entry *) *slot_of(Table *t, const Key *key) {
   return NULL;
 }
 
-// With k's lock. An entry that was there is replaced. False when memory runs out.
-static bool insert(tile_jit_kernel *k, const Key *key, tile_variant *v) {
+typedef struct { tile_jit_kernel *k; const Key *key; tile_variant *v; } Inserting;
+
+static tile_status insert_contained(void *user, Arena *a, tile_error **error) {
+  tile_jit_kernel *k = ((const Inserting *)user)->k;
+  const Key *key = ((const Inserting *)user)->key;
+  Entry *e = arena_new(a, Entry);
+  uint64_t *words = arena_array(a, uint64_t, key->num_words);
+  const char **texts = arena_array(a, const char *, key->num_texts + 1);
+  memcpy(words, key->words, key->num_words * sizeof *words);
+  for (uint32_t i = 0; i < key->num_texts; i++) texts[i] = arena_printf(a, "%s", key->texts[i]);
+  *e = (Entry){key->hash, key->num_words, key->num_texts, words, texts, ((const Inserting *)user)->v};
   Table *t = atomic_load_explicit(&k->table, memory_order_relaxed);
   if (!t || (t->count + 1) * 2 > t->mask) {
     uint32_t size = t ? (t->mask + 1) * 2 : 16;
     Table *bigger = calloc(1, sizeof *bigger + size * sizeof *bigger->slots);
-    if (!bigger) return false;
+    if (!bigger) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
     bigger->mask = size - 1;
     bigger->older = t;
     for (uint32_t i = 0; t && i <= t->mask; i++)
@@ -261,16 +299,16 @@ static bool insert(tile_jit_kernel *k, const Key *key, tile_variant *v) {
     atomic_store_explicit(&k->table, bigger, memory_order_release);
     t = bigger;
   }
-  Entry *e = arena_new(&k->arena, Entry);
-  uint64_t *words = arena_array(&k->arena, uint64_t, key->num_words);
-  const char **texts = arena_array(&k->arena, const char *, key->num_texts + 1);
-  memcpy(words, key->words, key->num_words * sizeof *words);
-  for (uint32_t i = 0; i < key->num_texts; i++) texts[i] = arena_printf(&k->arena, "%s", key->texts[i]);
-  *e = (Entry){key->hash, key->num_words, key->num_texts, words, texts, v};
   _Atomic(const Entry *) *old = slot_of(t, key);
   if (old) atomic_store_explicit(old, e, memory_order_release);
   else place(t, e);
-  return true;
+  return TILE_OK;
+}
+
+// With k's lock. An entry that was there is replaced.
+static tile_status insert(tile_jit_kernel *k, const Key *key, tile_variant *v, tile_error **error) {
+  Inserting i = {k, key, v};
+  return scratch_contain(&k->arena, "keeping a variant", insert_contained, &i, error);
 }
 
 static bool is_pending(const tile_jit_kernel *k, const Key *key) {
@@ -281,13 +319,17 @@ static bool is_pending(const tile_jit_kernel *k, const Key *key) {
   return false;
 }
 
-static tile_status refuse_unprepared(const tile_jit_kernel *k, const tile_arg *args, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  error_set(error, TILE_ERROR_USAGE, "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
-            jit_variant_text(&a, k, args), k->num_variants);
-  arena_free(&a);
-  return TILE_ERROR_USAGE;
+static tile_status refuse_unprepared(void *user, Arena *a, tile_error **error) {
+  const Request *r = user;
+  const tile_jit_kernel *k = r->kernel;
+  return error_set(error, TILE_ERROR_USAGE, "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
+                   jit_variant_text(a, k, r->args), k->num_variants);
+}
+
+static tile_status refuse_captured(void *user, Arena *a, tile_error **error) {
+  const Request *r = user;
+  return error_set(error, TILE_ERROR_USAGE, "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture", r->kernel->name,
+                   jit_variant_text(a, r->kernel, r->args));
 }
 
 // Does the caller give every meta-parameter that a configuration would? Then nothing is left to tune.
@@ -301,34 +343,24 @@ static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
   return true;
 }
 
-static tile_status refuse_captured(const tile_jit_kernel *k, const Request *r, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  error_set(error, TILE_ERROR_USAGE, "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture", k->name, jit_variant_text(&a, k, r->args));
-  arena_free(&a);
-  return TILE_ERROR_USAGE;
-}
-
-tile_status jit_may_make(const tile_jit_kernel *k, const Request *r, tile_error **error) {
-  if (k->jit->policy == TILE_JIT_FORBID) return refuse_unprepared(k, r->args, error);
-  const DeviceOps *ops = k->jit->device->ops;
-  return ops->is_capturing && ops->is_capturing(k->jit->device, r->options->stream) ? refuse_captured(k, r, error) : TILE_OK;
+tile_status jit_may_make(const Request *r, tile_error **error) {
+  const tile_jit *jit = r->kernel->jit;
+  const DeviceOps *ops = jit->device->ops;
+  ScratchWork refuse = jit->policy == TILE_JIT_FORBID ? refuse_unprepared : ops->is_capturing && ops->is_capturing(jit->device, r->options->stream) ? refuse_captured : NULL;
+  return refuse ? scratch_run(hooks_memory(&jit->hooks), "refusing a launch", refuse, (void *)(uintptr_t)r, error) : TILE_OK;
 }
 
 typedef enum { MAKE_FOR_LAUNCH, MAKE_FOR_PREPARE, MAKE_BY_TUNING } Purpose;
+typedef struct { const Request *r; Purpose why; tile_tuning *report; tile_variant *variant; } Making;
 
-// Without the lock.
-static tile_status make_one(tile_jit_kernel *k, const Request *r, Purpose why, tile_tuning *report, tile_variant **v, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  tile_status status;
-  if (why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN) jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(&a, k, r->args), 0);
-  bool has_config = gives_config(k, r->args);
-  if (why == MAKE_BY_TUNING) status = jit_tune(k, r, jit_result_key(&a, k, r), report, v, error);
-  else if (has_config) status = jit_compile(k, r, CONFIG_NONE, v, error);
-  else status = tile_jit_is_tuned(k) ? jit_tuned(k, r, v, error) : jit_first(k, r, v, error);
-  arena_free(&a);
-  return status;
+static tile_status make_one(void *user, Arena *a, tile_error **error) {
+  Making *m = user;
+  const Request *r = m->r;
+  tile_jit_kernel *k = r->kernel;
+  if (m->why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN) jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(a, k, r->args), 0);
+  if (m->why == MAKE_BY_TUNING) return jit_tune(r, jit_result_key(a, r), m->report, &m->variant, error);
+  if (gives_config(k, r->args)) return jit_compile(r, CONFIG_NONE, &m->variant, error);
+  return tile_jit_is_tuned(k) ? jit_tuned(r, &m->variant, error) : jit_first(r, &m->variant, error);
 }
 
 static void remove_pending(tile_jit_kernel *k, const Pending *me) {
@@ -350,12 +382,13 @@ void jit_own_variant(tile_jit_kernel *k, tile_variant *v) {
   pthread_mutex_unlock(&k->lock);
 }
 
-static tile_status make_variant(tile_jit_kernel *k, const Request *r, Purpose why, tile_tuning *report, tile_variant **out, tile_error **error) {
+static tile_status make_variant(const Request *r, Purpose why, tile_tuning *report, tile_variant **out, tile_error **error) {
+  tile_jit_kernel *k = r->kernel;
   Pending me = {r->key, NULL};
   pthread_mutex_lock(&k->lock);
   while (is_pending(k, r->key)) pthread_cond_wait(&k->done, &k->lock);
   *out = why == MAKE_BY_TUNING ? NULL : find(k, r->key);
-  tile_status status = !*out && why == MAKE_FOR_LAUNCH ? jit_may_make(k, r, error) : TILE_OK;
+  tile_status status = !*out && why == MAKE_FOR_LAUNCH ? jit_may_make(r, error) : TILE_OK;
   if (*out || status != TILE_OK) {
     pthread_mutex_unlock(&k->lock);
     return status;
@@ -363,17 +396,17 @@ static tile_status make_variant(tile_jit_kernel *k, const Request *r, Purpose wh
   me.next = k->pending;
   k->pending = &me;
   pthread_mutex_unlock(&k->lock);
-  tile_variant *v = NULL;
-  status = make_one(k, r, why, report, &v, error);
+  Making m = {r, why, report, NULL};
+  status = scratch_run(hooks_memory(&k->jit->hooks), "making a variant", make_one, &m, error);
   pthread_mutex_lock(&k->lock);
   remove_pending(k, &me);
-  if (v) {
-    if (!insert(k, r->key, v)) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
-    own(k, v);
+  if (m.variant) {
+    if (status == TILE_OK) status = insert(k, r->key, m.variant, error);
+    own(k, m.variant);
   }
   pthread_cond_broadcast(&k->done);
   pthread_mutex_unlock(&k->lock);
-  *out = v;
+  if (status == TILE_OK) *out = m.variant;
   return status;
 }
 
@@ -430,8 +463,8 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
   tile_status status = jit_make_key(&key, k, o, given, num_given, args, error);
   if (status != TILE_OK) return status;
   if ((*variant = find(k, &key))) return TILE_OK;
-  const Request request = {&key, o, args, NULL};
-  return make_variant(k, &request, why, NULL, variant, error);
+  const Request request = {k, &key, o, args, NULL};
+  return make_variant(&request, why, NULL, variant, error);
 }
 
 static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
@@ -449,9 +482,9 @@ tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *o
   if (status != TILE_OK) return status;
   if (v->hook) {
     Key key;
-    const Request request = {&key, &o, args, NULL};
+    const Request request = {k, &key, &o, args, NULL};
     if ((status = jit_make_key(&key, k, &o, given, num_args, args, error)) != TILE_OK) return status;
-    if ((status = jit_launch_hook(k, &request, &v, error)) != TILE_OK) return status;
+    if ((status = jit_launch_hook(&request, &v, error)) != TILE_OK) return status;
   }
   if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
   return variant_launch(v, o.grid, o.stream, args, error);
@@ -468,10 +501,10 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   if (status != TILE_OK) return status;
   tile_tuning *t = calloc(1, sizeof *t);
   if (!t) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
-  arena_init(&t->arena);
-  const Request request = {&key, &o, args, NULL};
+  arena_init_with(&t->arena, hooks_memory(&k->jit->hooks), NULL);
+  const Request request = {k, &key, &o, args, NULL};
   tile_variant *v = NULL;
-  status = make_variant(k, &request, MAKE_BY_TUNING, t, &v, error);
+  status = make_variant(&request, MAKE_BY_TUNING, t, &v, error);
   t->variant = v;
   if (report) *report = t;
   else tile_tuning_free(t);

@@ -124,7 +124,8 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
   return ok;
 }
 
-static Options options_for(const tile_jit_kernel *k, const Request *r, Arena *a) {
+static Options options_for(const Request *r, Arena *a) {
+  const tile_jit_kernel *k = r->kernel;
   const tile_jit *jit = k->jit;
   Options o = jit->options;
   o.arena = a;
@@ -142,9 +143,10 @@ static Options options_for(const tile_jit_kernel *k, const Request *r, Arena *a)
   return o;
 }
 
-static tile_status compile_program(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+static tile_status compile_program(const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+  tile_jit_kernel *k = r->kernel;
   const tile_jit *jit = k->jit;
-  Options options = options_for(k, r, a);
+  Options options = options_for(r, a);
   Types types = {k, r->args, false};
   bool is_interp = !jit->device->arch;
   CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
@@ -173,7 +175,8 @@ const char *jit_identity(const tile_jit *jit) {
   return buf_str(&b);
 }
 
-static Buf cache_key(const tile_jit_kernel *k, const Request *r, int config, Arena *a) {
+static Buf cache_key(const Request *r, int config, Arena *a) {
+  const tile_jit_kernel *k = r->kernel;
   Buf b = buf_make(a);
   buf_printf(&b, "%skernel %s\nconfig %d\nwords", k->jit->identity, k->name, config);
   for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
@@ -215,7 +218,8 @@ static void map_arg(Mapping *m, Arena *a, const tile_arg *arg, const char *name,
   m->leaf++;
 }
 
-static bool map_args(const tile_jit_kernel *k, const Request *r, Arena *a, tile_variant *v) {
+static bool map_args(const Request *r, Arena *a, tile_variant *v) {
+  const tile_jit_kernel *k = r->kernel;
   Mapping m = {.v = v};
   for (uint32_t i = 0; i < k->num_params; i++) {
     m.traits = &k->params[i].traits;
@@ -242,77 +246,89 @@ static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
   return false;
 }
 
-static tile_status start(tile_jit_kernel *k, const Request *r, Arena *a, tile_variant *v, tile_error **error) {
+// A variant in the making. What is to be given back if it does not come to be is here.
+typedef struct {
+  const Request *r;
+  int config;
+  tile_variant *v;
+  tile_program *program;
+  char *image;
+} Making;
+
+static tile_status start(Making *m, Arena *a, tile_error **error) {
+  tile_jit_kernel *k = m->r->kernel;
+  tile_kernel *kernel = m->v->kernel;
+  const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
   double begin = now_ms();
-  tile_status status = start_assembled(r, a, v->kernel) ? TILE_OK : kernel_start(v->kernel, error);
-  if (status != TILE_OK) v->kernel = NULL;
-  else if (k->jit->device->arch) jit_event(k->jit, TILE_EVENT_LOAD, k->name, jit_variant_text(a, k, r->args), now_ms() - begin);
-  return status;
+  bool is_assembled = start_assembled(m->r, a, kernel);
+  if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load
+  tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
+  if (status != TILE_OK) return status;
+  m->v->kernel = kernel;
+  if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, now_ms() - begin);
+  return TILE_OK;
 }
 
-static tile_status make_isolated(tile_jit_kernel *k, const Request *r, int config, Buf *key, Arena *a, tile_variant *v, tile_error **error) {
+static tile_status make_isolated(Making *m, Buf *key, Arena *a, tile_error **error) {
+  const tile_jit_kernel *k = m->r->kernel;
   const tile_jit *jit = k->jit;
-  const char *ptx = NULL, *text = jit_variant_text(a, k, r->args);
+  const char *ptx = NULL, *text = jit_variant_text(a, k, m->r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = now_ms();
-  tile_status status = jit_compile_isolated(k, r, config, a, &ptx, error);
+  tile_status status = jit_compile_isolated(m->r, m->config, a, &ptx, error);
   jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
   if (status != TILE_OK) return status;
-  if (!(v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, error))) return TILE_ERROR_INTERNAL;
+  tile_error *why = NULL;
+  if (!(m->v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, &why))) return error_pass_on(error, why);
   if (jit->cache) cache_put(jit->cache, buf_str(key), key->size, ptx, strlen(ptx) + 1);
-  return start(k, r, a, v, error);
+  return start(m, a, error);
 }
 
-static tile_status make_kernel(tile_jit_kernel *k, const Request *r, int config, Arena *a, tile_variant *v, tile_error **error) {
+static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
+  Making *m = user;
+  tile_jit_kernel *k = m->r->kernel;
   const tile_jit *jit = k->jit;
-  tile_status status;
-  Buf key = cache_key(k, r, config, a);
+  tile_variant *v = m->v;
+  Buf key = cache_key(m->r, m->config, a);
   size_t size = 0;
-  char *image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
-  if (jit->cache) jit_event(jit, image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, jit_variant_text(a, k, r->args), 0);
-  v->kernel = image && size && image[size - 1] == 0 ? kernel_from_ptx(jit->device, image, size - 1, NULL, NULL) : NULL;
+  const char *text = jit_variant_text(a, k, m->r->args);
+  m->image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
+  if (jit->cache) jit_event(jit, m->image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, text, 0);
+  v->kernel = m->image && size && m->image[size - 1] == 0 ? kernel_from_ptx(jit->device, m->image, size - 1, NULL, NULL) : NULL;
+  tile_status status;
   if (v->kernel) {
-    status = start(k, r, a, v, error);
-    free(image);
-    return status;
-  }
-  free(image);
-  if (jit->isolate) return make_isolated(k, r, config, &key, a, v, error);
-  tile_program *program = NULL;
-  tile_error *e = NULL;
-  if ((status = compile_program(k, r, config, a, &program, error)) != TILE_OK) return status;
-  if (!(v->kernel = kernel_describe(jit->device, program, k->name, &e))) {
-    status = tile_error_status(e);
-    if (error && !*error) *error = e;
-    else tile_error_free(e);
+    status = start(m, a, error);
+  } else if (jit->isolate) {
+    status = make_isolated(m, &key, a, error);
   } else {
+    if ((status = compile_program(m->r, m->config, a, &m->program, error)) != TILE_OK) return status;
+    tile_error *why = NULL;
+    if (!(v->kernel = kernel_describe(jit->device, m->program, k->name, &why))) return error_pass_on(error, why);
     if (jit->cache) cache_put(jit->cache, buf_str(&key), key.size, v->kernel->ptx, strlen(v->kernel->ptx) + 1);
-    status = start(k, r, a, v, error);
+    status = start(m, a, error);
+    if (status == TILE_OK && !jit->device->arch) v->program = m->program, m->program = NULL;
   }
-  if (status == TILE_OK && !jit->device->arch) v->program = program;
-  else tile_program_free(program);
+  if (status == TILE_OK && !map_args(m->r, a, v)) status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source", k->name);
   return status;
 }
 
-tile_status jit_compile_ptx(tile_jit_kernel *k, const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
+tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
   tile_program *program = NULL;
-  tile_status status = compile_program(k, r, config, a, &program, error);
+  tile_status status = compile_program(r, config, a, &program, error);
   if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL));
   tile_program_free(program);
   return status;
 }
 
-tile_status jit_compile(tile_jit_kernel *k, const Request *r, int config, tile_variant **variant, tile_error **error) {
+tile_status jit_compile(const Request *r, int config, tile_variant **variant, tile_error **error) {
   tile_variant *v = calloc(1, sizeof *v);
   if (!v) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   pthread_mutex_init(&v->lock, NULL);
-  v->owner = k;
-  Arena scratch;
-  arena_init(&scratch);
-  tile_status status = make_kernel(k, r, config, &scratch, v, error);
-  if (status == TILE_OK && !map_args(k, r, &scratch, v))
-    status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source", k->name);
-  arena_free(&scratch);
+  v->owner = r->kernel;
+  Making m = {.r = r, .config = config, .v = v};
+  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", make_kernel, &m, error);
+  free(m.image);
+  tile_program_free(m.program);
   if (status == TILE_OK) *variant = v;
   else variant_free(v);
   return status;

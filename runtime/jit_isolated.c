@@ -1,5 +1,6 @@
 // isolate: a variant is compiled by a tilec process, so that a crash of the compiler, or one that does not end, is an error of one
-// launch. The request goes to its standard input, the PTX (or a status and a message) comes back on its standard output.
+// launch. The request goes to its standard input, the PTX (or a status and a message) comes back on its standard output. A source is
+// read by such a process before it is read here: what its module level does to the evaluator happens there first.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -105,8 +106,7 @@ static void read_arg(Reader *r, tile_arg *a, uint32_t depth) {
   }
 }
 
-static void write_request(Buf *b, const tile_jit_kernel *k, const Request *r, int config) {
-  const tile_jit *jit = k->jit;
+static void write_source(Buf *b, const tile_jit *jit) {
   put_u64(b, REQUEST_MAGIC);
   put_text(b, tile_version());
   put_text(b, jit->device->arch);
@@ -116,7 +116,14 @@ static void write_request(Buf *b, const tile_jit_kernel *k, const Request *r, in
   for (uint32_t i = 0; i < jit->num_option_texts; i++) put_text(b, jit->option_texts[i]);
   put_u64(b, jit->options.include_paths.count);
   for (uint32_t i = 0; i < jit->options.include_paths.count; i++) put_text(b, jit->options.include_paths.data[i]);
-  put_text(b, k->name);
+}
+
+// No name: the source is to be read and no more.
+static void write_request(Buf *b, const tile_jit *jit, const Request *r, int config) {
+  write_source(b, jit);
+  put_text(b, r ? r->kernel->name : "");
+  if (!r) return;
+  const tile_jit_kernel *k = r->kernel;
   put_u64(b, (uint64_t)(int64_t)config);
   const int numbers[] = {r->options->num_warps, r->options->num_stages, r->options->num_ctas, r->options->maxnreg};
   for (uint32_t i = 0; i < countof(numbers); i++) put_u64(b, (uint64_t)numbers[i]);
@@ -145,11 +152,12 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, tile_er
   o.options = take_texts(r, &o.num_options);
   o.include_paths = take_texts(r, &o.num_include_paths);
   const char *name = take_text(r);
-  int config = (int)(int64_t)take_u64(r);
+  const bool only_reads = !*name;
+  int config = only_reads ? 0 : (int)(int64_t)take_u64(r);
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   int *const numbers[] = {&launch.num_warps, &launch.num_stages, &launch.num_ctas, &launch.maxnreg};
-  for (uint32_t i = 0; i < countof(numbers); i++) *numbers[i] = (int)take_u64(r);
-  uint64_t num_args = take_u64(r);
+  for (uint32_t i = 0; i < countof(numbers) && !only_reads; i++) *numbers[i] = (int)take_u64(r);
+  uint64_t num_args = only_reads ? 0 : take_u64(r);
   tile_arg args[JIT_MAX_PARAMS];
   for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) read_arg(r, &args[i], 0);
   if (r->bad || num_args > JIT_MAX_PARAMS) return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
@@ -159,10 +167,11 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, tile_er
   tile_jit_kernel *k;
   tile_status status = tile_jit_open_memory(&device, path, text, size, &o, &jit, error);
   if (status != TILE_OK) return status;
+  if (only_reads) return tile_jit_close(jit), TILE_OK;
   status = tile_jit_get_kernel(jit, name, &k, error);
   if (status == TILE_OK && k->num_params != num_args) status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments", (unsigned long long)num_args);
-  const Request request = {NULL, &launch, args, NULL};
-  if (status == TILE_OK) status = jit_compile_ptx(k, &request, config, a, ptx, error);
+  const Request request = {k, NULL, &launch, args, NULL};
+  if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, error);
   tile_jit_close(jit);
   return status;
 }
@@ -268,22 +277,55 @@ static tile_status read_answer(const Buf *in, const char *tilec, int wait_status
   return error_set(error, TILE_ERROR_INTERNAL, "the compiler process %s gave no answer and exit status %d; is it a tilec of version %s?", tilec, WEXITSTATUS(wait_status), tile_version());
 }
 
-tile_status jit_compile_isolated(const tile_jit_kernel *k, const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
-  const char *tilec = find_tilec(k->jit, a);
+typedef struct { const tile_jit *jit; int fd; const Buf *request; Buf *answer; } Talk;
+
+static tile_status talk(void *user, Arena *a, tile_error **error) {
+  (void)a;
+  const Talk *t = user;
+  // What a child that died early left unsent is in its exit status.
+  return send_all(t->fd, t->request->data, t->request->size) ? receive(t->jit, t->fd, t->answer, error) : TILE_OK;
+}
+
+// Whatever happens, the process is gone and the socket closed afterwards.
+static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, tile_error **error) {
+  const char *tilec = find_tilec(jit, a);
+  Buf answer = buf_make(a);
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return error_set(error, TILE_ERROR_FILE, "no sockets for a compiler process: %s", strerror(errno));
   pid_t pid = 0;
   bool started = spawn_worker(tilec, pair[1], &pid);
   close(pair[1]);
-  tile_status status = started ? TILE_OK : error_set(error, TILE_ERROR_FILE, "cannot start %s, the compiler process of an isolated JIT; TILE_TILEC names another", tilec);
-  Buf request = buf_make(a), answer = buf_make(a);
-  write_request(&request, k, r, config);
-  // What a child that died early left unsent is in its exit status.
-  if (started && send_all(pair[0], request.data, request.size)) status = receive(k->jit, pair[0], &answer, error);
+  Talk t = {jit, pair[0], request, &answer};
+  tile_status status = started ? scratch_contain(a, "talking to a compiler process", talk, &t, error)
+                               : error_set(error, TILE_ERROR_FILE, "cannot start %s, the compiler process of an isolated JIT; TILE_TILEC names another", tilec);
   close(pair[0]);
   if (!started) return status;
   if (status != TILE_OK) kill(pid, SIGKILL);
   int wait_status = 0;
   while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {}
-  return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, ptx, error) : status;
+  return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, text, error) : status;
+}
+
+tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
+  Buf request = buf_make(a);
+  write_request(&request, r->kernel->jit, r, config);
+  return ask(r->kernel->jit, &request, a, ptx, error);
+}
+
+static tile_status try_source(void *user, Arena *a, tile_error **error) {
+  const tile_jit *jit = user;
+  Buf request = buf_make(a);
+  const char *text;
+  write_request(&request, jit, NULL, 0);
+  tile_error *why = NULL;
+  tile_status status = ask(jit, &request, a, &text, &why);
+  // What is wrong with the source is said better by who reads it here.
+  if (status == TILE_ERROR_PROGRAM) status = TILE_OK;
+  if (status != TILE_OK) return error_pass_on(error, why);
+  tile_error_free(why);
+  return TILE_OK;
+}
+
+tile_status jit_try_source(const tile_jit *jit, tile_error **error) {
+  return scratch_run(hooks_memory(&jit->hooks), "reading the source", try_source, (void *)(uintptr_t)jit, error);
 }

@@ -28,7 +28,8 @@ static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
 }
 
 // What the choice depends on: values of the key's parameters, types of the arrays, launch options, device.
-const char *jit_result_key(Arena *a, const tile_jit_kernel *k, const Request *r) {
+const char *jit_result_key(Arena *a, const Request *r) {
+  const tile_jit_kernel *k = r->kernel;
   Buf b = buf_make(a);
   for (uint32_t i = 0; i < k->num_params; i++) {
     const tile_arg *arg = &r->args[i];
@@ -65,21 +66,21 @@ int jit_find_result(tile_jit_kernel *k, const char *key) {
 
 static void add(tile_jit *jit, const char *kernel, const char *device, const char *key, const char *config, double ms) {
   TuneResult *r = find(jit, kernel, device, key);
+  const char *kept = arena_printf(&jit->arena, "%s", config);
   if (!r) {
     r = arena_new(&jit->arena, TuneResult);
-    *r = (TuneResult){NULL, arena_printf(&jit->arena, "%s", kernel), arena_printf(&jit->arena, "%s", device), arena_printf(&jit->arena, "%s", key), NULL, 0};
+    *r = (TuneResult){NULL, arena_printf(&jit->arena, "%s", kernel), arena_printf(&jit->arena, "%s", device), arena_printf(&jit->arena, "%s", key), kept, 0};
     TuneResult **end = &jit->results;
     while (*end) end = &(*end)->next;
     *end = r;
   }
-  r->config = arena_printf(&jit->arena, "%s", config);
+  r->config = kept;
   r->milliseconds = ms;
 }
 
-static tile_status save(tile_jit *jit, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  Buf b = buf_make(&a);
+static tile_status save(void *user, Arena *a, tile_error **error) {
+  const tile_jit *jit = user;
+  Buf b = buf_make(a);
   JsonWriter w = json_writer(&b);
   json_begin_object(&w, false);
   json_key(&w, "tile_tuning");
@@ -100,9 +101,16 @@ static tile_status save(tile_jit *jit, tile_error **error) {
   json_end_array(&w);
   json_end_object(&w);
   buf_putc(&b, '\n');
-  tile_status status = file_write(&a, jit->tune_file, buf_str(&b), b.size, error);
-  arena_free(&a);
-  return status;
+  return file_write(a, jit->tune_file, buf_str(&b), b.size, error);
+}
+
+typedef struct { tile_jit_kernel *k; const char *key; uint32_t config; double ms; } Result;
+
+static tile_status keep(void *user, Arena *a, tile_error **error) {
+  (void)a, (void)error;
+  const Result *r = user;
+  add(r->k->jit, r->k->name, r->k->jit->device->name, r->key, r->k->config_texts[r->config], r->ms);
+  return TILE_OK;
 }
 
 tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double ms, tile_error **error) {
@@ -110,8 +118,9 @@ tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config
   pthread_mutex_lock(&jit->lock);
   // Another process may have tuned for other arguments meanwhile.
   if (jit->tune_file) jit_load_results(jit, NULL);
-  add(jit, k->name, jit->device->name, key, k->config_texts[config], ms);
-  tile_status status = jit->tune_file ? save(jit, error) : TILE_OK;
+  Result result = {k, key, config, ms};
+  tile_status status = scratch_contain(&jit->arena, "keeping a result of tuning", keep, &result, error);
+  if (status == TILE_OK && jit->tune_file) status = scratch_run(hooks_memory(&jit->hooks), "writing results of tuning", save, jit, error);
   pthread_mutex_unlock(&jit->lock);
   return status;
 }
@@ -135,23 +144,41 @@ static bool read_results(tile_jit *jit, const char *text) {
   return ok;
 }
 
-// The file is ours: JSON without null, true and false, which is a Python expression too.
-tile_status jit_load_results(tile_jit *jit, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  const char *text = NULL;
-  size_t size = 0;
-  if (access(jit->tune_file, F_OK)) return TILE_OK;
-  tile_status status = file_read(&a, jit->tune_file, &text, &size, error);
+// In the Context, whose way out stays with this function.
+static tile_status read_text(tile_jit *jit, const char *text, tile_error **error) {
   jmp_buf on_ice;
-  int why = status == TILE_OK ? setjmp(on_ice) : 0;
+  int why = setjmp(on_ice);
+  tile_status status = TILE_OK;
   if (why) {
+    comptime_left(frontend_comptime(jit->frontend));
     status = error_set_left(error, why, &jit->ctx, "reading tuning results");
-  } else if (status == TILE_OK) {
+  } else {
     jit->ctx.on_ice = &on_ice;
     if (!read_results(jit, text)) status = error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", jit->tune_file);
   }
   jit->ctx.on_ice = NULL;
-  arena_free(&a);
+  jit->ctx.diags = jit->ctx.last_diag = NULL;
+  jit->ctx.num_errors = 0;
   return status;
+}
+
+typedef struct { tile_jit *jit; const char *text; } Saved;
+
+static tile_status read_in_arena(void *user, Arena *a, tile_error **error) {
+  (void)a;
+  const Saved *s = user;
+  return read_text(s->jit, s->text, error);
+}
+
+// The file is ours: JSON without null, true and false, which is a Python expression too.
+static tile_status load_results(void *user, Arena *a, tile_error **error) {
+  tile_jit *jit = user;
+  Saved saved = {jit, NULL};
+  size_t size = 0;
+  tile_status status = file_read(a, jit->tune_file, &saved.text, &size, error);
+  return status == TILE_OK ? scratch_contain(&jit->arena, "reading tuning results", read_in_arena, &saved, error) : status;
+}
+
+tile_status jit_load_results(tile_jit *jit, tile_error **error) {
+  return access(jit->tune_file, F_OK) ? TILE_OK : scratch_run(hooks_memory(&jit->hooks), "reading tuning results", load_results, jit, error);
 }

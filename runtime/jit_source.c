@@ -382,43 +382,55 @@ static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *
 
 // ---- entering the Context ----
 
-typedef struct { enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what; uint32_t config; bool is_timed; bool *is_pruned; Arena *arena; Hooked *hooked; } Wish;
+typedef struct { enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what; const Request *r; uint32_t config; bool is_timed; bool *is_pruned; Hooked *hooked; } Wish;
 
-static tile_status grant(Call *c, const Wish *w, tile_error **error) {
+static tile_status grant(Call *c, const Wish *w, Arena *a, tile_error **error) {
   const CtConfig *config = &c->k->fn->autotune->configs[w->config];
   switch (w->what) {
   case CALL_PRUNE: start_over(c, false); return prune(c, w->is_pruned, error);
-  case CALL_PRE_HOOK: return pre_hooks(c, config, w->is_timed, w->arena, w->hooked, error);
-  default: return post_hook(c, config, w->arena, w->hooked, error);
+  case CALL_PRE_HOOK: return pre_hooks(c, config, w->is_timed, a, w->hooked, error);
+  default: return post_hook(c, config, a, w->hooked, error);
   }
 }
 
-static tile_status call(tile_jit_kernel *k, const Request *r, const Wish *w, tile_error **error) {
-  Context *ctx = &k->jit->ctx;
-  Call c = {.k = k, .r = r, .ctx = ctx, .ct = frontend_comptime(k->jit->frontend)};
-  pthread_mutex_lock(&k->jit->lock);
+// With the lock.
+static tile_status call(void *user, Arena *a, tile_error **error) {
+  const Wish *w = user;
+  tile_jit *jit = w->r->kernel->jit;
+  Context *ctx = &jit->ctx;
+  Call c = {.k = w->r->kernel, .r = w->r, .ctx = ctx, .ct = frontend_comptime(jit->frontend)};
   jmp_buf on_ice;
   tile_status status;
   int why = setjmp(on_ice);
   if (why) {
+    comptime_left(c.ct);
     status = error_set_left(error, why, ctx, "running a function of the source");
   } else {
     ctx->on_ice = &on_ice;
-    status = grant(&c, w, error);
+    jit_start_clock(jit);
+    status = grant(&c, w, a, error);
   }
   ctx->on_ice = NULL;
-  pthread_mutex_unlock(&k->jit->lock);
   return status;
 }
 
-tile_status jit_prune(tile_jit_kernel *k, const Request *r, bool *is_pruned, tile_error **error) {
-  return call(k, r, &(Wish){.what = CALL_PRUNE, .is_pruned = is_pruned}, error);
+static tile_status locked_call(Wish w, Arena *a, tile_error **error) {
+  tile_jit *jit = w.r->kernel->jit;
+  pthread_mutex_lock(&jit->lock);
+  tile_status status = a ? scratch_contain(a, "running a function of the source", call, &w, error) : call(&w, NULL, error);
+  jit->ctx.on_ice = NULL;
+  pthread_mutex_unlock(&jit->lock);
+  return status;
 }
-tile_status jit_pre_hooks(tile_jit_kernel *k, const Request *r, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
-  return call(k, r, &(Wish){.what = CALL_PRE_HOOK, .config = config, .is_timed = is_timed, .arena = a, .hooked = out}, error);
+
+tile_status jit_prune(const Request *r, bool *is_pruned, tile_error **error) {
+  return locked_call((Wish){.what = CALL_PRUNE, .r = r, .is_pruned = is_pruned}, NULL, error);
 }
-tile_status jit_post_hook(tile_jit_kernel *k, const Request *r, uint32_t config, Arena *a, Hooked *out, tile_error **error) {
-  return k->fn->autotune->post_hook ? call(k, r, &(Wish){.what = CALL_POST_HOOK, .config = config, .arena = a, .hooked = out}, error) : TILE_OK;
+tile_status jit_pre_hooks(const Request *r, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
+  return locked_call((Wish){.what = CALL_PRE_HOOK, .r = r, .config = config, .is_timed = is_timed, .hooked = out}, a, error);
+}
+tile_status jit_post_hook(const Request *r, uint32_t config, Arena *a, Hooked *out, tile_error **error) {
+  return r->kernel->fn->autotune->post_hook ? locked_call((Wish){.what = CALL_POST_HOOK, .r = r, .config = config, .hooked = out}, a, error) : TILE_OK;
 }
 
 bool jit_has_hooks(const tile_jit_kernel *k) {

@@ -24,13 +24,23 @@ typedef struct {
   Hooked hooked;
   double times[MAX_RUNS], low, median, high;
   uint32_t runs;
-  bool is_pruned;
+  bool is_pruned, is_finalist;
 } Candidate;
+
+// The arrays: as they are to be before each run, and as the first candidate leaves them.
+typedef struct {
+  uint64_t address;
+  HostTensor before, first, now;
+  double largest;              // of first, once it is known
+  bool is_written, is_known;
+} Array;
+typedef struct { Array arrays[JIT_MAX_PARAMS]; int8_t of_param[JIT_MAX_PARAMS]; uint32_t count; } Arrays;
 
 typedef struct {
   tile_jit_kernel *k;
   const Request *request;
   Candidate *candidates;       // by configuration
+  Arrays arrays;
   uint32_t count;
   Assembler *assembler;        // NULL: the driver's
   int chosen;
@@ -62,9 +72,10 @@ static void compile_candidate(Tuning *t, uint32_t i) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
   }
-  const Request r = {t->request->key, t->request->options, c->hooked.args, t->assembler};
-  if (jit_compile(t->k, &r, (int)i, &c->variant, &c->error) == TILE_OK) atomic_fetch_add(&t->compiled, 1);
-  if (c->variant) jit_keep_hook(c->variant, t->request, &c->hooked, (int)i);
+  const Request r = {t->k, t->request->key, t->request->options, c->hooked.args, t->assembler};
+  if (jit_compile(&r, (int)i, &c->variant, &c->error) != TILE_OK) return;
+  if (jit_keep_hook(c->variant, t->request, &c->hooked, (int)i, &c->error) == TILE_OK) atomic_fetch_add(&t->compiled, 1);
+  else drop(c);
 }
 
 static void *compile_some(void *user) {
@@ -84,33 +95,23 @@ static void compile_all(Tuning *t) {
 
 // ---- running them ----
 
-// The arrays: as they are to be before each run, and as the first candidate leaves them.
-typedef struct {
-  uint64_t address;
-  HostTensor before, first, now;
-  double largest;              // of first, once it is known
-  bool is_written, is_known;
-} Array;
-typedef struct { Array arrays[JIT_MAX_PARAMS]; int8_t of_param[JIT_MAX_PARAMS]; uint32_t count; Arena arena; } Arrays;
-
-static tile_status read_arrays(const tile_jit_kernel *k, const Request *r, Arrays *s, tile_error **error) {
-  arena_init(&s->arena);
-  s->count = 0;
+static tile_status read_arrays(const Request *r, Arrays *s, Arena *a, tile_error **error) {
+  const tile_jit_kernel *k = r->kernel;
   tile_status status = TILE_OK;
   for (uint32_t i = 0; status == TILE_OK && i < k->num_params; i++) {
-    const tile_arg *a = &r->args[i];
-    uint64_t address = a->kind == TILE_ARG_POINTER ? a->value.pointer : a->kind == TILE_ARG_TENSOR ? a->value.tensor->base : 0;
+    const tile_arg *arg = &r->args[i];
+    uint64_t address = arg->kind == TILE_ARG_POINTER ? arg->value.pointer : arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->base : 0;
     size_t bytes = r->options->arg_bytes && i < r->options->num_arg_bytes ? r->options->arg_bytes[i] : 0;
     s->of_param[i] = -1;
     if (!address || !bytes) continue;
-    DtypeKind dtype = (DtypeKind)(a->kind == TILE_ARG_TENSOR ? a->value.tensor->type : a->type);
+    DtypeKind dtype = (DtypeKind)(arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->type : arg->type);
     s->of_param[i] = (int8_t)s->count;
     Array *x = &s->arrays[s->count++];
     *x = (Array){.address = address, .is_written = true, .before = {.dtype = dtype, .rank = 1, .count = bytes / host_elem_bytes(dtype)}};
     x->first = x->now = x->before;
-    x->before.data = arena_alloc(&s->arena, bytes);
-    x->first.data = arena_alloc(&s->arena, bytes);
-    x->now.data = arena_alloc(&s->arena, bytes);
+    x->before.data = arena_alloc(a, bytes);
+    x->first.data = arena_alloc(a, bytes);
+    x->now.data = arena_alloc(a, bytes);
     if (jit_is_reset(k, i)) memset(x->before.data, 0, bytes);
     else status = tile_memory_download(k->jit->device, x->before.data, address, bytes, error);
   }
@@ -136,7 +137,7 @@ static tile_status run_and_compare(Tuning *t, Arrays *s, Candidate *c, const til
   const tile_jit *jit = t->k->jit;
   tile_kernel *kernel = c->variant->kernel;
   tile_status status = put_back(t->k, s, error);
-  if (status == TILE_OK) status = jit_apply_effects(t->k, t->request, c->hooked.effects, c->hooked.num_effects, error);
+  if (status == TILE_OK) status = jit_apply_effects(t->request, c->hooked.effects, c->hooked.num_effects, error);
   if (status == TILE_OK) status = tile_kernel_launch(kernel, o, packed, kernel->num_args, error);
   if (status == TILE_OK) status = tile_device_synchronize(jit->device, error);
   for (uint32_t i = 0; status == TILE_OK && i < s->count; i++) {
@@ -193,6 +194,15 @@ static tile_status warm_up(const Tuning *t, Candidate *c) {
   return status;
 }
 
+typedef struct { const Request *r; uint32_t config; } After;
+
+static tile_status run_post_hook(void *user, Arena *a, tile_error **error) {
+  const After *after = user;
+  Hooked h = {0};
+  tile_status status = jit_post_hook(after->r, after->config, a, &h, error);
+  return status == TILE_OK ? jit_apply_effects(after->r, h.effects, h.num_effects, error) : status;
+}
+
 static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first) {
   Candidate *c = &t->candidates[i];
   Launch l;
@@ -201,13 +211,9 @@ static tile_status run_candidate(Tuning *t, Arrays *s, uint32_t i, bool is_first
   if (status == TILE_OK && is_first) status = warm_up(t, c);
   while (status == TILE_OK && c->runs < first_runs(t)) status = time_once(t, c);
   if (status == TILE_OK && t->k->fn->autotune->post_hook) {
-    const Request r = {t->request->key, t->request->options, c->hooked.args, NULL};
-    Hooked after = {0};
-    Arena a;
-    arena_init(&a);
-    status = jit_post_hook(t->k, &r, i, &a, &after, &c->error);
-    if (status == TILE_OK) status = jit_apply_effects(t->k, t->request, after.effects, after.num_effects, &c->error);
-    arena_free(&a);
+    const Request r = {t->k, t->request->key, t->request->options, c->hooked.args, NULL};
+    After after = {&r, i};
+    status = scratch_run(hooks_memory(&t->k->jit->hooks), "running a post_hook", run_post_hook, &after, &c->error);
   }
   if (status == TILE_OK) summarize(c);
   return status;
@@ -246,22 +252,21 @@ static bool is_tied(const Tuning *t, uint32_t i, int best) {
 static void run_finals(Tuning *t) {
   int best = fastest(t);
   if (best < 0 || first_runs(t) == 1) return;
-  bool *is_in = arena_array(&t->k->jit->arena, bool, t->count);
   double total = 0, limit = t->candidates[best].median * FINALIST;
   uint32_t left = 0;
-  for (uint32_t i = 0; i < t->count; i++) left += is_in[i] = t->candidates[i].variant && t->candidates[i].median <= limit;
+  for (uint32_t i = 0; i < t->count; i++) left += t->candidates[i].is_finalist = t->candidates[i].variant && t->candidates[i].median <= limit;
   for (uint32_t round = FIRST_RUNS; left > 1 && round < MAX_RUNS && (round < MIN_RUNS || total < ENOUGH_MS) && !is_over(t) && !is_stopped(t->k->jit); round++) {
     for (uint32_t i = 0; i < t->count; i++) {
       Candidate *c = &t->candidates[i];
-      if (!is_in[i]) continue;
-      if (time_once(t, c) != TILE_OK) drop(c), is_in[i] = false, left--;
+      if (!c->is_finalist) continue;
+      if (time_once(t, c) != TILE_OK) drop(c), c->is_finalist = false, left--;
       else summarize(c);
     }
     if ((best = fastest(t)) < 0) return;
     const Candidate *b = &t->candidates[best];
     total += b->times[b->runs - 1];
     for (uint32_t i = 0; round >= MIN_RUNS && i < t->count; i++)
-      if (is_in[i] && (int)i != best && t->candidates[i].low > b->high) is_in[i] = false, left--;
+      if (t->candidates[i].is_finalist && (int)i != best && t->candidates[i].low > b->high) t->candidates[i].is_finalist = false, left--;
   }
 }
 
@@ -273,25 +278,35 @@ static tile_status choose(Tuning *t, tile_error **error) {
     if (is_tied(t, i, best)) t->chosen = (int)i;
   if (best >= 0) return TILE_OK;
   const char *why = "all were pruned";
-  for (uint32_t i = t->count; i-- > 0;)
+  tile_status status = TILE_ERROR_PROGRAM;
+  for (uint32_t i = t->count; i-- > 0;) {
     if (t->candidates[i].error) why = tile_error_message(t->candidates[i].error);
-  return error_set(error, TILE_ERROR_PROGRAM, "%s: none of the %u configurations runs; the first says: %s", t->k->name, t->count, why);
+    if (tile_error_status(t->candidates[i].error) == TILE_ERROR_NO_MEMORY) status = TILE_ERROR_NO_MEMORY;
+  }
+  return error_set(error, status, "%s: none of the %u configurations runs; the first says: %s", t->k->name, t->count, why);
 }
 
 // ---- the whole ----
 
-static void report(const Tuning *t, tile_tuning *out) {
-  out->count = t->count;
-  out->candidates = arena_array(&out->arena, tile_tune_candidate, t->count + 1);
+typedef struct { const Tuning *t; tile_tuning *out; } Report;
+
+static tile_status report(void *user, Arena *a, tile_error **error) {
+  (void)error;
+  const Tuning *t = ((const Report *)user)->t;
+  tile_tuning *out = ((const Report *)user)->out;
+  out->candidates = arena_array(a, tile_tune_candidate, t->count + 1);
   for (uint32_t i = 0; i < t->count; i++) {
     const Candidate *c = &t->candidates[i];
-    const char *skipped = c->is_pruned ? "pruned" : c->error ? arena_printf(&out->arena, "%s", tile_error_message(c->error)) : NULL;
-    out->candidates[i] = (tile_tune_candidate){arena_printf(&out->arena, "%s", t->k->config_texts[i]), skipped, c->median, c->low, c->high, c->runs, (int)i == t->chosen,
+    const char *skipped = c->is_pruned ? "pruned" : c->error ? arena_printf(a, "%s", tile_error_message(c->error)) : NULL;
+    out->candidates[i] = (tile_tune_candidate){arena_printf(a, "%s", t->k->config_texts[i]), skipped, c->median, c->low, c->high, c->runs, (int)i == t->chosen,
                                                  is_tied(t, i, fastest(t))};
   }
+  out->count = t->count;
+  return TILE_OK;
 }
 
-static tile_status check_sizes(const tile_jit_kernel *k, const Request *r, tile_error **error) {
+static tile_status check_sizes(const Request *r, tile_error **error) {
+  const tile_jit_kernel *k = r->kernel;
   const CtAutotune *at = k->fn->autotune;
   // Without sizes the arrays cannot be put back, and a kernel that says it needs that is not run for timing.
   if ((!at->reset_to_zero && !at->restore_value) || r->options->arg_bytes) return TILE_OK;
@@ -300,39 +315,47 @@ static tile_status check_sizes(const tile_jit_kernel *k, const Request *r, tile_
 
 static tile_status prepare_candidates(Tuning *t, Arena *a, tile_error **error) {
   bool *is_pruned = arena_array(a, bool, t->count);
-  tile_status status = jit_prune(t->k, t->request, is_pruned, error);
+  tile_status status = jit_prune(t->request, is_pruned, error);
   for (uint32_t i = 0; status == TILE_OK && i < t->count; i++) {
     Candidate *c = &t->candidates[i];
     c->is_pruned = is_pruned[i];
-    if (!c->is_pruned) jit_pre_hooks(t->k, t->request, i, true, a, &c->hooked, &c->error);
+    if (!c->is_pruned) jit_pre_hooks(t->request, i, true, a, &c->hooked, &c->error);
   }
   return status;
 }
 
-tile_status jit_tune(tile_jit_kernel *k, const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
-  Arena a;
-  arena_init(&a);
+static tile_status tune(void *user, Arena *a, tile_error **error) {
+  Tuning *t = user;
+  tile_jit_kernel *k = t->k;
+  t->candidates = arena_array(a, Candidate, t->count + 1);
+  tile_status status = check_sizes(t->request, error);
+  if (status == TILE_OK) status = prepare_candidates(t, a, error);
+  if (status != TILE_OK) return status;
+  t->assembler = strcmp(k->jit->device->kind, "gpu") ? NULL : assembler_open();
+  compile_all(t);
+  if (is_stopped(k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
+  // From here on nothing is taken from the arena: what the candidates wrote must be put back.
+  if ((status = read_arrays(t->request, &t->arrays, a, error)) == TILE_OK) status = run_all(t, &t->arrays, error);
+  if (status == TILE_OK) run_finals(t);
+  tile_status put = put_back(k, &t->arrays, status == TILE_OK ? error : NULL);
+  if (status == TILE_OK) status = put;
+  return status == TILE_OK ? choose(t, error) : status;
+}
+
+tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
+  tile_jit_kernel *k = r->kernel;
   Tuning t = {.k = k, .request = r, .count = k->fn->autotune->num_configs, .chosen = -1, .compile_deadline = INFINITY, .deadline = INFINITY};
   if (k->jit->tune_seconds > 0) t.compile_deadline = now_ms() + k->jit->tune_seconds * 500, t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
-  t.candidates = arena_array(&a, Candidate, t.count + 1);
-  tile_status status = check_sizes(k, r, error);
-  if (status == TILE_OK) status = prepare_candidates(&t, &a, error);
-  if (status == TILE_OK) {
-    t.assembler = strcmp(k->jit->device->kind, "gpu") ? NULL : assembler_open();
-    compile_all(&t);
-    assembler_close(t.assembler);
-    Arrays arrays;
-    if (is_stopped(k->jit)) status = error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
-    tile_status read = read_arrays(k, r, &arrays, status == TILE_OK ? error : NULL);
-    if (status == TILE_OK) status = read;
-    if (status == TILE_OK) status = run_all(&t, &arrays, error);
-    if (status == TILE_OK) run_finals(&t);
-    tile_status put = put_back(k, &arrays, status == TILE_OK ? error : NULL);
-    if (status == TILE_OK) status = put;
-    arena_free(&arrays.arena);
+  Arena a;
+  arena_init_with(&a, hooks_memory(&k->jit->hooks), NULL);
+  tile_status status = scratch_contain(&a, "tuning", tune, &t, error);
+  assembler_close(t.assembler);
+  if (!t.candidates) t.count = 0;   // there was no memory for them
+  Report to = {&t, out};
+  if (out) {
+    tile_status reported = scratch_contain(&out->arena, "reporting on tuning", report, &to, status == TILE_OK ? error : NULL);
+    if (status == TILE_OK) status = reported;
   }
-  if (status == TILE_OK) status = choose(&t, error);
-  if (out) report(&t, out);
   // A file that cannot be written loses the result for the next process, nothing else.
   if (status == TILE_OK) jit_keep_result(k, key, (uint32_t)t.chosen, t.candidates[t.chosen].median, NULL);
   for (uint32_t i = 0; i < t.count; i++) {
@@ -344,48 +367,57 @@ tile_status jit_tune(tile_jit_kernel *k, const Request *r, const char *key, tile
   return status;
 }
 
-// One configuration, with what its pre_hook does to the arguments.
-static tile_status compile_hooked(tile_jit_kernel *k, const Request *r, uint32_t config, tile_variant **variant, tile_error **error) {
-  Arena a;
-  arena_init(&a);
+typedef struct { const Request *r; uint32_t config; tile_variant *variant; } Hooking;
+
+static tile_status compile_with_hook(void *user, Arena *a, tile_error **error) {
+  Hooking *x = user;
   Hooked h;
-  tile_status status = jit_pre_hooks(k, r, config, false, &a, &h, error);
-  const Request hooked = {r->key, r->options, h.args, NULL};
-  if (status == TILE_OK) status = jit_compile(k, &hooked, (int)config, variant, error);
-  if (status == TILE_OK) jit_keep_hook(*variant, r, &h, (int)config);
-  arena_free(&a);
+  tile_status status = jit_pre_hooks(x->r, x->config, false, a, &h, error);
+  if (status != TILE_OK) return status;
+  const Request hooked = {x->r->kernel, x->r->key, x->r->options, h.args, NULL};
+  status = jit_compile(&hooked, (int)x->config, &x->variant, error);
+  return status == TILE_OK ? jit_keep_hook(x->variant, x->r, &h, (int)x->config, error) : status;
+}
+
+// One configuration, with what its pre_hook does to the arguments.
+static tile_status compile_hooked(const Request *r, uint32_t config, tile_variant **variant, tile_error **error) {
+  Hooking x = {r, config, NULL};
+  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x, error);
+  if (status == TILE_OK) *variant = x.variant;
+  else variant_free(x.variant);
   return status;
 }
 
-tile_status jit_first(tile_jit_kernel *k, const Request *r, tile_variant **variant, tile_error **error) {
-  if (!jit_has_hooks(k)) return jit_compile(k, r, CONFIG_FIRST, variant, error);
+tile_status jit_first(const Request *r, tile_variant **variant, tile_error **error) {
+  if (!jit_has_hooks(r->kernel)) return jit_compile(r, CONFIG_FIRST, variant, error);
   tile_error *first = NULL;
-  tile_status status = TILE_OK;
-  for (uint32_t i = 0; i < k->fn->autotune->num_configs; i++) {
+  for (uint32_t i = 0; i < r->kernel->fn->autotune->num_configs; i++) {
     tile_error *e = NULL;
-    tile_status this = compile_hooked(k, r, i, variant, &e);
-    if (this == TILE_OK) {
+    if (compile_hooked(r, i, variant, &e) == TILE_OK) {
       tile_error_free(first);
       return TILE_OK;
     }
     if (first) tile_error_free(e);
-    else first = e, status = this;
+    else first = e;
   }
-  if (error && !*error) *error = first;
-  else tile_error_free(first);
-  return status;
+  return error_pass_on(error, first);
 }
 
-tile_status jit_tuned(tile_jit_kernel *k, const Request *r, tile_variant **variant, tile_error **error) {
-  Arena a;
-  arena_init(&a);
-  const char *key = jit_result_key(&a, k, r);
+typedef struct { const Request *r; tile_variant *variant; } Choosing;
+
+static tile_status tuned(void *user, Arena *a, tile_error **error) {
+  Choosing *x = user;
+  tile_jit_kernel *k = x->r->kernel;
+  const char *key = jit_result_key(a, x->r);
   int config = jit_find_result(k, key);
-  tile_status status;
-  if (config >= 0) status = compile_hooked(k, r, (uint32_t)config, variant, error);
-  else if (k->jit->tune == TILE_TUNE_SAVED) status = jit_first(k, r, variant, error);
-  else status = jit_tune(k, r, key, NULL, variant, error);
-  arena_free(&a);
+  if (config >= 0) return compile_hooked(x->r, (uint32_t)config, &x->variant, error);
+  return k->jit->tune == TILE_TUNE_SAVED ? jit_first(x->r, &x->variant, error) : jit_tune(x->r, key, NULL, &x->variant, error);
+}
+
+tile_status jit_tuned(const Request *r, tile_variant **variant, tile_error **error) {
+  Choosing x = {r, NULL};
+  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "tuning", tuned, &x, error);
+  if (status == TILE_OK) *variant = x.variant;
   return status;
 }
 

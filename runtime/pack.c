@@ -147,7 +147,7 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   Arena *a = pack->arena;
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
-  size_t skip = metadata_size_in_ptx(ptx, size);
+  size_t skip = metadata_size_in_ptx(a, ptx, size);
   Buf json = buf_make(a);
   JsonWriter w = json_writer(&json);
   metadata_put_kernel(&w, p, k->func);
@@ -186,13 +186,22 @@ static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kern
   return status;
 }
 
+typedef struct { Pack *pack; const tile_program *program; const tile_kernel *k; const PackOptions *options; } Adding;
+
+static tile_status add_contained(void *user, Arena *a, tile_error **error) {
+  (void)a;
+  const Adding *x = user;
+  return add_kernel(x->pack, x->program, x->k, x->options, error);
+}
+
 tile_status pack_add(Pack *pack, const tile_program *p, const PackOptions *o, tile_error **error) {
   tile_status status = TILE_OK;
   for (const Func *f = p->module ? p->module->funcs : NULL; status == TILE_OK && f; f = f->next) {
     tile_error *why = NULL;
     tile_kernel *k = kernel_describe(NULL, p, f->name, &why);
     if (!k) return error_pass_on(error, why);
-    status = add_kernel(pack, p, k, o, error);
+    Adding x = {pack, p, k, o};
+    status = scratch_contain(pack->arena, "packing a kernel", add_contained, &x, error);
     tile_kernel_free(k);
   }
   return status;

@@ -47,9 +47,9 @@ const char *ptxas_version(Arena *a) {
   const char *ptxas = ptxas_find(a), *said = "", *found;
   const char *tmp = getenv("TMPDIR");
   char *log = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  char *argv[] = {arena_printf(a, "%s", ptxas ? ptxas : ""), arena_printf(a, "--version"), NULL};
   int fd = ptxas ? mkstemp(log) : -1;
   if (fd < 0) return "ptxas";
-  char *argv[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "--version"), NULL};
   size_t size;
   if (spawn_and_wait(argv, fd) == 0) file_read(a, log, &said, &size, NULL);
   close(fd);
@@ -64,8 +64,10 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   if (!ptxas) return error_set(error, TILE_ERROR_FILE, "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
   const char *tmp = getenv("TMPDIR");
   char *folder = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-  if (!mkdtemp(folder)) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
-  char *in = arena_printf(a, "%s/in.ptx", folder), *out = arena_printf(a, "%s/out.cubin", folder), *log = arena_printf(a, "%s/log", folder);
+  // All memory is taken before there is a folder to remove; its name fills in later.
+  enum { ROOM = 16 };
+  const size_t room = strlen(folder) + ROOM;
+  char *in = arena_alloc(a, room), *out = arena_alloc(a, room), *log = arena_alloc(a, room);
   struct { char **data; uint32_t count, capacity; } argv = {0};
   char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
   for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
@@ -75,6 +77,10 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
     s += n + (s[n] == ' ');
   }
   vec_push(a, &argv, NULL);
+  if (!mkdtemp(folder)) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
+  snprintf(in, room, "%s/in.ptx", folder);
+  snprintf(out, room, "%s/out.cubin", folder);
+  snprintf(log, room, "%s/log", folder);
 
   int rc = -1;
   tile_status status = file_write(a, in, ptx, strlen(ptx), error);

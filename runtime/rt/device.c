@@ -61,8 +61,7 @@ tile_status tile_device_synchronize(tile_device *d, tile_error **error) { return
 tile_kernel *kernel_new(tile_device *d) {
   tile_kernel *k = calloc(1, sizeof *k);
   if (!k) return NULL;
-  if (d) arena_init_with(&k->arena, hooks_memory(&d->hooks), &k->on_empty);
-  else arena_init(&k->arena);
+  arena_init_with(&k->arena, d ? hooks_memory(&d->hooks) : (ArenaMemory){0}, &k->on_empty);
   pthread_mutex_init(&k->scratch_lock, NULL);
   k->device = d;
   return k;

@@ -76,7 +76,7 @@ tile_status error_set_messages(tile_error **out, tile_status status, const char 
 }
 
 tile_status error_pass_on(tile_error **out, tile_error *why) {
-  tile_status status = tile_error_status(why);
+  tile_status status = why ? why->status : TILE_ERROR_NO_MEMORY;   // there was none for the error itself
   if (out && !*out) *out = why;
   else tile_error_free(why);
   return status;

@@ -209,13 +209,9 @@ static const char *metadata_of_ptx(Arena *a, const char *ptx, size_t size, size_
   return NULL;
 }
 
-size_t metadata_size_in_ptx(const char *ptx, size_t size) {
-  Arena a;
-  arena_init(&a);
+size_t metadata_size_in_ptx(Arena *a, const char *ptx, size_t size) {
   size_t json_size, end;
-  bool found = metadata_of_ptx(&a, ptx, size, &json_size, &end) != NULL;
-  arena_free(&a);
-  return found ? end : 0;
+  return metadata_of_ptx(a, ptx, size, &json_size, &end) ? end : 0;
 }
 
 static const JsonValue *find_kernel(const JsonValue *root, const char *name, tile_error **error) {

@@ -12,6 +12,6 @@ tile_kernel *kernel_from_metadata(tile_device *device, const JsonValue *json, ti
 // name NULL: the only kernel of the JSON that --emit=json writes.
 tile_kernel *kernel_from_json(tile_device *device, const char *json, size_t size, const char *name, tile_error **error);
 // Bytes of the leading comments that hold the metadata; 0: there are none.
-size_t metadata_size_in_ptx(const char *ptx, size_t size);
+size_t metadata_size_in_ptx(Arena *a, const char *ptx, size_t size);
 
 #endif

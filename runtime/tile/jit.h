@@ -68,7 +68,8 @@ typedef struct tile_jit_options {
   const tile_hooks *hooks;     /* copied; NULL: none. Its event function is called besides on_event */
   double compile_seconds;      /* per variant, after which it is TILE_ERROR_CANCELLED; 0: no limit */
   /* Each variant is compiled by a process of its own, `tilec jit-worker`: if it crashes, that launch fails with TILE_ERROR_INTERNAL and
-   * the host goes on. The source is still read here. On a gpu or sim device. */
+   * the host goes on. Opening has such a process read the source, its module level included, before it is read here. Hooks of the source
+   * run here. On a gpu or sim device. */
   bool isolate;
   const char *tilec;           /* of the same version; NULL: TILE_TILEC, else the one beside the library, else the PATH's */
 } tile_jit_options;

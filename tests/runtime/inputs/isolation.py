@@ -79,3 +79,24 @@ for path, more in (
     except tile.Error as e:
         print(e.status, str(e).replace(folder + "/", ""))
     assert time.monotonic() - began < 20
+
+# The module level: read by a process of its own first, so that what it does to the compiler is an error of opening.
+picky = script("picky", f"cat >{folder}/request; if grep -q crashes_here {folder}/request; then kill -SEGV $$; fi; exec {tilec} jit-worker <{folder}/request\n")
+for source, more in (
+    ("crashes_here = 1\n" + SOURCE, {}),
+    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.02}),
+    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.02, "isolate": False}),
+    ("def forever():\n    while True:\n        pass\nforever()\n" + SOURCE, {}),
+    ("x = undefined_name\n" + SOURCE + "@triton.jit\ndef f(:\n", {}),
+):
+    began = time.monotonic()
+    try:
+        tile.loads(source, name="module.py", device=device, cache=False, **{"isolate": True, "tilec": picky, **more})
+        print("it went through")
+    except tile.Error as e:
+        print(e.status, str(e).splitlines()[0].replace(folder + "/", ""))
+    assert time.monotonic() - began < 20
+fine = tile.loads(SOURCE, name="module.py", device=device, cache=False, isolate=True, tilec=picky)
+fine.fill[1](out, 6, "plus", 32)
+assert out.values() == [6.0] * 8 + [0.0] * 24
+print("a good module")
