@@ -2,6 +2,7 @@
 // rules of shared memory and tensor cores are in verify_shared.c.
 #include "ir/build.h"
 #include "ir/inline_asm.h"
+#include "ir/reduce_order.h"
 #include "ir/verify_int.h"
 
 bool verify_any(Verifier *v, const Op *op) { (void)v, (void)op; return true; }
@@ -266,6 +267,9 @@ bool verify_reduce(Verifier *v, const Op *op) {
     CHECK(axis >= 0 && axis < in(op, i)->rank, "axis out of range");
     types[i] = types[n + i] = type_elem(in(op, i));
   }
+  AxisPlace places[LAYOUT_MAX_BITS];
+  const Layout *l = in(op, 0)->layout;
+  CHECK(!l || axis_places(l, (uint32_t)axis, places), "the layout mixes the axis with others");
   CHECK(!op_int(op, ATTR_SQUARE, 0) || (n == 1 && type_is_scalar(types[0], SC_F32)), "squares are of one operand of f32");
   return check_args(v, op, op->blocks[0], types, 2 * n) && check_yield(v, op, op->blocks[0], OP_YIELD, 0, types, n);
 }

@@ -198,6 +198,9 @@ static const struct { const char *text, *error; } cases[] = {
      "reduce: axis out of range"},
     {"func @f() { %a = range {start = 0, end = 8} : tensor<8xi32> %s = reduce %a {axis = 0} : i32 do (%x: i32) { yield %x } return }",
      "reduce: block has 1 arguments, not 2"},
+    {"module {stage = laid_out, num_warps = 1} #0 = layout<8x8, reg = [9], lane = [1, 2, 4, 16, 32]> #1 = layout<8, lane = [1, 2, 4, 0, 0]> func @f(%x: i32) { %a = splat %x : tensor<8x8xi32, #0> "
+     "%s = reduce %a {axis = 0} : tensor<8xi32, #1> do (%p: i32, %q: i32) { yield %p } return }",
+     "reduce: the layout mixes the axis with others"},
     {"func @f() { %a = range {start = 0, end = 8} : tensor<8xi32> %s = gather %a, %a {axis = 1} : tensor<8xi32> return }",
      "gather: axis out of range"},
     {"func @f() { %a = range {start = 0, end = 8} : tensor<8xi32> %s = dot %a, %a, %a : tensor<8xi32> return }",
