@@ -63,6 +63,7 @@ struct ParamSpec {
 typedef struct {
   uint32_t num_warps, num_stages, num_ctas;
   uint32_t maxnreg;                      // 0 = none
+  bool stages_given;                     // num_stages is asked for; else fewer will do where these do not fit
   bool enable_fp_fusion, debug, sanitize_overflow;
   bool launch_cooperative_grid, launch_pdl;
   bool auto_tma;

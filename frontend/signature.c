@@ -270,7 +270,7 @@ bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
     if (!frontend_set_constexpr(fe, kernel, specs, e->key->str.data, e->value, "the autotune configuration")) return false;
   }
   if (config->num_warps) launch->num_warps = (uint32_t)config->num_warps;
-  if (config->num_stages) launch->num_stages = (uint32_t)config->num_stages;
+  if (config->num_stages) launch->num_stages = (uint32_t)config->num_stages, launch->stages_given = true;
   if (config->num_ctas) launch->num_ctas = (uint32_t)config->num_ctas;
   if (config->maxnreg) launch->maxnreg = (uint32_t)config->maxnreg;
   return true;

@@ -143,6 +143,7 @@ struct Module {
   uint32_t maxnreg;        // 0 = none
   uint32_t min_blocks;     // per SM, that the assembler keeps registers for; 0 = its own choice
   uint32_t shared_bytes;   // dynamic shared memory, from ALLOCATED on
+  uint32_t fitting_stages; // where allocate_shared has reported too much: the most num_stages for which it may be enough; 0: none
   uint32_t scratch_bytes;  // global scratch per program
   bool fp_fusion, debug, auto_tma, cooperative, pdl;
   Func *funcs;

@@ -48,14 +48,15 @@ static uint32_t pack(Context *ctx, const Liveness *l, uint32_t stages, Placed *p
   return total;
 }
 
-static void report_too_much(Context *ctx, const Module *m, Func *f, const Liveness *l, Placed *placed, uint32_t total) {
+static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l, Placed *placed, uint32_t total) {
   uint32_t limit = m->target->shared_bytes, most_stages = 0;
   diag_error(ctx, f->span, "kernel %s needs %u bytes of shared memory, but %s has %u per block", f->name, total, m->target->name, limit);
   for (uint32_t i = 0; i < l->count && i < 8; i++) {
     const Op *op = placed[i].life->op;
     const Value *v = op->num_results ? &op->results[0] : NULL;
-    const char *name = v && v->name ? v->name : op_info[op->opcode].name;
-    uint32_t count = op->opcode == OP_ALLOC ? v->type->count : 0;
+    bool is_buffer = op->opcode == OP_ALLOC;
+    const char *name = v && v->name ? v->name : is_buffer ? "a buffer" : op_info[op->opcode].name;
+    uint32_t count = is_buffer ? v->type->count : 0;
     if (count > most_stages) most_stages = count;
     if (count > 1) diag_note(ctx, op->span, "%u bytes for %s: %u stages of %u bytes", placed[i].bytes, name, count, placed[i].bytes / count);
     else diag_note(ctx, op->span, "%u bytes for %s", placed[i].bytes, name);
@@ -63,6 +64,7 @@ static void report_too_much(Context *ctx, const Module *m, Func *f, const Livene
   for (uint32_t s = most_stages; s > 1; s--) {
     if (pack(ctx, l, s - 1, placed) > limit) continue;
     diag_note(ctx, (Span){0, 0}, "it would fit with num_stages=%u", s - 1);
+    m->fitting_stages = s - 1;
     return;
   }
   diag_note(ctx, (Span){0, 0}, "make the blocks smaller%s", most_stages > 1 ? "; no number of stages fits" : "");

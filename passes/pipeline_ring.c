@@ -8,6 +8,7 @@ void ring_build(Pipe *p, Builder *b) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const Type *t = p->loads.data[i].buffer_type;
     t = type_buffer(p->ctx, t->elem, t->rank, t->shape, t->layout, p->stages);
+    b->span = p->loads.data[i].load->span;   // for the list of what shared memory is needed for
     p->loads.data[i].ring = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
   }
   for (uint32_t g = 0; g < p->groups.count; g++)

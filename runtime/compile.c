@@ -39,9 +39,10 @@ static Span span_of_kernel(const CtFunction *k) { return k->def->func.name_span;
 // ---- front end ----
 
 // Launch options as the source's configuration and then the command line say.
-static void override_launch(const Options *o, LaunchOptions *l) {
+static void override_launch(const Options *o, uint32_t most_stages, LaunchOptions *l) {
   if (o->num_warps) l->num_warps = (uint32_t)o->num_warps;
-  if (o->num_stages) l->num_stages = (uint32_t)o->num_stages;
+  if (o->num_stages) l->num_stages = (uint32_t)o->num_stages, l->stages_given = true;
+  if (!l->stages_given && most_stages) l->num_stages = most_stages;
   if (o->num_ctas) l->num_ctas = (uint32_t)o->num_ctas;
   if (o->maxnreg) l->maxnreg = (uint32_t)o->maxnreg;
   l->enable_fp_fusion = o->fp_fusion;
@@ -110,7 +111,7 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
   }
   CtValue *args = ct_dict(ctx);
   if (job->specialize && !job->specialize(job->user, p, k, *specs, args->dict)) return false;
-  override_launch(job->options, launch);
+  override_launch(job->options, p->most_stages, launch);
   if (k == p->kernel && k->autotune && config < k->autotune->num_configs)
     p->config_text = effective_config_text(ctx, &k->autotune->configs[config], k, *specs, launch);
   return !k->num_heuristics || frontend_run_heuristics(p->frontend, k, *specs, args->dict);
@@ -354,9 +355,11 @@ static tile_program *program_new(const CompileJob *job, Limits *limits, const Ta
   return p;
 }
 
-static tile_status compile_config(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
+static tile_status compile_stages(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, uint32_t most_stages, Reached *reached, tile_program **out,
+                                  tile_error **error) {
   tile_program *p = *out = program_new(job, limits, target);
   if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  p->most_stages = most_stages;
   jmp_buf on_ice;
   switch (setjmp(on_ice)) {
   case 0: break;
@@ -384,6 +387,30 @@ static tile_status compile_config(const CompileJob *job, Limits *limits, const T
   p->ctx.on_ice = NULL;
   p->ctx.should_stop = NULL;
   return TILE_OK;
+}
+
+// Where nobody has asked for a number of stages, shared memory decides: the default, or fewer if that is too much.
+static tile_status compile_config(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
+  tile_error *first_error = NULL;
+  for (uint32_t most_stages = 0;;) {
+    tile_error *e = NULL;
+    tile_status status = compile_stages(job, limits, target, config, most_stages, reached, out, &e);
+    const tile_program *p = *out;
+    bool fewer = status != TILE_OK && *reached == REACHED_BACK_END && p && p->frontend && p->module && !p->launch.stages_given &&
+                 p->module->fitting_stages && p->module->fitting_stages < p->launch.num_stages;
+    if (!fewer) {
+      // What the default needs is what to show.
+      if (first_error && status != TILE_OK) tile_error_free(e), e = first_error;
+      else tile_error_free(first_error);
+      if (e) *error = e;
+      return status;
+    }
+    most_stages = p->module->fitting_stages;
+    if (first_error) tile_error_free(e);
+    else first_error = e;
+    tile_program_free(*out);
+    *out = NULL;
+  }
 }
 
 static tile_status assemble(const CompileJob *job, tile_program *p, tile_error **error) {

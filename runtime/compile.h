@@ -18,6 +18,7 @@ struct tile_program {
   CtFunction *kernel;          // the one asked for, or NULL when several were compiled
   ParamSpec *specs;            // kernel's, as compiled
   LaunchOptions launch;
+  uint32_t most_stages;        // num_stages where nobody asks for one; 0: the default
   Module *module;              // at the last stage it was brought to
   int config;                  // number of the autotune configuration taken; −1: none
   const char *config_text;     // the autotune configuration taken, as the source writes it, or NULL
