@@ -93,41 +93,21 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   return r;
 }
 
-// Elements 0 … count of `bits`, `count` registers, in one red. Only for additions whose old values nobody wants.
-static bool vector_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, uint32_t count, LLVMValueRef pred) {
+// Two halves in one red. Only for additions whose old values nobody wants.
+static void pair_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, LLVMValueRef pred) {
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
   const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
-  char text[192], list[64];
-  LLVMValueRef args[6] = {at};
-  if (count == 2 && (k == SC_F16 || k == SC_BF16)) {
-    args[1] = cg_pack(c, elems, 2, 16);
-    if (pred) args[2] = pred;
-    snprintf(text, sizeof text, "%sred.%s.%s.global.add.noftz.%sx2 [$0], $1;", pred ? "@$2 " : "", sems[sem], scope, k == SC_F16 ? "f16" : "bf16");
-    cg_insn_text(c, k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, text, pred ? "l,r,b" : "l,r", c->t_void, args, pred ? 3 : 2);
-    return true;
-  }
-  if (k != SC_F32 || c->target->sm < 90) return false;
-  asm_operand_list(list, sizeof list, 1, count);
-  for (uint32_t i = 0; i < count; i++) args[1 + i] = elems[i];
-  char guard[16] = "", constraints[32] = "l";
-  for (uint32_t i = 0; i < count; i++) strcat(constraints, ",r");
-  if (pred) {
-    snprintf(guard, sizeof guard, "@$%u ", 1 + count);
-    strcat(constraints, ",b");
-    args[1 + count] = pred;
-  }
-  snprintf(text, sizeof text, "%sred.%s.%s.global.add.v%u.f32 [$0], %s;", guard, sems[sem], scope, count, list);
-  cg_insn_text(c, INSN_RED_VECTOR, text, constraints, c->t_void, args, 1 + count + (pred != NULL));
-  return true;
+  char text[192];
+  LLVMValueRef args[3] = {at, cg_pack(c, elems, 2, 16), pred};
+  snprintf(text, sizeof text, "%sred.%s.%s.global.add.noftz.%sx2 [$0], $1;", pred ? "@$2 " : "", sems[sem], scope, k == SC_F16 ? "f16" : "bf16");
+  cg_insn_text(c, k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, text, pred ? "l,r,b" : "l,r", c->t_void, args, pred ? 3 : 2);
 }
 
-static uint32_t red_vector(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
+// Whether two elements go at once (annotate_access has looked at alignment).
+static bool goes_by_pairs(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  uint32_t v = (uint32_t)op_int(op, ATTR_VECTOR, 1);
-  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
-  if (k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics)) return v >= 2 ? 2 : 1;
-  if (k == SC_F32 && c->target->sm >= 90) return v >= 4 ? 4 : v >= 2 ? 2 : 1;
-  return 1;
+  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE) || op_int(op, ATTR_VECTOR, 1) < 2) return false;
+  return k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics);
 }
 
 // Gives the owners' old values to every thread that holds a copy of the element.
@@ -194,13 +174,13 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
     snprintf(name, sizeof name, "cas.b%u", bits);
   else
     operation_name(c, op, kind, k, bits, name, sizeof name);
-  uint32_t vec = cas ? 1 : red_vector(c, op, k, kind);
+  bool pairs = !cas && goes_by_pairs(c, op, k, kind);
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
   if (is_scalar && release && release_needs_barrier(op, op_operand(op, cas ? 3 : 2))) cg_barrier(c);
   LLVMValueRef owner = cg_layout_owner(c, t);
   CgValue *old = cg_value_new(c, n);
-  for (uint32_t r = 0; r < n; r += vec) {
+  for (uint32_t r = 0; r < n; r += 1 + pairs) {
     if (reps && reps[r] != r) {
       old->v[r] = old->v[reps[r]];
       continue;
@@ -208,8 +188,11 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
     LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(mask, r) : NULL), at = address_reg(c, &a, r), operands[4];
     uint32_t num = 0;
     if (cas) operands[num++] = cg_to_storage(c, cg_reg(cmp, r), k);
-    for (uint32_t i = 0; i < vec; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
-    if (vec > 1 && vector_red(c, op, k, at, operands, vec, pred)) continue;
+    for (uint32_t i = 0; i < 1u + pairs; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
+    if (pairs) {
+      pair_red(c, op, k, at, operands, pred);
+      continue;
+    }
     LLVMValueRef x = bf16 && !c->target->has_bf16_atomics ? bf16_add_loop(c, op, at, operands[0], pred)
                                                           : atom(c, op, name, at, operands, num, pred, want_old, bf16);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));

@@ -16,6 +16,7 @@
 typedef struct {
   Context *ctx;
   Module *module;
+  uint32_t search;           // number of the running one; Op.mark: the last that came by
   bool changed;
 } Accel;
 
@@ -84,35 +85,48 @@ static uint32_t fast_axis(const Value *v) {
 }
 
 // A value that is computed from another dot's accumulator stays in registers: storing it would cost a round trip.
-static bool comes_from_dot(const Value *v, int depth) {
-  if (!v->def || depth == 0) return false;
-  switch (v->def->opcode) {
+static bool search_back(const Accel *s, const Value *v) {
+  Op *op = v->def;
+  if (!op) return false;
+  switch (op->opcode) {
   case OP_WGMMA: case OP_WGMMA_WAIT: case OP_MMA: case OP_DOT: return true;
-  case OP_IF:
-    return comes_from_dot(op_operand(v->def->blocks[0]->last, v->index), depth - 1) || comes_from_dot(op_operand(v->def->blocks[1]->last, v->index), depth - 1);
+  case OP_IF: return search_back(s, op_operand(op->blocks[0]->last, v->index)) || search_back(s, op_operand(op->blocks[1]->last, v->index));
   default: break;
   }
-  bool through = v->def->opcode == OP_CONVERT_LAYOUT || (op_info[v->def->opcode].traits & TRAIT_ELEMENTWISE);
-  if (!through) return false;
-  for (uint32_t i = 0; i < v->def->num_operands; i++) {
-    const Value *x = op_operand(v->def, i);
-    if (x && type_is_tensor(x->type) && comes_from_dot(x, depth - 1)) return true;
+  bool through = op->opcode == OP_CONVERT_LAYOUT || (op_info[op->opcode].traits & TRAIT_ELEMENTWISE);
+  if (!through || op->mark == s->search) return false;
+  op->mark = s->search;
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Value *x = op_operand(op, i);
+    if (x && type_is_tensor(x->type) && search_back(s, x)) return true;
   }
   return false;
 }
 
-static bool feeds_dot(const Value *v, int depth) {
-  for (const Use *u = v->uses; u && depth > 0; u = u->next) {
-    Opcode oc = u->user->opcode;
-    if (oc == OP_DOT || oc == OP_MMA || oc == OP_WGMMA) {
+static bool comes_from_dot(Accel *s, const Value *v) {
+  s->search++;
+  return search_back(s, v);
+}
+
+static bool search_on(const Accel *s, const Value *v) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    Op *op = u->user;
+    if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA) {
       if (u->index < 2) return true;
-    } else if (oc == OP_CONVERT_LAYOUT || (op_info[oc].traits & TRAIT_ELEMENTWISE)) {
-      if (feeds_dot(&u->user->results[0], depth - 1)) return true;
-    } else if (oc == OP_YIELD && u->user->parent->parent->opcode == OP_IF) {
-      if (feeds_dot(op_result(u->user->parent->parent, u->index), depth - 1)) return true;
+    } else if (op->opcode == OP_CONVERT_LAYOUT || (op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) {
+      if (op->mark == s->search) continue;
+      op->mark = s->search;
+      if (search_on(s, &op->results[0])) return true;
+    } else if (op->opcode == OP_YIELD && op->parent->parent->opcode == OP_IF) {
+      if (search_on(s, op_result(op->parent->parent, u->index))) return true;
     }
   }
   return false;
+}
+
+static bool feeds_dot(Accel *s, const Value *v) {
+  s->search++;
+  return search_on(s, v);
 }
 
 // The widest swizzle that the contiguous axis fills.
@@ -211,7 +225,7 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
   bool k_major = bits != 16;
   bool transposed;
   Value *a, *asrc = operand_source(op_operand(dot, 0), &transposed);
-  if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(asrc, 32)) {
+  if (!transposed && bits == 16 && warps_n == 1 && comes_from_dot(s, asrc)) {
     MmaShape shape = {.rank = 2, .warps = {warps_m, warps_n}, .warps_m_first = true, .instr_n = instr_n};
     a = build_convert_layout(&b, asrc, layout_make_mma_operand(s->ctx, 0, asrc->type->shape, &shape, k_width(bits)));
   } else {
@@ -225,10 +239,10 @@ static void to_wgmma(Accel *s, Op *dot, uint32_t bits) {
 
 // Warps are laid over the batch first, then over the tile so that each one's part stays as square as fragments allow; a
 // dot whose result feeds another dot keeps whole rows in a warp.
-static MmaShape mma_shape(const Accel *s, const Op *dot, const Type *ct) {
+static MmaShape mma_shape(Accel *s, const Op *dot, const Type *ct) {
   uint32_t m = ct->rank - 2u, n = ct->rank - 1u, used = 1;
   MmaShape shape = {.rank = ct->rank, .warps = {1, 1, 1}, .warps_m_first = false, .instr_n = 8};
-  bool chained = comes_from_dot(op_operand(dot, 0), 32) || feeds_dot(&dot->results[0], 32);
+  bool chained = comes_from_dot(s, op_operand(dot, 0)) || feeds_dot(s, &dot->results[0]);
   for (; used < s->module->num_warps; used *= 2) {
     int64_t rows = ct->shape[m] / shape.warps[m], cols = ct->shape[n] / shape.warps[n];
     bool along_m = chained ? rows > 16 : (rows > 16 && (rows >= cols || cols <= 8));
@@ -243,7 +257,7 @@ static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_
   Value *v = op_operand(dot, index);
   const Layout *layout = layout_make_mma_operand(s->ctx, index, v->type->shape, shape, k_width(bits));
   bool transposed;
-  if (comes_from_dot(operand_source(v, &transposed), 32)) return build_convert_layout(b, v, layout);
+  if (comes_from_dot(s, operand_source(v, &transposed))) return build_convert_layout(b, v, layout);
   Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
   const Type *t = type_with_layout(s->ctx, v->type, layout);
   Value *args[2] = {buf, NULL};
@@ -272,8 +286,14 @@ static void visit(Op *op, void *user) {
   s->changed = true;
 }
 
+static void clear_mark(Op *op, void *user) {
+  (void)user;
+  op->mark = 0;
+}
+
 bool pass_accelerate_dot(PassCtx *p) {
   Accel s = {.ctx = p->ctx, .module = p->module};
+  module_walk(p->module, clear_mark, NULL);
   module_walk(p->module, visit, &s);
   return s.changed;
 }

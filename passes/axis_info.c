@@ -182,8 +182,8 @@ static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
     bool less = side == 0 ? pred == CMP_SLT || pred == CMP_SLE : pred == CMP_SGT || pred == CMP_SGE;
     bool more = side == 0 ? pred == CMP_SGT || pred == CMP_SGE : pred == CMP_SLT || pred == CMP_SLE;
     bool strict = pred == CMP_SLT || pred == CMP_SGT;
-    if (value_block(v) == assume->parent && (less || more))
-      add_fact(a, v, (Fact){more ? k + strict : INT64_MIN, less ? k - strict : INT64_MAX, 1});
+    if (value_block(v) != assume->parent || !(less || more) || (strict && k == (less ? INT64_MIN : INT64_MAX))) continue;   // or it never holds
+    add_fact(a, v, (Fact){more ? k + strict : INT64_MIN, less ? k - strict : INT64_MAX, 1});
   }
 }
 

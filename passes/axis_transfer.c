@@ -10,7 +10,7 @@
 // The smaller of two powers of two divides the other.
 int64_t axis_gcd(int64_t x, int64_t y) { return min_i64(x, y); }
 int64_t axis_mul(int64_t x, int64_t y) { return x > AXIS_MAX_DIVISOR / y ? AXIS_MAX_DIVISOR : x * y; }
-int64_t axis_pow2_divisor(int64_t x) { return x == 0 ? AXIS_MAX_DIVISOR : min_i64(AXIS_MAX_DIVISOR, (int64_t)((uint64_t)x & -(uint64_t)x)); }
+int64_t axis_pow2_divisor(int64_t x) { return x % AXIS_MAX_DIVISOR == 0 ? AXIS_MAX_DIVISOR : (int64_t)((uint64_t)x & -(uint64_t)x); }
 static int64_t floor_pow2(int64_t x) { return x <= 1 ? 1 : (int64_t)1 << (63 - __builtin_clzll((unsigned long long)x)); }
 
 static uint32_t int_bits(const Type *t) { return type_elem_bits(t); }
@@ -260,8 +260,9 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   for (uint32_t i = 0; i < r.rank; i++) {
     const AxisInfo *counts = left_counts ? x : y, *bound = left_counts ? y : x;
     if (!left_counts && !right_counts) break;
-    int64_t g = axis_gcd(axis_gcd(counts->contiguity[i], bound->constancy[i]), axis_gcd(counts->divisibility[i], axis_divisor_at(bound, i, 1)));
-    r.constancy[i] = max_i64(r.constancy[i], g);
+    // Of addresses a group of g spans g units.
+    int64_t apart = max_i64(1, axis_gcd(counts->divisibility[i], axis_divisor_at(bound, i, 1)) / counts->unit);
+    r.constancy[i] = max_i64(r.constancy[i], axis_gcd(axis_gcd(counts->contiguity[i], bound->constancy[i]), apart));
   }
   // i < n and i ≤ n are true at first, for signed numbers that do not overflow: an index.
   if (op->opcode == OP_CMPI && int_bits(op_operand(op, 0)->type) >= 32)

@@ -86,31 +86,122 @@ static Value **mapped(Context *ctx, const ValueMap *map, const Op *op, uint32_t 
   return v;
 }
 
-// Values defined before the inner loop that the inner loop or the epilogue uses.
-static uint32_t live_prologue(Op *outer, Op *inner, Value **live, uint32_t max) {
-  uint32_t n = 0;
-  for (Op *op = outer->blocks[0]->first; op != inner; op = op->next)
+// ---- the fused loop ----
+
+typedef struct {
+  Context *ctx;
+  Op *outer, *inner;
+  VEC(Value *) live;         // P: values made before the inner loop that it or the epilogue uses
+} Nest;
+
+// What the fused loop carries: j, the number of the inner step, k, then O…, P…, I….
+enum { TILE, STEP, K, NUM_COUNTERS };
+
+static uint32_t at_outer(uint32_t i) { return NUM_COUNTERS + i; }
+static uint32_t at_live(const Nest *n, uint32_t i) { return NUM_COUNTERS + n->outer->num_results + i; }
+static uint32_t at_inner(const Nest *n, uint32_t i) { return NUM_COUNTERS + n->outer->num_results + n->live.count + i; }
+
+static void find_live(Nest *n) {
+  const Block *body = n->outer->blocks[0];
+  for (Op *op = body->first; op != n->inner; op = op->next)
     for (uint32_t r = 0; r < op->num_results; r++) {
       bool used = false;
       for (const Use *u = op->results[r].uses; u && !used; u = u->next) {
         const Op *at = u->user;
-        while (at->parent != outer->blocks[0]) at = at->parent->parent;
-        for (const Op *o = inner; o && !used; o = o->next) used = o == at;
+        while (at->parent != body) at = at->parent->parent;
+        for (const Op *o = n->inner; o && !used; o = o->next) used = o == at;
       }
-      if (used && n < max) live[n++] = &op->results[r];
+      if (used) vec_push(&n->ctx->arena, &n->live, &op->results[r]);
     }
-  return n;
+}
+
+// The prologue's inputs: the outer loop's variables as they are in one tile.
+static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
+  ValueMap *map = value_map_new(n->ctx);
+  value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
+  for (uint32_t i = 0; i < n->outer->num_results; i++) value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
+  return map;
+}
+
+// P and I start as the first tile has them: the first step sets them.
+static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits) {
+  const Op *outer = n->outer, *inner = n->inner;
+  inits[TILE] = op_operand(outer, 0);
+  inits[STEP] = zero;
+  inits[K] = op_operand(inner, 0);
+  for (uint32_t i = 0; i < outer->num_results; i++) inits[at_outer(i)] = op_operand(outer, 3 + i);
+  ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
+  clone_range(b, outer->blocks[0]->first, inner, first);
+  for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
+  for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
+}
+
+// P of this step: made anew in a tile's first one. Into map.
+static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const *carried, ValueMap *map) {
+  uint32_t count = n->live.count;
+  if (!count) return;
+  const Type **types = arena_array(&n->ctx->arena, const Type *, count);
+  for (uint32_t i = 0; i < count; i++) types[i] = n->live.data[i]->type;
+  BuildRegion region = build_if_begin(b, is_first, types, count);
+  ValueMap *inside = tile_inputs(n, carried[TILE], carried + at_outer(0));
+  clone_range(b, n->outer->blocks[0]->first, n->inner, inside);
+  Value **now = arena_array(&n->ctx->arena, Value *, count);
+  for (uint32_t i = 0; i < count; i++) now[i] = value_map_get(inside, n->live.data[i]);
+  build_if_else(b, &region, now);
+  Op *chosen = build_if_end(b, region, carried + at_live(n, 0));
+  for (uint32_t i = 0; i < count; i++) value_map_set(n->ctx, map, n->live.data[i], op_result(chosen, i));
+}
+
+// One step of the fused loop.
+static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *const *outer_types, Value *const *carried, Value **yields) {
+  const Op *outer = n->outer, *inner = n->inner;
+  const Block *ob = outer->blocks[0], *ib = inner->blocks[0];
+  const Type *ct = num_steps->type;
+  Value *zero = build_int(b, ct, 0), *one = build_int(b, ct, 1);
+  Value *is_first = build_cmp(b, CMP_EQ, carried[STEP], zero);
+  ValueMap *map = tile_inputs(n, carried[TILE], carried + at_outer(0));
+  choose_live(n, b, is_first, carried, map);
+  value_map_set(n->ctx, map, ib->args[0], carried[K]);
+  for (uint32_t i = 0; i < inner->num_results; i++) {
+    // The inner loop's starting value, as this tile's prologue gives it: invariant, or one of the live values.
+    Value *init = value_map_get(map, op_operand(inner, 3 + i));
+    value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
+  }
+  clone_range(b, ib->first, ib->last, map);
+  Value **iter = mapped(n->ctx, map, ib->last, 0, inner->num_results);
+
+  Value *next_step = build_binary(b, OP_ADDI, carried[STEP], one);
+  Value *is_last = build_cmp(b, CMP_EQ, next_step, num_steps);
+  BuildRegion post = build_if_begin(b, is_last, outer_types, outer->num_results);
+  for (uint32_t i = 0; i < inner->num_results; i++) value_map_set(n->ctx, map, &inner->results[i], iter[i]);
+  clone_range(b, inner->next, ob->last, map);
+  build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
+  Op *epilogue = build_if_end(b, post, carried + at_outer(0));
+
+  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)), carried[TILE]);
+  yields[STEP] = build_ternary(b, OP_SELECT, is_last, zero, next_step);
+  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0), build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
+  for (uint32_t i = 0; i < outer->num_results; i++) yields[at_outer(i)] = op_result(epilogue, i);
+  for (uint32_t i = 0; i < n->live.count; i++) yields[at_live(n, i)] = value_map_get(map, n->live.data[i]);
+  for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
+}
+
+// Without inner iterations every tile is prologue and epilogue only.
+static Op *without_inner(const Nest *n) {
+  Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
+  op_remove_attr(empty, ATTR_FLATTEN);
+  while (loop->opcode != OP_FOR) loop = loop->next;
+  for (uint32_t i = 0; i < loop->num_results; i++) value_replace_all_uses(op_result(loop, i), op_operand(loop, 3 + i));
+  op_erase(loop);
+  return empty;
 }
 
 static void flatten(Flatten *s, Op *outer, Op *inner) {
   Context *ctx = s->ctx;
-  Block *ob = outer->blocks[0], *ib = inner->blocks[0];
-  uint32_t num_o = outer->num_results, num_i = inner->num_results;
-  enum { MAX_LIVE = 256 };
-  Value *live[MAX_LIVE];
-  uint32_t num_p = live_prologue(outer, inner, live, MAX_LIVE);
+  Nest nest = {.ctx = ctx, .outer = outer, .inner = inner};
+  find_live(&nest);
+  uint32_t num_o = outer->num_results, num = at_inner(&nest, inner->num_results);
   Builder b = builder_before(ctx, outer);
-  Value *jl = op_operand(outer, 0), *js = op_operand(outer, 2), *kl = op_operand(inner, 0), *ks = op_operand(inner, 2);
   Value *n_inner = trip_count(&b, inner), *n_outer = trip_count(&b, outer);
   const Type *i64 = type_scalar(ctx, SC_I64), *i32 = type_scalar(ctx, SC_I32);
   // Tiles times steps may pass 2^31 in a persistent kernel over a large problem only when each does by itself nearly so;
@@ -119,87 +210,24 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   if (n_inner->type != ct) n_inner = build_cast(&b, OP_EXTSI, n_inner, ct);
   if (n_outer->type != ct) n_outer = build_cast(&b, OP_EXTSI, n_outer, ct);
   Value *zero = build_int(&b, ct, 0), *one = build_int(&b, ct, 1);
-  Value *some = build_cmp(&b, CMP_SGT, n_inner, zero);
-  const Type **otypes = arena_array(&ctx->arena, const Type *, num_o + 1);
-  for (uint32_t i = 0; i < num_o; i++) otypes[i] = op_result(outer, i)->type;
-  BuildRegion versions = build_if_begin(&b, some, otypes, num_o);
+  const Type **types = arena_array(&ctx->arena, const Type *, num_o);
+  for (uint32_t i = 0; i < num_o; i++) types[i] = op_result(outer, i)->type;
+  BuildRegion versions = build_if_begin(&b, build_cmp(&b, CMP_SGT, n_inner, zero), types, num_o);
 
-  // Carried: j, k step number, k, O…, P…, I…. P and I start as anything: the first step sets them.
-  uint32_t num = 3 + num_o + num_p + num_i;
   Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
-  inits[0] = jl;
-  inits[1] = zero;
-  inits[2] = kl;
-  for (uint32_t i = 0; i < num_o; i++) inits[3 + i] = op_operand(outer, 3 + i);
-  ValueMap *first = value_map_new(ctx);
-  value_map_set(ctx, first, ob->args[0], jl);
-  for (uint32_t i = 0; i < num_o; i++) value_map_set(ctx, first, ob->args[1 + i], op_operand(outer, 3 + i));
-  clone_range(&b, ob->first, inner, first);
-  for (uint32_t i = 0; i < num_p; i++) inits[3 + num_o + i] = value_map_get(first, live[i]);
-  for (uint32_t i = 0; i < num_i; i++) inits[3 + num_o + num_p + i] = value_map_get(first, op_operand(inner, 3 + i));
+  initial_values(&nest, &b, zero, inits);
   BuildRegion loop = build_for_begin(&b, zero, build_binary(&b, OP_MULI, n_outer, n_inner), one, inits, num, carried);
   op_copy_attrs(ctx, loop.op, inner);
   const Attr *stages = op_attr(outer, ATTR_NUM_STAGES);
   if (stages) op_set_int(ctx, loop.op, ATTR_NUM_STAGES, stages->i);
-  Value *j = carried[0], *step = carried[1], *k = carried[2];
-  Value *is_first = build_cmp(&b, CMP_EQ, step, zero);
-
-  ValueMap *map = value_map_new(ctx);
-  value_map_set(ctx, map, ob->args[0], j);
-  for (uint32_t i = 0; i < num_o; i++) value_map_set(ctx, map, ob->args[1 + i], carried[3 + i]);
-  if (num_p) {
-    const Type **ptypes = arena_array(&ctx->arena, const Type *, num_p);
-    for (uint32_t i = 0; i < num_p; i++) ptypes[i] = live[i]->type;
-    BuildRegion pre = build_if_begin(&b, is_first, ptypes, num_p);
-    ValueMap *inside = value_map_new(ctx);
-    value_map_set(ctx, inside, ob->args[0], j);
-    for (uint32_t i = 0; i < num_o; i++) value_map_set(ctx, inside, ob->args[1 + i], carried[3 + i]);
-    clone_range(&b, ob->first, inner, inside);
-    Value **now = arena_array(&ctx->arena, Value *, num_p);
-    for (uint32_t i = 0; i < num_p; i++) now[i] = value_map_get(inside, live[i]);
-    build_if_else(&b, &pre, now);
-    Op *chosen = build_if_end(&b, pre, &carried[3 + num_o]);
-    for (uint32_t i = 0; i < num_p; i++) value_map_set(ctx, map, live[i], op_result(chosen, i));
-  }
-  value_map_set(ctx, map, ib->args[0], k);
-  for (uint32_t i = 0; i < num_i; i++) {
-    // The inner loop's starting value, as this tile's prologue gives it: invariant, or one of the live values.
-    Value *init = value_map_get(map, op_operand(inner, 3 + i)), *kept = carried[3 + num_o + num_p + i];
-    value_map_set(ctx, map, ib->args[1 + i], build_ternary(&b, OP_SELECT, is_first, init, kept));
-  }
-  clone_range(&b, ib->first, ib->last, map);
-  Value **iter = mapped(ctx, map, ib->last, 0, num_i);
-
-  Value *next_step = build_binary(&b, OP_ADDI, step, one);
-  Value *is_last = build_cmp(&b, CMP_EQ, next_step, n_inner);
-  BuildRegion post = build_if_begin(&b, is_last, otypes, num_o);
-  for (uint32_t i = 0; i < num_i; i++) value_map_set(ctx, map, op_result(inner, i), iter[i]);
-  clone_range(&b, inner->next, ob->last, map);
-  build_if_else(&b, &post, mapped(ctx, map, ob->last, 0, num_o));
-  Op *epilogue = build_if_end(&b, post, &carried[3]);
-
-  yields[0] = build_ternary(&b, OP_SELECT, is_last, build_binary(&b, OP_ADDI, j, js), j);
-  yields[1] = build_ternary(&b, OP_SELECT, is_last, zero, next_step);
-  yields[2] = build_ternary(&b, OP_SELECT, is_last, kl, build_binary(&b, OP_ADDI, k, ks));
-  for (uint32_t i = 0; i < num_o; i++) yields[3 + i] = op_result(epilogue, i);
-  for (uint32_t i = 0; i < num_p; i++) yields[3 + num_o + i] = value_map_get(map, live[i]);
-  for (uint32_t i = 0; i < num_i; i++) yields[3 + num_o + num_p + i] = iter[i];
+  build_step(&nest, &b, n_inner, types, carried, yields);
   Op *fused = build_for_end(&b, loop, yields);
 
-  Value **results = arena_array(&ctx->arena, Value *, num_o + 1);
-  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(fused, 3 + i);
+  Value **results = arena_array(&ctx->arena, Value *, num_o);
+  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(fused, at_outer(i));
   build_if_else(&b, &versions, results);
-  // No inner iterations: every tile is prologue and epilogue only.
-  ValueMap *plain = value_map_new(ctx);
-  Op *empty = op_clone(ctx, outer, plain);
+  Op *empty = without_inner(&nest);
   op_append(empty, b.block);
-  op_remove_attr(empty, ATTR_FLATTEN);
-  for (Op *op = empty->blocks[0]->first; op; op = op->next)
-    if (op->opcode == OP_FOR) {
-      for (uint32_t i = 0; i < num_i; i++) value_replace_all_uses(op_result(op, i), op_operand(op, 3 + i));
-      op_erase(op);
-      break;
-    }
   for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(empty, i);
   Op *both = build_if_end(&b, versions, results);
   for (uint32_t i = 0; i < num_o; i++) value_replace_all_uses(op_result(outer, i), op_result(both, i));

@@ -8,6 +8,8 @@ const Type *access_type(const Op *op) {
 
 uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
 
+enum { SECTOR_BYTES = 32 };
+
 // Sectors that one instruction of a warp touches.
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec, uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
@@ -18,7 +20,7 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
     // Only aligned runs are known to be neighbours in memory.
     uint64_t run = column / runs, first = column % runs * bytes, last = first + (uint64_t)vec * bytes - 1;
-    for (uint64_t at = first / 32; at <= last / 32; at++) {
+    for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;
       uint32_t i = 0;
       while (i < count && seen[i] != key) i++;

@@ -28,7 +28,6 @@ static Value *aligned(Builder *b, Value *v, int64_t divisibility) {
 }
 
 static Fields fields_of(Builder *b, Value *d) {
-  enum { ALIGN = 16 };
   Fields f = {.padding = PAD_ZERO};
   const Type *t = d->type;
   if (d->def) {
@@ -43,10 +42,10 @@ static Fields fields_of(Builder *b, Value *d) {
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(b->ctx, t->elem, false)};
   for (uint32_t i = 0; i < t->rank; i++) types[1 + i] = type_scalar(b->ctx, SC_I32), types[1 + t->rank + i] = type_scalar(b->ctx, SC_I64);
   Op *op = build_op_typed(b, OP_DESC_FIELDS, types, 1 + 2u * t->rank, &d, 1);
-  f.base = aligned(b, op_result(op, 0), ALIGN);
+  f.base = aligned(b, op_result(op, 0), TMA_ALIGNMENT);
   for (uint32_t i = 0; i < t->rank; i++) {
     f.extents[i] = op_result(op, 1 + i);
-    f.strides[i] = i + 1 < t->rank ? aligned(b, op_result(op, 1 + t->rank + i), ALIGN / type_elem_bytes(t)) : build_int(b, types[1 + t->rank + i], 1);
+    f.strides[i] = i + 1 < t->rank ? aligned(b, op_result(op, 1 + t->rank + i), TMA_ALIGNMENT / type_elem_bytes(t)) : build_int(b, types[1 + t->rank + i], 1);
   }
   return f;
 }

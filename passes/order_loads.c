@@ -15,13 +15,6 @@ typedef struct {
   bool changed;
 } Order;
 
-static bool waits(const Op *op) {
-  switch (op->opcode) {
-    case OP_REDUCE: case OP_SCAN: case OP_GATHER: case OP_HISTOGRAM: case OP_CONVERT_LAYOUT: return true;
-    default: return false;
-  }
-}
-
 static bool block_stops(const Block *b);
 static bool stops(const Op *op) {
   if (op->opcode == OP_FOR || op->opcode == OP_WHILE || (op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC))) return true;
@@ -51,19 +44,20 @@ static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   if (!op || op->parent != b || op->mark <= at) return true;
   for (uint32_t i = 0; i < o->slice.count; i++)
     if (o->slice.data[i] == op) return true;
-  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || waits(op)) return false;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || op_waits(op)) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!add_slice(o, b, op_operand(op, i), at)) return false;
   vec_push(&o->ctx->arena, &o->slice, op);
   return true;
 }
 
-// Positions that a load cannot rise above because it needs their results, whatever else may move.
-static uint32_t last_fixed(const Block *b, const Value *v, uint32_t least) {
+// Positions that a load cannot rise above because it needs their results, whatever else may move. Value.aux: the last load that asked.
+static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
   const Op *op = v ? v->def : NULL;
-  if (!op || op->parent != b || op->mark <= least) return least;
-  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || waits(op)) return op->mark;
-  for (uint32_t i = 0; i < op->num_operands; i++) least = last_fixed(b, op_operand(op, i), least);
+  if (!op || op->parent != b || op->mark <= least || v->aux == load) return least;
+  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || op_waits(op)) return op->mark;
+  v->aux = load;
+  for (uint32_t i = 0; i < op->num_operands; i++) least = last_fixed(b, op_operand(op, i), least, load);
   return least;
 }
 
@@ -80,15 +74,15 @@ static void order_block(Order *o, Block *b) {
     if (stops(op)) {
       floor = i;
       wait = 0;
-    } else if (waits(op) && !wait) {
+    } else if (op_waits(op) && !wait) {
       wait = i;
     }
     if (!is_plain_load(op) || !wait || words(op) > o->spare) continue;
     uint32_t least = floor;
-    for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least);
+    for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least, op);
     // Up to the first wait behind everything it must follow.
     uint32_t to = wait;
-    while (to < i && (to <= least || !waits(at[to]))) to++;
+    while (to < i && (to <= least || !op_waits(at[to]))) to++;
     if (to >= i) continue;
     o->slice.count = 0;
     bool can = true;

@@ -12,15 +12,18 @@ typedef struct {
   bool complex;
 } Guess;
 
-static bool waits(const Op *op) {
+bool op_waits(const Op *op) {
   switch (op->opcode) {
     case OP_REDUCE: case OP_SCAN: case OP_GATHER: case OP_HISTOGRAM: case OP_CONVERT_LAYOUT: return true;
-    case OP_IF:
-      for (uint32_t i = 0; i < op->num_results; i++)
-        if (op->results[i].type->kind == TYPE_TENSOR) return true;
-      return false;
     default: return false;
   }
+}
+
+// Where values must stay: at waits, and where branches that give tensors meet.
+static bool holds(const Op *op) {
+  bool joins = false;
+  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++) joins |= op->results[i].type->kind == TYPE_TENSOR;
+  return joins || op_waits(op);
 }
 
 // Offsets and masks are made anew where they are needed.
@@ -77,8 +80,8 @@ static uint32_t held_behind(const Op *at) {
 static void number(Op *op, void *user) {
   Guess *g = user;
   op->mark = ++g->next;
-  if (waits(op)) g->last_wait = op->mark;
-  if (waits(op) && !g->first_wait) g->first_wait = op->mark;
+  if (holds(op)) g->last_wait = op->mark;
+  if (holds(op) && !g->first_wait) g->first_wait = op->mark;
   if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
@@ -92,7 +95,7 @@ static void measure(Op *op, void *user) {
       g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
     }
   }
-  if (!waits(op)) return;
+  if (!holds(op)) return;
   uint32_t held = held_behind(op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i)) taken += words_of(op_operand(op, i));

@@ -22,6 +22,8 @@ static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {
   return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, MAX_REGISTERS);
 }
 
+// Whether the op makes the threads wait for each other.
+bool op_waits(const Op *op);
 // Writes op->mark.
 Pressure pressure_of(const Module *m, Func *f);
 

@@ -87,6 +87,7 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
   return cost * depth_weight(place);
 }
 
+// Of an element, in instructions of a thread: what the assembler makes of it.
 static int64_t op_cost(const Op *op) {
   switch (op->opcode) {
     case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: case OP_HINT: case OP_JOIN: case OP_SPLIT: return 0;

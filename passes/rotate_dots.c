@@ -20,7 +20,7 @@
 
 typedef struct { Context *ctx; Module *module; bool changed; } Rotate;
 
-enum { OF_FIRST = 1, OF_SECOND = 2, BEHIND = 4 };
+enum { OF_FIRST = 1, OF_SECOND = 2, BEHIND = 4, SEEN = 8 };   // Op.mark; SEEN: by the running search
 enum { MAX_REGISTERS = 208 };                 // of S, O and the half P in a thread; the rest is for addresses
 
 typedef struct {
@@ -43,16 +43,23 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   return true;
 }
 
-static bool depends_on(const Value *v, const Op *source, int depth) {
-  if (!v->def || depth == 0) return false;
-  if (v->def == source) return true;
-  for (uint32_t i = 0; i < v->def->num_operands; i++)
-    if (op_operand(v->def, i) && depends_on(op_operand(v->def, i), source, depth - 1)) return true;
-  if (v->def->opcode == OP_IF)
+// Within the loop.
+static bool depends_on(const Op *loop, const Value *v, const Op *source) {
+  Op *op = v->def;
+  if (op == source) return true;
+  if (!op || (op->mark & SEEN) || value_defined_outside(v, loop)) return false;
+  if (op->opcode == OP_IF) {       // one result of several: not marked
     for (uint32_t i = 0; i < 2; i++)
-      if (depends_on(op_operand(v->def->blocks[i]->last, v->index), source, depth - 1)) return true;
+      if (depends_on(loop, op_operand(op->blocks[i]->last, v->index), source)) return true;
+  } else {
+    op->mark |= SEEN;
+  }
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    if (op_operand(op, i) && depends_on(loop, op_operand(op, i), source)) return true;
   return false;
 }
+
+static void clear_marks(Op *op, void *user) { op->mark &= ~*(const uint32_t *)user; }
 
 static bool is_pure_block(const Block *b) {
   for (const Op *op = b->first; op; op = op->next) {
@@ -82,6 +89,8 @@ static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + 
 static bool mark_from_carried(const Chain *c, Value *v) {
   if (v == carried_arg(c)) return true;
   if (!v->def || v->def->parent != c->loop->blocks[0] || v->def->num_blocks || !(op_info[v->def->opcode].traits & TRAIT_PURE)) return false;
+  if (v->def->mark & SEEN) return v->def->mark & BEHIND;
+  v->def->mark |= SEEN;
   bool from = false;
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) from |= mark_from_carried(c, op_operand(v->def, i));
@@ -99,9 +108,9 @@ static bool stays_behind(const Chain *c, const Value *v) {
 static bool find_chain(Op *loop, Chain *c) {
   Block *body = loop->blocks[0];
   Op *dots[2];
-  uint32_t n = 0;
+  uint32_t n = 0, all = OF_FIRST | OF_SECOND | BEHIND | SEEN, seen = SEEN;
+  block_walk(body, clear_marks, &all);
   for (Op *op = body->first; op; op = op->next) {
-    op->mark &= ~(uint32_t)(OF_FIRST | OF_SECOND | BEHIND);
     if (op->opcode != OP_WGMMA) continue;
     if (n == 2) return false;
     dots[n++] = op;
@@ -115,7 +124,8 @@ static bool find_chain(Op *loop, Chain *c) {
     a->def->mark |= BEHIND;
     a = op_operand(a->def, 0);
   }
-  if (!a->def || a->def->opcode != OP_FPTRUNC || !value_has_one_use(a) || !depends_on(a, c->first, 48)) return false;
+  if (!a->def || a->def->opcode != OP_FPTRUNC || !value_has_one_use(a) || !depends_on(loop, a, c->first)) return false;
+  block_walk(body, clear_marks, &seen);
   c->narrow = a->def;
   c->narrow->mark |= BEHIND;
   if (op_operand(c->narrow, 0)->def == c->first) return false;
@@ -177,10 +187,10 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
 
 // g: the second dot's accumulator, from O in the map.
 static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
-  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & BEHIND)) return value_map_get(map, v);
+  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & BEHIND) || value_map_get(map, v) != v) return value_map_get(map, v);
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) clone_accumulator(b, c, map, op_operand(v->def, i));
-  if (value_map_get(map, v) == v) clone_to(b, v->def, map, 0);
+  clone_to(b, v->def, map, 0);
   return value_map_get(map, v);
 }
 

@@ -67,6 +67,10 @@ static bool nonneg(Split *s, Value *v) { return !v || axis_info(s->axes, v)->non
 
 static Parts split_offset(Split *s, Value *o);
 
+// The parts of an integer are kept in its aux, as addresses of pointers are: a sum may be shared by many. They hold as long as what they
+// consist of is in its place.
+static bool in_place(const Value *v) { return !v || !v->def || v->def->parent; }
+
 static Value *rebuild_shape(Builder *b, const Op *op, Value *x) {
   const Type *t = type_with_elem(b->ctx, op->results[0].type, type_elem(x->type));
   Op *made = build_op_typed(b, op->opcode, &t, 1, &x, 1);
@@ -114,8 +118,7 @@ static Parts split_product(Split *s, Op *op) {
   return r;
 }
 
-// o = uniform + varying, mathematically, under the assumption at the top of the file.
-static Parts split_offset(Split *s, Value *o) {
+static Parts split_anew(Split *s, Value *o) {
   Parts whole = {NULL, o, true};
   Op *op = o->def;
   if (!op || type_elem_bits(o->type) < 32) return whole;
@@ -148,20 +151,33 @@ static Parts split_offset(Split *s, Value *o) {
   }
 }
 
+// o = uniform + varying, mathematically, under the assumption at the top of the file.
+static Parts split_offset(Split *s, Value *o) {
+  Parts *known = o->aux;
+  if (known && in_place(known->uniform) && in_place(known->varying)) return *known;
+  Parts parts = split_anew(s, o);
+  known = arena_new(&s->ctx->arena, Parts);
+  *known = parts;
+  o->aux = known;
+  return parts;
+}
+
 // ---- addresses ----
 
+enum { SMALL_OFFSET = 1 << 20, MAX_LOCAL_DEPTH = 8 };
+
 // Whether v is small, or a small number times a stride: an offset within one tile.
-static bool is_tile_local(Split *s, Value *v) {
+static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
   const AxisInfo *x = axis_info(s->axes, v);
-  if (x->lo > -(1 << 20) && x->hi < 1 << 20) return true;
-  if (!v->def) return false;
+  if (x->lo > -SMALL_OFFSET && x->hi < SMALL_OFFSET) return true;
+  if (!v->def || depth == 0) return false;
   switch (v->def->opcode) {
-    case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0));
-    case OP_ADDI: return is_tile_local(s, op_operand(v->def, 0)) && is_tile_local(s, op_operand(v->def, 1));
+    case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0), depth);
+    case OP_ADDI: return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
     case OP_MULI:
       for (uint32_t i = 0; i < 2; i++) {
         const Value *factor = op_operand(v->def, 1 - i);
-        if (factor->def && factor->def->opcode == OP_SPLAT && is_tile_local(s, op_operand(v->def, i))) return true;
+        if (factor->def && factor->def->opcode == OP_SPLAT && is_tile_local(s, op_operand(v->def, i), depth - 1)) return true;
       }
       return false;
     default: return false;
@@ -243,7 +259,7 @@ static bool decompose(Split *s, Value *v, Address *out) {
       Parts o = split_offset(s, op_operand(op, 1));
       if (o.uniform) a.base = build_binary(&b, OP_ADDPTR, a.base, o.uniform);
       if (o.varying && type_elem_bits(o.varying->type) < 32) o.varying = build_cast(&b, OP_EXTSI, o.varying, i32_of(s));
-      bool local = a.offset && o.varying && is_tile_local(s, a.offset) && is_tile_local(s, o.varying);
+      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) && is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
       a.offset = add_optional(s, &b, OP_ADDI, a.offset, o.varying, local);
       break;
     }
@@ -283,9 +299,7 @@ static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
 // Whether v's offsets are those of the loop variable: only uniform parts were added since.
 static bool keeps_offset(Split *s, Value *v, const Value *variable) {
   if (v == variable) return true;
-  if (!v->def) {
-    return false;
-  }
+  if (!v->def) return false;
   Op *op = v->def;
   switch (op->opcode) {
     case OP_ADDPTR: return keeps_offset(s, op_operand(op, 0), variable) && !split_offset(s, op_operand(op, 1)).varying;
@@ -436,15 +450,22 @@ static void split_if(Split *s, Op *op) {
 // ---- accesses ----
 
 // The offset in 32 bits, where its range proves that enough: pushed down to where it was widened.
-static Value *narrow(Split *s, Builder *b, Value *v) {
+static Value *narrow(Split *s, Builder *b, ValueMap *done, Value *v) {
   const Type *t = type_with_elem(s->ctx, v->type, i32_of(s));
   Op *op = v->def;
+  Value *r = value_map_get(done, v);
+  if (r != v) return r;
   if (op && op->opcode == OP_EXTSI && op_operand(op, 0)->type == t) return op_operand(op, 0);
-  if (op && (op->opcode == OP_ADDI || op->opcode == OP_SUBI || op->opcode == OP_MULI))
-    return build_binary(b, op->opcode, narrow(s, b, op_operand(op, 0)), narrow(s, b, op_operand(op, 1)));
-  if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT))
-    return rebuild_shape(b, op, narrow(s, b, op_operand(op, 0)));
-  return build_cast(b, OP_TRUNCI, v, i32_of(s));
+  if (op && (op->opcode == OP_ADDI || op->opcode == OP_SUBI || op->opcode == OP_MULI)) {
+    Value *x = narrow(s, b, done, op_operand(op, 0)), *y = narrow(s, b, done, op_operand(op, 1));
+    r = build_binary(b, op->opcode, x, y);
+  } else if (op && (op->opcode == OP_BROADCAST || op->opcode == OP_EXPAND_DIMS || op->opcode == OP_SPLAT)) {
+    r = rebuild_shape(b, op, narrow(s, b, done, op_operand(op, 0)));
+  } else {
+    r = build_cast(b, OP_TRUNCI, v, i32_of(s));
+  }
+  value_map_set(s->ctx, done, v, r);
+  return r;
 }
 
 static void split_access(Split *s, Op *op) {
@@ -454,7 +475,7 @@ static void split_access(Split *s, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   if (!a.offset) a.offset = zero_offset(s, &b, t);
   const AxisInfo *range = axis_info(s->axes, a.offset);
-  if (type_elem_bits(a.offset->type) == 64 && fits32(range->lo, range->hi)) a.offset = narrow(s, &b, a.offset);
+  if (type_elem_bits(a.offset->type) == 64 && fits32(range->lo, range->hi)) a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
   op_set_operand(op, 0, a.base);
   op_set_operand(op, 1, a.offset);
   s->changed = true;

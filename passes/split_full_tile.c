@@ -14,11 +14,12 @@
 #include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8 };
+enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
 
 typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
+  uint32_t left;             // values that the question at hand may still look at
   bool changed;
 } FullTile;
 
@@ -34,6 +35,8 @@ static Value *mask_of(const Op *op) {
 static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **out) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t k;
+  if (!s->left) return false;
+  s->left--;
   if (v->type->kind != TYPE_TENSOR) {
     if (b) *out = type_elem_bits(v->type) < 64 ? build_cast(b, OP_EXTSI, v, i64) : v;
     return true;
@@ -60,9 +63,10 @@ static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **ou
   }
 }
 
-// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds.
-static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
+static bool all_of(FullTile *s, Builder *b, Value *mask, Value **out) {
   uint64_t bits;
+  if (!s->left) return false;
+  s->left--;
   if (mask->type->kind != TYPE_TENSOR) {
     if (b) *out = mask;
     return true;
@@ -74,10 +78,10 @@ static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
   Op *op = mask->def;
   if (!op) return false;
   switch (op->opcode) {
-    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_SPLAT: return all_true(s, b, op_operand(op, 0), out);
+    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_SPLAT: return all_of(s, b, op_operand(op, 0), out);
     case OP_ANDI: {
       Value *x = NULL, *y = NULL;
-      if (!all_true(s, b, op_operand(op, 0), &x) || !all_true(s, b, op_operand(op, 1), &y)) return false;
+      if (!all_of(s, b, op_operand(op, 0), &x) || !all_of(s, b, op_operand(op, 1), &y)) return false;
       if (b) *out = build_binary(b, OP_ANDI, x, y);
       return true;
     }
@@ -92,6 +96,12 @@ static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
     }
     default: return false;
   }
+}
+
+// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds, or a long one.
+static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
+  s->left = MAX_QUESTION;
+  return all_of(s, b, mask, out);
 }
 
 // ---- what to ask of ----
@@ -191,7 +201,7 @@ static void visit_block(FullTile *s, Block *block) {
 }
 
 bool pass_split_full_tile(PassCtx *p) {
-  FullTile s = {p->ctx, axis_analyse(p->ctx, p->module), false};
+  FullTile s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
   return s.changed;
 }

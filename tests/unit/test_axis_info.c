@@ -51,9 +51,12 @@ static void test_arithmetic(void **state) {
   static const Expected e[] = {
     {"r", {128}, {BIG}, {1}}, {"one", {1}, {1}, {128}}, {"add", {128}, {1}, {1}}, {"sub", {128}, {1}, {1}}, {"rsub", {1}, {1}, {1}},
     {"mul1", {128}, {BIG}, {1}}, {"mul64", {1}, {64}, {1}}, {"div64", {1}, {1}, {64}}, {"rem64", {64}, {64}, {1}},
-    {"rem16", {16}, {16}, {1}}, {"shl", {1}, {8}, {1}}, {"and", {16}, {16}, {1}}, {"cdiv", {1}, {2}, {128}}, {"prod", {1}, {8192}, {128}},
+    {"rem16", {16}, {16}, {1}}, {"shl", {1}, {8}, {1}}, {"and", {16}, {16}, {1}}, {"cdiv", {1}, {2}, {128}}, {"prod", {1}, {8192}, {128}}, {"least", {1}, {BIG}, {1}}, {"sum", {1}, {16}, {1}},
   };
   check(*state,
+        "  %least = constant {value = -9223372036854775808} : i64\n"
+        "  %wide = extsi %n16 : i64\n"
+        "  %sum = addi %wide, %least : i64\n"
         "  %r = range {start = 0, end = 128} : tensor<128xi32>\n"
         "  %one = constant {value = 1} : tensor<128xi32>\n"
         "  %c64 = constant {value = 64} : tensor<128xi32>\n"
@@ -105,7 +108,7 @@ static void test_shapes(void **state) {
 static void test_masks(void **state) {
   static const Expected e[] = {
     {"lt16", {1}, {1}, {16}}, {"lt", {1}, {1}, {1}}, {"ge", {1}, {1}, {16}}, {"le", {1}, {1}, {1}}, {"gt", {1}, {1}, {16}},
-    {"both", {1}, {1}, {16}}, {"sel", {16}, {16}, {1}},
+    {"both", {1}, {1}, {16}}, {"sel", {16}, {16}, {1}}, {"before", {1}, {1}, {4}}, {"inside", {1}, {1}, {1}},
   };
   check(*state,
         "  %r = range {start = 0, end = 128} : tensor<128xi32>\n"
@@ -117,7 +120,14 @@ static void test_masks(void **state) {
         "  %le = cmpi %r, %b16 {pred = sle} : tensor<128xi1>\n"
         "  %gt = cmpi %b16, %r {pred = sgt} : tensor<128xi1>\n"
         "  %both = andi %lt16, %ge : tensor<128xi1>\n"
-        "  %sel = select %lt16, %r, %r : tensor<128xi32>\n",
+        "  %sel = select %lt16, %r, %r : tensor<128xi32>\n"
+        "  %ps = splat %p : tensor<128xptr<f32>>\n"
+        "  %pr = addptr %ps, %r : tensor<128xptr<f32>>\n"
+        "  %one = constant {value = 1} : i32\n"
+        "  %p1 = addptr %p, %one : ptr<f32>\n"
+        "  %p1s = splat %p1 : tensor<128xptr<f32>>\n"
+        "  %before = cmpi %pr, %ps {pred = ult} : tensor<128xi1>\n"
+        "  %inside = cmpi %pr, %p1s {pred = ult} : tensor<128xi1>\n",
         e, countof(e));
 }
 
