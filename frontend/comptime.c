@@ -147,10 +147,19 @@ void comptime_left(Comptime *ct) {
 
 // ---- modules ----
 
+// What others imported from this module before it had it. A list is left missing, for it is changed in place.
+static void settle(Comptime *ct, CtModule *m) {
+  for (uint32_t i = 0; i < m->awaited.count; i++) {
+    const CtValue *v = module_attr(ct, m, m->awaited.data[i].name);
+    if (v && v->kind != CT_LIST) *m->awaited.data[i].value = *v;
+  }
+}
+
 static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
   CtModule *m = arena_new(&ct->ctx->arena, CtModule);
   m->name = name;
   m->file = file;
+  for (uint32_t i = 0; i < ct->modules.count; i++) m->is_imported |= ct->modules.data[i]->is_loading;
   vec_push(&ct->ctx->arena, &ct->modules, m);
   vec_push(&ct->ctx->arena, &ct->files, file);
   uint32_t errors = diag_error_count(ct->ctx);
@@ -163,6 +172,7 @@ static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
     flush(ct);
   }
   m->is_loading = false;
+  settle(ct, m);
   return m;
 }
 
@@ -191,14 +201,9 @@ static CtModule *find_loaded(Comptime *ct, const char *path) {
   return found;
 }
 
-CtModule *load_module_file(Comptime *ct, const char *path, const char *name, Span span, bool *found) {
+CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found) {
   CtModule *m = find_loaded(ct, path);
   *found = true;
-  if (m && m->is_loading) {
-    ct_fail(ct, span, "ImportError", "'%s' imports itself", name);
-    ct->error->is_fatal = true;
-    return NULL;
-  }
   if (m) return m;
   size_t size;
   char *text = read_file(ct->ctx, path, &size);
@@ -223,7 +228,7 @@ static const char *module_name_of(Context *ctx, const char *path) {
 CtModule *comptime_load_file(Comptime *ct, const char *path) {
   ENTER(ct);
   bool found;
-  CtModule *m = load_module_file(ct, path, module_name_of(ct->ctx, path), (Span){0, 0}, &found);
+  CtModule *m = load_module_file(ct, path, module_name_of(ct->ctx, path), &found);
   if (!found) diag_error(ct->ctx, (Span){0, 0}, "%s: cannot be read", path);
   leave(ct);
   return m && !m->failed ? m : NULL;

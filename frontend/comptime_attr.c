@@ -74,6 +74,7 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
 
 static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *name, Span span) {
   if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, fn->name);
+  if (!strcmp(name, "__module__")) return ct_str(ct->ctx, fn->env->module->name);
   if (!strcmp(name, "__doc__")) {
     const Node *first = fn->def->func.body.count ? fn->def->func.body.data[0] : NULL;
     bool has = first && first->kind == NODE_EXPR_STMT && first->unary.value->kind == NODE_STR;

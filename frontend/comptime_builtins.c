@@ -557,7 +557,11 @@ static const struct { const char *name, *base; } exceptions[] = {
     {"NotImplementedError", "RuntimeError"}, {"RecursionError", "RuntimeError"}, {"StopIteration", "Exception"}, {"TypeError", "Exception"},
     {"ValueError", "Exception"}, {"UnicodeError", "ValueError"}, {"OSError", "Exception"}, {"FileNotFoundError", "OSError"}, {"IOError", "OSError"},
     {"KeyboardInterrupt", "BaseException"}, {"SystemExit", "BaseException"}, {"Warning", "Exception"}, {"UserWarning", "Warning"},
-    {"DeprecationWarning", "Warning"}, {"FutureWarning", "Warning"}, {"RuntimeWarning", "Warning"}, {"EnvironmentError", "OSError"}};
+    {"DeprecationWarning", "Warning"}, {"FutureWarning", "Warning"}, {"RuntimeWarning", "Warning"}, {"EnvironmentError", "OSError"},
+    {"ImportWarning", "Warning"}, {"ResourceWarning", "Warning"}, {"SyntaxWarning", "Warning"}, {"PendingDeprecationWarning", "Warning"},
+    {"UnicodeWarning", "Warning"}, {"BytesWarning", "Warning"}, {"PermissionError", "OSError"}, {"TimeoutError", "OSError"},
+    {"ConnectionError", "OSError"}, {"EOFError", "Exception"}, {"BufferError", "Exception"}, {"FloatingPointError", "ArithmeticError"},
+    {"SyntaxError", "Exception"}, {"SystemError", "Exception"}, {"StopAsyncIteration", "Exception"}, {"GeneratorExit", "BaseException"}};
 
 bool is_exception_name(const char *name) {
   for (size_t i = 0; i < countof(exceptions); i++)

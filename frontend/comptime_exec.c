@@ -590,10 +590,19 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
   }
 }
 
+// Whether an error is one of host code that the kernels' own file only imports: it may be beyond what is evaluated here, while
+// what it raises itself, and asserts, is meant.
+static bool is_foreign(const Comptime *ct, const CtError *e, const CtModule *module) {
+  if (e->exception || !strcmp(e->type, "AssertionError")) return false;
+  const SourceFile *file = source_locate(ct->ctx, e->span.begin).file;
+  return module->is_imported || (file && file != module->file);
+}
+
 // Module level goes on past a statement that needs what is not there.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
-  if (ct->frame || ct->error->is_fatal || !ct->error->missing) return false;
-  const CtValue *cause = ct->error->missing;
+  const CtError *e = ct->error;
+  if (ct->frame || e->is_fatal || (!e->missing && !is_foreign(ct, e, env->module))) return false;
+  const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", e->message, e->span);
   ct->error = NULL;
   forget(ct, n, cause, env);
   return true;
@@ -610,9 +619,22 @@ static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env) {
 
 bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) { return exec_block(ct, body, env) != FLOW_ERROR; }
 
+// What a package knows of itself: where its submodules are, and its name; another module knows its package's name.
+static void set_package(Comptime *ct, CtModule *module) {
+  const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *name = module->name;
+  bool is_package = !strcmp(base, "__init__.py");
+  const char *dot = strrchr(name, '.');
+  CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(&ct->ctx->arena, path, (size_t)(slash - path)) : ".");
+  if (is_package) env_set(ct->ctx, module->env, intern(ct->ctx, "__path__"), ct_list(ct->ctx, &folder, 1));
+  else name = dot ? arena_strndup(&ct->ctx->arena, name, (size_t)(dot - name)) : "";
+  env_set(ct->ctx, module->env, intern(ct->ctx, "__package__"), ct_str(ct->ctx, name));
+}
+
 bool exec_module(Comptime *ct, CtModule *module) {
   env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
   env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
+  env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none(ct->ctx));
+  set_package(ct, module);
   Frame *caller = ct->frame;
   ct->frame = NULL;
   bool ok = exec_block(ct, &module->tree->block, module->env) != FLOW_ERROR;

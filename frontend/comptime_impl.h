@@ -139,6 +139,6 @@ CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModul
 CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span);
 CtModule *builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
 CtValue *module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
-CtModule *load_module_file(Comptime *ct, const char *path, const char *name, Span span, bool *found);
+CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found);
 
 #endif

@@ -79,6 +79,15 @@ static CtValue *module_value(Comptime *ct, CtModule *m) {
 
 static bool is_language(const CtModule *m) { return !strcmp(m->prefix, "tl") || !strcmp(m->prefix, "gl"); }
 
+// Python 3.11's, the one that the language is checked against.
+static CtValue *version_info(Comptime *ct) {
+  Context *ctx = ct->ctx;
+  CtValue *type[2] = {ct_str(ctx, "version_info"), ct_str(ctx, "major minor micro releaselevel serial")};
+  CtValue *fields[5] = {ct_int(ctx, 3), ct_int(ctx, 11), ct_int(ctx, 0), ct_str(ctx, "final"), ct_int(ctx, 0)};
+  CtValue *cls = call_builtin(ct, NULL, "collections.namedtuple", &(CallArgs){.args = type, .num_args = 2});
+  return cls ? call(ct, cls, &(CallArgs){.args = fields, .num_args = 5}) : NULL;
+}
+
 static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   Context *ctx = ct->ctx;
   DtypeKind dtype;
@@ -86,10 +95,8 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (is_language(m) && !strcmp(name, "pi32_t")) return ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, DT_INT32), false));
   if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
   if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
-  if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) {
-    CtValue *version[3] = {ct_int(ctx, 3), ct_int(ctx, 11), ct_int(ctx, 0)};
-    return ct_tuple(ctx, version, 3);
-  }
+  if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) return version_info(ct);
+  if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);   // a compilation does not depend on it
   if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
   if (!strcmp(m->prefix, "math")) {
@@ -137,14 +144,32 @@ static const char *find_in(Comptime *ct, const char *dir, const char *dotted) {
 
 // The folder of a path with its slash, `up` levels higher; "" for the current one.
 static const char *folder_of(Comptime *ct, const char *path, uint32_t up) {
-  const char *slash = strrchr(path, '/');
-  const char *dir = slash ? arena_strndup(&ct->ctx->arena, path, (size_t)(slash - path) + 1) : "";
-  while (up-- > 0) dir = arena_printf(&ct->ctx->arena, "%s../", dir);
+  size_t n = strlen(path);
+  while (n && path[n - 1] != '/') n--;
+  const char *dir = arena_strndup(&ct->ctx->arena, path, n);
+  for (; up > 0; up--) {
+    size_t last = n > 1 ? n - 1 : 0;   // where the last component begins
+    while (last && dir[last - 1] != '/') last--;
+    if (n > last + 1 && strcmp(dir + last, "./") && strcmp(dir + last, "../")) dir = arena_strndup(&ct->ctx->arena, dir, n = last);
+    else n = strlen(dir = arena_printf(&ct->ctx->arena, "%s../", dir));
+  }
   return dir;
 }
 
+// The folder that holds the outermost package a file belongs to, where absolute imports start; NULL outside packages.
+static const char *package_root(Comptime *ct, const char *file) {
+  enum { DEEPEST = 32 };
+  for (uint32_t up = 0; up < DEEPEST; up++) {
+    const char *dir = folder_of(ct, file, up);
+    if (!file_exists(arena_printf(&ct->ctx->arena, "%s__init__.py", dir))) return up ? dir : NULL;
+  }
+  return NULL;
+}
+
 static const char *find_file(Comptime *ct, const char *dotted, uint32_t level, const CtModule *from) {
-  const char *path = find_in(ct, folder_of(ct, from->file ? from->file->path : "", level ? level - 1 : 0), dotted);
+  const char *importer = from->file ? from->file->path : "", *root = level ? NULL : package_root(ct, importer);
+  const char *path = root ? find_in(ct, root, dotted) : NULL;
+  if (!path) path = find_in(ct, folder_of(ct, importer, level ? level - 1 : 0), dotted);
   for (uint32_t i = 0; !path && !level && i < ct->options.num_include_paths; i++) {
     const char *dir = ct->options.include_paths[i];
     size_t n = strlen(dir);
@@ -155,7 +180,7 @@ static const char *find_file(Comptime *ct, const char *dotted, uint32_t level, c
 
 static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Span span) {
   bool found;
-  CtModule *m = load_module_file(ct, path, intern(ct->ctx, dotted), span, &found);
+  CtModule *m = load_module_file(ct, path, intern(ct->ctx, dotted), &found);
   if (m && !m->failed) return module_value(ct, m);
   if (ct->error) return NULL;
   if (found) {   // its own errors have been reported
@@ -187,5 +212,8 @@ CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span)
     const char *path = find_in(ct, folder_of(ct, package->file->path, 0), name);
     if (path && strcmp(path, package->file->path)) return load_from(ct, path, name, span);
   }
-  return ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' has no '%s'", package->name, name), span);
+  if (!package->is_loading) return ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' has no '%s'", package->name, name), span);
+  v = ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
+  vec_push(&ct->ctx->arena, &module->module->awaited, ((CtBinding){name, v}));
+  return v;
 }

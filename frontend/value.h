@@ -135,7 +135,9 @@ struct CtModule {
   CtEnv *env;                  // files only
   const SourceFile *file;
   Node *tree;
-  bool is_loading;             // an import of it now is a cycle
+  bool is_loading;             // an import of it now goes in a circle, and gets what there is so far
+  VEC(CtBinding) awaited;      // asked for by such imports: missing until the module has been run
+  bool is_imported;            // by a module, not read for its own sake
   bool failed;
 };
 
