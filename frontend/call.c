@@ -138,13 +138,10 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
         buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p->name);
         continue;
       }
-      if (p->is_constexpr && !term_to_ct(L, t) && t->kind != TERM_TUPLE) {
-        lower_error(L, span, "`%s` of `%s` is a constexpr, but the argument is %s, known only at run time", p->name, fn->name, term_describe(L, t));
-        ok = false;
-        continue;
-      }
     }
-    scope_set(L, scope, p->name, t, p->node ? p->node->span : span, p->is_constexpr ? VAR_CONSTEXPR : 0);
+    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the body says so.
+    bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
+    scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
   }
   if (next < args->num_args) {
     lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params, fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");

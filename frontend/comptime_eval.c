@@ -137,6 +137,9 @@ static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- calls ----
 
+// What is missing among a decorator's options (@triton.jit(do_not_specialize=…)) is for the decorator to judge.
+static bool is_triton_builtin(const CtValue *callee) { return callee->kind == CT_BUILTIN && !strncmp(callee->builtin.name, "triton.", 7); }
+
 static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *callee = eval(ct, n->call.func, env);
   CtList args;
@@ -145,6 +148,10 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
   for (uint32_t i = 0; i < n->call.keywords.count; i++) {
     const Node *k = n->call.keywords.data[i];
     CtValue *v = eval(ct, k->attr.first, env);
+    if (!v && k->attr.name && is_triton_builtin(callee) && ct->error->missing && !ct->error->is_fatal) {
+      v = ct_missing_from(ct, ct->error->missing, "%s", k->attr.name);
+      ct->error = NULL;
+    }
     if (!v) return NULL;
     if (k->attr.name) {
       vec_push(&ct->ctx->arena, &kwargs, ((CtBinding){k->attr.name, v}));

@@ -10,23 +10,57 @@ typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN, FLOW_ERROR } F
 
 static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env);
 static Flow exec(Comptime *ct, const Node *n, CtEnv *env);
+static bool recover(Comptime *ct, const Node *n, CtEnv *env);
 
 // ---- conditions that are not known ----
 
-// An `if` whose condition is not known (a version, a device property). Branches that only import or define are both tried,
-// the first one's bindings winning where they are usable; anything else is forgotten.
-static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
-  if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) {
-    forget(ct, n, cause, env);
-    return FLOW_NEXT;
+static bool binds_names_only(Node *n) {
+  if (n->kind == NODE_ASSIGN) {
+    for (uint32_t i = 0; i < n->assign.targets.count; i++)
+      if (n->assign.targets.data[i]->kind != NODE_NAME) return false;
+    return true;
   }
-  if (exec_block(ct, &n->cond.orelse, env) == FLOW_ERROR) return FLOW_ERROR;
-  uint32_t count = env->count;
-  CtBinding *before = arena_array(&ct->ctx->arena, CtBinding, count + 1);
-  if (count) memcpy(before, env->bindings, count * sizeof *before);
-  if (exec_block(ct, &n->cond.body, env) == FLOW_ERROR) return FLOW_ERROR;
-  for (uint32_t i = 0; i < count; i++)
-    if (env->bindings[i].value->kind == CT_MISSING && before[i].value->kind != CT_MISSING) env->bindings[i].value = before[i].value;
+  return n->kind == NODE_CLASS_DEF || n->kind == NODE_IF || (n->kind == NODE_ANN_ASSIGN && n->ann.target->kind == NODE_NAME) || only_declares(&(NodeList){.data = &n, .count = 1});
+}
+
+// One branch of such an `if`: statements that can only bind names run, of the others what they would change is forgotten.
+static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    if (!binds_names_only(body->data[i])) {
+      forget(ct, body->data[i], cause, env);
+      continue;
+    }
+    Flow flow = exec(ct, body->data[i], env);
+    if (flow == FLOW_ERROR && recover(ct, body->data[i], env)) continue;
+    if (flow != FLOW_NEXT) return flow;
+  }
+  return FLOW_NEXT;
+}
+
+static bool is_declared(const CtValue *v) { return v->kind == CT_FUNCTION || v->kind == CT_CLASS || v->kind == CT_MODULE || v->kind == CT_BUILTIN; }
+
+static const CtBinding *copy_bindings(Comptime *ct, const CtEnv *env) {
+  CtBinding *copy = arena_array(&ct->ctx->arena, CtBinding, env->count + 1);
+  if (env->count) memcpy(copy, env->bindings, env->count * sizeof *copy);
+  return copy;
+}
+
+// An `if` whose condition is not known (a version, a device property). Both branches are tried. A function, class or module of
+// the first one wins where it is usable; another name has a value afterwards only where one branch alone binds it, and no
+// statement before: what uses it was defined where it is.
+static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+  uint32_t num_before = env->count;
+  const CtBinding *before = copy_bindings(ct, env);
+  if (exec_guarded(ct, &n->cond.orelse, cause, env) == FLOW_ERROR) return FLOW_ERROR;
+  uint32_t num_between = env->count;
+  const CtBinding *between = copy_bindings(ct, env);
+  if (exec_guarded(ct, &n->cond.body, cause, env) == FLOW_ERROR) return FLOW_ERROR;
+  for (uint32_t i = 0; i < num_between; i++) {
+    CtBinding *b = &env->bindings[i];
+    if (b->value->kind == CT_MISSING && is_declared(between[i].value)) b->value = between[i].value;
+    const CtValue *other = i < num_before ? before[i].value : between[i].value;
+    if (b->value != other && !is_declared(b->value)) b->value = ct_missing(ct, b->name, cause->missing.why, cause->missing.span);
+  }
   return FLOW_NEXT;
 }
 

@@ -72,6 +72,16 @@ Term *lower_name(Lower *L, const char *name, Span span) {
 }
 
 // ---- attributes ----
+// torch.version.hip where there is no torch: attributes of what is missing can be known all the same.
+static CtValue *known_of_missing(Lower *L, const Node *e) {
+  const Node *root = e;
+  while (root->kind == NODE_ATTRIBUTE) root = root->attr.first;
+  if (root->kind != NODE_NAME || scope_find(&L->frame->scope, root->name.id)) return NULL;
+  const CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, root->name.id);
+  CtValue *v = c && c->kind == CT_MISSING ? comptime_eval(L->ct, e, L->frame->fn->env) : NULL;
+  return v && v->kind != CT_MISSING ? v : NULL;
+}
+
 static CtValue *class_value(Lower *L, CtClass *cls) {
   CtValue *v = arena_new(&L->ctx->arena, CtValue);
   v->kind = CT_CLASS;
@@ -544,7 +554,10 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
   case NODE_BOOL_OP: return lower_bool_op(L, e);
   case NODE_COMPARE: return lower_compare(L, e);
   case NODE_CALL: return lower_call_node(L, e);
-  case NODE_ATTRIBUTE: return lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
+  case NODE_ATTRIBUTE: {
+    CtValue *fact = known_of_missing(L, e);
+    return fact ? term_const(L, fact) : lower_attribute(L, lower_expr(L, e->attr.first), e->attr.name, e->span);
+  }
   case NODE_SUBSCRIPT: return lower_subscript(L, lower_expr(L, e->pair.first), e->pair.second, e->span);
   case NODE_IF_EXP: return lower_if_exp(L, e);
   case NODE_NAMED_EXPR: {

@@ -53,6 +53,7 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   if (v && v->kind == CT_FUNCTION && v->fn->role == FN_JIT && v->fn->def)
     diag_note(fe->ctx, v->fn->def->func.name_span, "`%s` %s", name,
               source_locate(fe->ctx, v->fn->def->span.begin).file != f ? "comes from another file" : "is a function for kernels to call: it returns a value, or others are marked @kernel");
+  if (v && v->kind == CT_MISSING) diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
