@@ -258,7 +258,14 @@ Term *tl_device_assert(Lower *L, Call *c) {
   Term *cond = arg_value(L, c, 0);
   if (!cond || !print_text(L, c->args[1], c->spans[1], &list)) return NULL;
   Buf text = buf_make(&L->ctx->arena);
-  for (uint32_t i = 0; i < list.count; i++) buf_puts(&text, buf_str(&list.data[i].text));
+  Term *const *parts = &c->args[1];
+  bool has_values = parts[0]->kind == TERM_TUPLE;
+  uint32_t num_parts = has_values ? parts[0]->tuple.count : 1;
+  if (has_values) parts = parts[0]->tuple.items;
+  for (uint32_t i = 0; i < num_parts; i++) {
+    const char *s;
+    buf_puts(&text, term_get_str(parts[i], &s) ? s : "{}");
+  }
   cond = lower_not_zero(L, cond, c->spans[0]);
   if (cond && !arg_is_none(c, 2)) {   // masked off counts as true
     Term *mask = arg_value(L, c, 2);
@@ -267,6 +274,15 @@ Term *tl_device_assert(Lower *L, Call *c) {
     cond = off ? lower_binary(L, PYOP_OR, cond, off, c->span) : NULL;
   }
   if (!cond) return NULL;
+  if (has_values) {   // the message of an assertion is constant: a failing one prints the f-string's values first
+    Term *fails = lower_logical_not(L, cond, c->span);
+    if (fails && term_is_tensor(fails)) fails = prelude_call(L, "_any", &fails, 1, c->span);
+    int known;
+    Value *go;
+    if (!fails || !lower_condition(L, fails, c->spans[0], "device_assert", &known, &go)) return NULL;
+    if (known < 0) lower_runtime_if(L, go, arm_print, arm_nothing, &(PrintArm){&list}, NULL, NULL, c->span);
+    else if (known > 0) arm_print(L, &(PrintArm){&list});
+  }
   Value *v = term_v(cond);
   Op *op = build_op(&L->b, OP_ASSERT, &v, 1);
   op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, buf_str(&text)));
