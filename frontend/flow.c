@@ -118,7 +118,7 @@ static void lose(Lower *L, const Var *v, const char *why) {
 static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {
   lower_error(L, b->span, "`%s` is %s after one arm of the `if` and %s after the other", name, term_describe(L, a->term), term_describe(L, b->term));
   if (a->span.begin != b->span.begin) diag_note(L->ctx, a->span, "assigned %s here", term_describe(L, a->term));
-  diag_note(L->ctx, (Span){0, 0}, "a variable keeps its type across a run-time `if`; convert with .to(…)");
+  term_note_types_differ(L, a->term, b->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }
 
 static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged) {
@@ -315,7 +315,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
       r = join_terms(L, arms, &joins, JOIN_RET, 0, a, b);
     } else {
       lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]), term_describe(L, t[1]));
-      diag_note(L->ctx, (Span){0, 0}, "convert one side with .to(…), or use tl.where(…) to choose per element");
+      term_note_types_differ(L, t[0], t[1], "convert one side with .to(…), or use tl.where(…) to choose per element");
     }
   }
   L->b.span = span;

@@ -66,7 +66,7 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name, term_describe(L, v->init),
               term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
-  diag_note(L->ctx, (Span){0, 0}, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+  term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
 }
 
 // The carried values at the end of an iteration. False where a type changed (diagnosed, the variable is poisoned).

@@ -113,6 +113,7 @@ bool term_is_tensor(const Term *t);                            // TERM_VALUE of 
 // diagnostic that calls it `what`.
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what);
 Term *term_decay(Lower *L, Term *t, Span span);                // what plain assignment does
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);   // the way out, where the two should be of one type
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order

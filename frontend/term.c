@@ -150,11 +150,20 @@ const char *term_describe(Lower *L, const Term *t) {
     if (t->tuple.cls) return arena_printf(a, "%s", t->tuple.cls->name);
     if (t->tuple.is_fstring) return "an f-string with run-time values";
     return arena_printf(a, "a %s of %u", t->tuple.is_list ? "list" : "tuple", t->tuple.count);
-  case TERM_DESC: return arena_printf(a, "a tensor descriptor of %s%s", ct_type_text(L->ctx, t->desc.block->elem), ct_shape_text(L, t->desc.block));
+  case TERM_DESC:
+    return arena_printf(a, "a tensor descriptor%s of %s%s%s", t->desc.base ? "" : " from the launcher", ct_type_text(L->ctx, t->desc.block->elem),
+                        ct_shape_text(L, t->desc.block), t->desc.padding == PAD_NAN ? " padded with NaN" : "");
   case TERM_BLOCK_PTR: return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem), ct_shape_text(L, t->bp.block));
   case TERM_BOUND: return "a bound method";
   }
   return "?";
+}
+
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
+  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC, is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
+  if (is_desc) otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one descriptor from them";
+  else if (is_block) otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
+  diag_note(L->ctx, (Span){0, 0}, "%s", otherwise);
 }
 
 bool term_same_type(Lower *L, const Term *a, const Term *b) {
