@@ -395,3 +395,38 @@ BESSEL_N = [
     [0.22389077914123567, 0.5767248077568734, 0.35283402861563773, 0.058379379305186815, 0.007039629755871685, 0.20748610663335887, 1.1513369247813398e-05, 0.03060402345868264],
     [0.5103756726497451, -0.10703243154093754, -0.6174081041906827, -0.2513626571838373, -9.935989128481975, -0.35981415218340274, -1597.483848269626, -5.441370837174266],
 ]
+
+
+def isqrt_toward(T, v, low):
+    """The T next to the root of v: at or below it, or with low = -1 at or above it."""
+    m = FORMAT[T][0]
+    shift = 2 * (m + 2)
+    root, near = math.isqrt(v.numerator * 4**shift // v.denominator), None
+    e = root.bit_length() - 1 - m
+    near = root >> e
+    exact = (Fraction(near) * Fraction(2) ** (e - shift)) ** 2 == v
+    return Fraction(near + (low < 0 and not exact)) * Fraction(2) ** (e - shift)
+
+
+E2M1 = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]
+
+
+def microscaled(data, rows, K, format, scale=None, scale_type="e8m0", k_pack=True):
+    """The values of a row-major operand of dot_scaled: each element times the scale of its group of K."""
+    if format == "e2m1":
+        codes = [0] * (rows * K)
+        for i, byte in enumerate(data):
+            r, c = divmod(i, K // 2 if k_pack else K)
+            for half in range(2):
+                at = r * K + 2 * c + half if k_pack else (2 * r + half) * K + c
+                codes[at] = byte >> 4 * half & 15
+        values = [E2M1[c & 7] * (-1 if c & 8 else 1) for c in codes]
+    elif format in ("e4m3", "e5m2"):
+        values = [decode({"e4m3": "fp8e4nv", "e5m2": "fp8e5"}[format], c) for c in data]
+    else:
+        values = list(data)
+    if not scale:
+        return values
+    groups = len(scale) // rows
+    factor = [2.0 ** (s - 127) if scale_type == "e8m0" else decode("fp8e4nv", s) for s in scale]
+    return [v * factor[i // K * groups + i % K * groups // K] for i, v in enumerate(values)]
