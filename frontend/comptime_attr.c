@@ -51,7 +51,7 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : dtype_info[t->scalar].bits;
   int64_t numel = 1;
   for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) numel *= t->shape[i];
-  if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_text(ct->ctx, t));
+  if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
   if (!strcmp(name, "primitive_bitwidth")) return ct_int(ct->ctx, bits);
   if (!strcmp(name, "itemsize")) return ct_int(ct->ctx, bits < 8 ? 1 : bits / 8);
   if (!strcmp(name, "nbytes")) return ct_int(ct->ctx, (Int128)numel * (bits < 8 ? 1 : bits / 8));

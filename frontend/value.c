@@ -64,6 +64,13 @@ const char *ct_type_text(Context *ctx, const CtType *type) {
   return buf_str(&b);
 }
 
+const char *ct_type_name(Context *ctx, const CtType *type) {
+  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
+  if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
+  const DtypeInfo *d = &dtype_info[type->scalar];
+  return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
+}
+
 // ---- construction ----
 
 static CtValue *make(Context *ctx, CtKind kind) {
@@ -565,5 +572,6 @@ const char *ct_repr(Context *ctx, const CtValue *v) {
 const char *ct_to_str(Context *ctx, const CtValue *v) {
   if (v->kind == CT_STR) return v->str.data;
   if (v->kind == CT_CONSTEXPR) return ct_to_str(ctx, v->inner);
+  if (v->kind == CT_DTYPE) return ct_type_name(ctx, v->type);
   return ct_repr(ctx, v);
 }

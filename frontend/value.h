@@ -233,6 +233,7 @@ const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const);
 const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank);
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
+const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
