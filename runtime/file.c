@@ -1,6 +1,7 @@
 #include "runtime/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,8 @@ static bool write_all(FILE *f, const void *data, size_t size) {
   return fflush(f) == 0 && ok;
 }
 
+enum { MAX_ATTEMPTS = 100 };         // at a name that nobody has
+
 tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error) {
   if (!strcmp(path, "-")) return write_all(stdout, data, size) ? TILE_OK : failed(error, "write", "standard output");
   struct stat st;
@@ -60,15 +63,18 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
     return ok ? TILE_OK : failed(error, "write", path);
   }
   if (exists && access(path, W_OK) != 0) return failed(error, "write", path);
-  const size_t n = strlen(path) + sizeof ".XXXXXX";
+  const size_t n = strlen(path) + 32;
   char *temporary = arena_try(a, n);
   if (!temporary) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while writing %s", path);
-  snprintf(temporary, n, "%s.XXXXXX", path);
-  int fd = mkstemp(temporary);
+  // The system applies the process's mask; asking for the mask would change it for other threads meanwhile.
+  int fd = -1;
+  for (unsigned attempt = 0; fd < 0 && attempt < MAX_ATTEMPTS; attempt++) {
+    snprintf(temporary, n, "%s.%ld.%u", path, (long)getpid(), attempt);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
   if (fd < 0) return failed(error, "write", path);
-  mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask);
+  if (exists) fchmod(fd, st.st_mode & 07777);
   FILE *f = fdopen(fd, "wb");
   bool ok = f && write_all(f, data, size);
   ok = (f ? fclose(f) : close(fd)) == 0 && ok;

@@ -12,7 +12,10 @@ enum { BYTES_PER_LINE = 32 };
 static const char *c_name(Arena *a, const char *name) {
   static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short", "char", "float", "double", "signed", "unsigned",
                                       "const", "static", "void", "auto", "register", "volatile", "default", "case", "switch", "struct", "union", "enum", "do",
-                                      "goto", "sizeof", "extern", "inline", "restrict", "typedef", "new", "delete", "this", "class", "template", "operator"};
+                                      "goto", "sizeof", "extern", "inline", "restrict", "typedef", "bool", "true", "false", "NULL",
+                                      // of C++
+                                      "new", "delete", "this", "template", "operator", "namespace", "private", "protected", "public", "virtual", "friend", "using",
+                                      "typename", "catch", "throw", "explicit", "export", "mutable", "alignas", "asm", "xor", "bitand", "bitor", "compl"};
   for (uint32_t i = 0; i < countof(taken); i++)
     if (!strcmp(name, taken[i])) return arena_printf(a, "%s_", name);
   return name;
