@@ -10,7 +10,7 @@
 #include "passes/pass.h"
 #include "passes/tma.h"
 
-typedef struct { Context *ctx; Module *module; bool changed; } Lower;
+typedef struct { Context *ctx; Module *module; VEC(const Op *) told; bool changed; } Lower;
 
 static bool is_access(const Op *op) {
   return op->opcode == OP_DESC_LOAD || op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE || op->opcode == OP_DESC_GATHER ||
@@ -101,6 +101,32 @@ static void check_box(Context *ctx, const Op *op, const Type *desc) {
   diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", TMA_ALIGNMENT / bytes);
 }
 
+// A descriptor of the kernel's own that breaks a rule of tensor maps works, but not by TMA: that is said once.
+static void tell_pointers(Lower *l, const Op *make) {
+  if (!l->module->target->has_tma) return;
+  for (uint32_t i = 0; i < l->told.count; i++)
+    if (l->told.data[i] == make) return;
+  vec_push(&l->ctx->arena, &l->told, make);
+  const Type *t = make->results[0].type;
+  uint32_t bytes = type_elem_bytes(t);
+  int long_axis = tma_axis_too_long(t);
+  static const char by_pointers[] = "its tiles are moved by plain pointers";
+  if (long_axis >= 0) {
+    diag_warning(l->ctx, make->span, "a descriptor with a block of %lld elements on axis %d, of which TMA moves at most %d: %s", (long long)t->shape[long_axis], long_axis,
+                 TMA_MAX_BOX, by_pointers);
+    diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
+    return;
+  }
+  for (uint32_t i = 0; i + 1u < t->rank; i++) {
+    int64_t stride;
+    if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0) continue;
+    diag_warning(l->ctx, make->span, "a descriptor whose stride on axis %u, %lld elements of %u bytes, is no multiple of %d bytes: %s", i, (long long)stride, bytes, TMA_ALIGNMENT,
+                 by_pointers);
+    diag_note(l->ctx, (Span){0, 0}, "pad its rows, and TMA moves them");
+    return;
+  }
+}
+
 // Rows by index come through TMA from sm_100 on only.
 static bool tma_has(const Op *op) {
   if (op->opcode == OP_DESC_REDUCE) return tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(op_operand(op, 0)->type));
@@ -130,6 +156,7 @@ static void lower(Op *op, void *user) {
     diag_note(l->ctx, (Span){0, 0}, "make the access in each branch, through the argument that is chosen there");
     return;
   }
+  if (d->def) tell_pointers(l, d->def);
   Builder b = builder_before(l->ctx, op);
   bool has_value = op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE || op->opcode == OP_DESC_SCATTER;
   Value *value = has_value ? op_operand(op, 1) : NULL;
@@ -156,7 +183,7 @@ static void lower(Op *op, void *user) {
 }
 
 bool pass_lower_descriptors(PassCtx *p) {
-  Lower l = {p->ctx, p->module, false};
+  Lower l = {.ctx = p->ctx, .module = p->module};
   for (Func *f = p->module->funcs; f; f = f->next) choose_params(f);
   module_walk(p->module, lower, &l);
   return l.changed;

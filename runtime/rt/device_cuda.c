@@ -330,6 +330,28 @@ static tile_status encode_map(const CudaDevice *d, const tile_kernel *k, const K
                     doing, error);
 }
 
+// Why there is no map of a descriptor that the kernel makes of its arguments, where that is known; else `error` stays as it is.
+static tile_status explain_map(const tile_kernel *k, const KernelParam *p, const tile_tensor *t, tile_status status, tile_error **error) {
+  const char *of = k->params[p->base_param].name;
+  uint32_t bytes = scalar_bits(p->scalar) / 8;
+  tile_error *e = NULL;
+  if (t->base % 16)
+    error_set(&e, TILE_ERROR_USAGE, "%s: the descriptor made of '%s' needs a base aligned to 16 bytes, got 0x%llx; pass such an address, or load by plain pointers", k->name, of,
+              (unsigned long long)t->base);
+  for (uint32_t i = 0; !e && i < p->rank; i++) {
+    if (t->shape[i] < 0 || t->shape[i] > INT32_MAX)
+      error_set(&e, TILE_ERROR_USAGE, "%s: the descriptor made of '%s' has extent %lld on axis %u; 0 to 2147483647 are possible", k->name, of, (long long)t->shape[i], i);
+    else if (i + 1 < p->rank && (t->strides[i] <= 0 || t->strides[i] * bytes % 16))
+      error_set(&e, TILE_ERROR_USAGE,
+                "%s: the descriptor made of '%s' needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows, or load by plain pointers", k->name,
+                of, i, (long long)t->strides[i], bytes);
+  }
+  if (!e) return status;
+  if (error) tile_error_free(*error), *error = e;
+  else tile_error_free(e);
+  return TILE_ERROR_USAGE;
+}
+
 static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) {
   tile_tensor t = {.base = args[p->base_param].value.pointer, .rank = p->rank};
   for (uint32_t i = 0; i < p->rank; i++) {
@@ -394,6 +416,7 @@ static tile_status pack(CudaDevice *d, tile_kernel *k, LaunchBlock *b, const til
       tile_status status = TILE_OK;
       if (automatic) show_empty(d, p, &t);
       if (!fields) status = encode_map(d, k, p, &t, &s->map, error);
+      if (status != TILE_OK && automatic) status = explain_map(k, p, &t, status, error);
       if (status != TILE_OK) return status;
       b->values[i] = t.base;
       b->params[n++] = fields ? (void *)&b->values[i] : (void *)&s->map;

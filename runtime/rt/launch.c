@@ -65,12 +65,12 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
   uint32_t bytes = scalar_bits(p->scalar) / 8;
   if (!t || t->rank != p->rank) return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
   if (!is_type(p, t->type)) return BAD("got a tensor of %s", type_name(t->type));
-  if (t->base % 16) return BAD("needs a base aligned to 16 bytes, got 0x%llx", (unsigned long long)t->base);
-  if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld", (long long)t->strides[t->rank - 1]);
+  if (t->base % 16) return BAD("needs a base aligned to 16 bytes, got 0x%llx; begin at such an address, or copy it to one", (unsigned long long)t->base);
+  if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld; describe the transposed tensor, or copy it", (long long)t->strides[t->rank - 1]);
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX) return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
     if (i + 1 < t->rank && (t->strides[i] <= 0 || t->strides[i] * bytes % 16))
-      return BAD("needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes", i, (long long)t->strides[i], bytes);
+      return BAD("needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows", i, (long long)t->strides[i], bytes);
   }
   return TILE_OK;
 }
