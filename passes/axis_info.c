@@ -179,8 +179,8 @@ static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
         add_fact(a, x, (Fact){INT64_MIN, INT64_MAX, axis_pow2_divisor(m)});
       continue;
     }
-    bool less = side == 0 ? pred == CMP_SLT || pred == CMP_SLE : pred == CMP_SGT || pred == CMP_SGE;
-    bool more = side == 0 ? pred == CMP_SGT || pred == CMP_SGE : pred == CMP_SLT || pred == CMP_SLE;
+    bool less = pred == CMP_EQ || (side == 0 ? pred == CMP_SLT || pred == CMP_SLE : pred == CMP_SGT || pred == CMP_SGE);
+    bool more = pred == CMP_EQ || (side == 0 ? pred == CMP_SGT || pred == CMP_SGE : pred == CMP_SLT || pred == CMP_SLE);
     bool strict = pred == CMP_SLT || pred == CMP_SGT;
     if (value_block(v) != assume->parent || !(less || more) || (strict && k == (less ? INT64_MIN : INT64_MAX))) continue;   // or it never holds
     add_fact(a, v, (Fact){more ? k + strict : INT64_MIN, less ? k - strict : INT64_MAX, 1});

@@ -1,4 +1,4 @@
-// A tile that lies wholly inside its bounds needs no mask. Where the mask keeps accesses from being vectors (nothing is known of
+// A tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a constant. Where a mask keeps accesses from being vectors (nothing is known of
 // what divides the bound), the tile is asked once, and the rest of the block exists twice.
 //
 //   %m = s + range(0, B) < n                      %full = s + B − 1 < n
@@ -200,8 +200,18 @@ static void visit_block(FullTile *s, Block *block) {
   split_at(s, block, first, &masks);
 }
 
+static void fold_decided(Op *op, void *user) {
+  FullTile *s = user;
+  int64_t k;
+  if (op->opcode != OP_CMPI || !op->results[0].uses || !axis_known(axis_info(s->axes, &op->results[0]), &k)) return;
+  Builder b = builder_before(s->ctx, op);
+  value_replace_all_uses(&op->results[0], build_int(&b, op->results[0].type, k != 0));
+  s->changed = true;
+}
+
 bool pass_split_full_tile(PassCtx *p) {
   FullTile s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
+  module_walk(p->module, fold_decided, &s);
   for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
   return s.changed;
 }
