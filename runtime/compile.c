@@ -230,7 +230,7 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   PassOptions po = pass_options(job);
   bool bisects = po.stop_after >= 0;
   if (job->emit & TILE_EMIT_LAID_OUT && p->module->stage == STAGE_ALLOCATED && !o->passes)
-    return diag_error(ctx, (Span){0, 0}, "%s is at stage allocated, behind the one that --emit=laid-out prints", job->path);
+    return diag_error(ctx, (Span){0, 0}, "%s is at stage allocated, behind the one that --emit=laid-out prints", o->ir_override ? o->ir_override : job->path);
   if (o->passes) {
     if (!passes_run_named(p->module, o->passes, &po)) return false;
     for (unsigned e = TILE_EMIT_TILE; e <= TILE_EMIT_ALLOCATED; e <<= 1)
@@ -267,16 +267,6 @@ static bool back_end(const CompileJob *job, tile_program *p) {
 
 // ---- the whole way ----
 
-static bool read_ir(const CompileJob *job, tile_program *p) {
-  if (job->emit & TILE_EMIT_AST) return diag_error(&p->ctx, (Span){0, 0}, "%s is IR; only a source file has a syntax tree", job->path);
-  const SourceFile *file = source_add(&p->ctx, job->path, job->text, job->size);
-  if (!file || !(p->module = ir_parse(&p->ctx, file)) || !ir_verify(p->module)) return false;
-  if (job->options->arch) p->module->target = p->target;
-  p->target = p->module->target;
-  if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
-  return true;
-}
-
 static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
   if (job->emit == TILE_EMIT_AST) {
     const SourceFile *file = source_add(&p->ctx, job->path, job->text, job->size);
@@ -293,8 +283,7 @@ static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
   }
   if (!lower(job, p, config)) return false;
   if (job->options->verify_each && !ir_verify(p->module)) ice(&p->ctx, "the front end's IR does not verify");
-  if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
-  return true;
+  return override_ir(job, p);
 }
 
 typedef enum { REACHED_FRONT_END, REACHED_BACK_END, REACHED_FINISH, REACHED_END } Reached;
@@ -308,6 +297,7 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   bool ok = path_is_ir(job->path) ? read_ir(job, p) : front_end(job, p, config);
   p->ctx.current_pass = NULL;
   if (!ok || is_fatal_here(p)) return;
+  if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
   *reached = REACHED_BACK_END;
   if (!back_end(job, p) || is_fatal_here(p)) return;
   *reached = REACHED_FINISH;

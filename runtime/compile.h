@@ -51,6 +51,10 @@ tile_status compile(const CompileJob *job, tile_program **program, tile_error **
 const char *config_text(Context *ctx, const CtConfig *config);
 bool path_is_ir(const char *path);   // suffix .tir
 
+// read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after diagnostics.
+bool read_ir(const CompileJob *job, tile_program *program);
+bool override_ir(const CompileJob *job, tile_program *program);
+
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
 struct JsonWriter;

@@ -113,6 +113,7 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
   for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(&jit->options, "include", arena_printf(&jit->arena, "%s", o->include_paths[i]), error);
   if (jit->device->arch) jit->options.arch = jit->device->arch;
+  if (ok && jit->options.ir_override) return error_set(error, TILE_ERROR_USAGE, "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
   return ok ? TILE_OK : TILE_ERROR_USAGE;
 }
 

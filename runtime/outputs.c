@@ -99,5 +99,7 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
   StrList files = {0};
   const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
+  if (!ct) vec_push(o->arena, &files, input);
+  if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
   return depfile_write(o, &files, main_output, error);
 }
