@@ -166,9 +166,25 @@ static const char *package_root(Comptime *ct, const char *file) {
   return NULL;
 }
 
+// a.b.c as imported by x/a/d/e.py: beside the folder a, whether it has an __init__.py or not.
+static const char *find_in_namesake(Comptime *ct, const char *file, const char *dotted) {
+  size_t n = strcspn(dotted, ".");
+  for (const char *slash = strrchr(file, '/'); slash;) {
+    const char *begin = slash;
+    while (begin > file && begin[-1] != '/') begin--;
+    if ((size_t)(slash - begin) == n && !strncmp(begin, dotted, n)) {
+      const char *path = find_in(ct, arena_strndup(&ct->ctx->arena, file, (size_t)(begin - file)), dotted);
+      if (path) return path;
+    }
+    slash = begin > file ? begin - 1 : NULL;
+  }
+  return NULL;
+}
+
 static const char *find_file(Comptime *ct, const char *dotted, uint32_t level, const CtModule *from) {
   const char *importer = from->file ? from->file->path : "", *root = level ? NULL : package_root(ct, importer);
   const char *path = root ? find_in(ct, root, dotted) : NULL;
+  if (!path && !level) path = find_in_namesake(ct, importer, dotted);
   if (!path) path = find_in(ct, folder_of(ct, importer, level ? level - 1 : 0), dotted);
   for (uint32_t i = 0; !path && !level && i < ct->options.num_include_paths; i++) {
     const char *dir = ct->options.include_paths[i];

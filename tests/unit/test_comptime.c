@@ -320,6 +320,7 @@ static void test_files(void **state) {
   write_file(dir, "cycle.py", "A = 1\nimport cycle2\nfrom cycle2 import seen\nclass Late:\n  pass\nB = cycle2.later\n");
   write_file(dir, "cycle2.py", "import cycle\nfrom cycle import A as seen, Late, absent\ndef later(): return Late\n");
   write_file(dir, "ring/__init__.py", "from ring import part\nfrom .part import P\nFOLDER = __path__[0][-4:] + __package__\n");
+  write_file(dir, "pkg/deeper.py", "from pkg.side import S as T\n");   // no __init__.py there
   write_file(dir, "ring/part.py", "import ring\nfrom ring import FOLDER\nP = 5\nQ = P.nothing()\nR = [P]\nR.append(P.nothing())\ndef wrong(f): return P.nothing()\ndef twice(x): return 2 * x\nWHERE = twice.__module__\n");
   write_file(dir, "rings.py", "from ring import P\nfrom ring.part import FOLDER, Q, R, wrong, WHERE\n@wrong\ndef host(): pass\n");
   write_file(dir, "broken.py", "x = = 1\n");
@@ -347,6 +348,10 @@ static void test_files(void **state) {
   CtModule *other = env_get_local(m->env, intern(&ctx, "cycle2"))->module;
   assert_int_equal(env_get_local(other->env, intern(&ctx, "Late"))->kind, CT_CLASS);
   assert_int_equal(env_get_local(other->env, intern(&ctx, "absent"))->kind, CT_MISSING);
+  snprintf(path, sizeof path, "%s/pkg/deeper.py", dir);
+  m = comptime_load_file(ct, path);
+  assert_non_null(m);
+  assert_string_equal(ct_repr(&ctx, env_get_local(m->env, intern(&ctx, "T"))), "41");
   snprintf(path, sizeof path, "%s/rings.py", dir);
   m = comptime_load_file(ct, path);
   assert_non_null(m);
@@ -364,7 +369,7 @@ static void test_files(void **state) {
   assert_non_null(strstr(diag_render(&ctx, false), "none.py: cannot be read"));
   context_free(&ctx);
 
-  const char *files[] = {"pkg/deep.py", "pkg/side.tile", "helper.py", "main.py", "cycle.py", "cycle2.py", "broken.py", "uses_broken.py", "pkg", "ring/__init__.py", "ring/part.py", "rings.py", "ring", ""};
+  const char *files[] = {"pkg/deep.py", "pkg/deeper.py", "pkg/side.tile", "helper.py", "main.py", "cycle.py", "cycle2.py", "broken.py", "uses_broken.py", "pkg", "ring/__init__.py", "ring/part.py", "rings.py", "ring", ""};
   for (size_t i = 0; i < countof(files); i++) {
     snprintf(path, sizeof path, "%s/%s", dir, files[i]);
     assert_int_equal(remove(path), 0);
