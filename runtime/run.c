@@ -8,6 +8,7 @@
 #include "runtime/cli.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
+#include "runtime/sweep.h"
 
 enum { GUARD = 4096, GUARD_BYTE = 0xc5 };
 
@@ -199,7 +200,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static tile_status bench(Session *s, tile_error **error) {
+static tile_status measure(Session *s, BenchResult *out, tile_error **error) {
   enum { LEAST_ROUNDS = 20, MOST_ROUNDS = 2000, WARM_UP = 5, GPU_MS = 100, OTHER_ROUNDS = 5 };
   Run *run = s->run;
   bool is_gpu = !strcmp(s->device->kind, "gpu");
@@ -214,11 +215,22 @@ static tile_status bench(Session *s, tile_error **error) {
   }
   if (status != TILE_OK) return status;
   qsort(times, n, sizeof *times, by_value);
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < run->num_buffers; i++) bytes += host_bytes(&run->buffers[i].initial);
-  double median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-  printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); every buffer once: %.1f GB/s\n", s->kernel->name, s->device->name, median * 1e3,
-         times[n / 10] * 1e3, times[n * 9 / 10] * 1e3, n, (double)bytes / median * 1e-6);
+  double bytes = 0;
+  for (uint32_t i = 0; i < run->num_buffers; i++) bytes += (double)host_bytes(&run->buffers[i].initial);
+  *out = (BenchResult){.median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2, .low = times[n / 10], .high = times[n * 9 / 10], .runs = n,
+                       .bytes = run->options->moved ? run->moved : bytes, .flops = run->flops, .kernel = arena_printf(run->arena, "%s", s->kernel->name),
+                       .device = arena_printf(run->arena, "%s", s->device->name)};
+  return TILE_OK;
+}
+
+static tile_status bench(Session *s, tile_error **error) {
+  BenchResult r;
+  tile_status status = measure(s, &r, error);
+  if (status != TILE_OK) return status;
+  printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); %s: %.1f GB/s", r.kernel, r.device, r.median * 1e3, r.low * 1e3, r.high * 1e3, r.runs,
+         s->run->options->moved ? "as --bytes says" : "every buffer once", r.bytes / r.median * 1e-6);
+  if (s->run->options->flops) printf("; %.1f TFLOP/s", r.flops / r.median * 1e-9);
+  putchar('\n');
   return TILE_OK;
 }
 
@@ -293,7 +305,27 @@ static tile_status check_simulator_options(const Options *o, const tile_device *
   return error_set(error, TILE_ERROR_USAGE, "%s is for --device=sim; this is %s", option, tile_device_kind(d));
 }
 
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error) {
+  Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}, .swept = swept};
+  Session s = {.run = &run};
+  CompileJob job = {.options = o, .config = -1, .specialize = run_specialize, .finish = run_finish, .user = &run};
+  tile_status status = cli_input(arena, o, &job.path, &job.text, &job.size, error);
+  if (status == TILE_OK && !o->grid) status = error_set(error, TILE_ERROR_USAGE, "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
+  if (status == TILE_OK && !run_parse_args(&run, error)) status = TILE_ERROR_USAGE;
+  if (status == TILE_OK) status = run_read_files(&run, error);
+  if (status == TILE_OK) status = tile_device_open(o->device, &s.device, error);
+  if (status == TILE_OK) status = compile_for(&s, &job, -1, error);
+  if (status == TILE_OK) {
+    run_fill_buffers(&run);
+    status = run_once(&s, false, error);
+  }
+  if (status == TILE_OK) status = measure(&s, out, error);
+  close_session(&s);
+  return status;
+}
+
 int run_main(const Options *o, Arena *arena) {
+  if (o->sweeps.count) return sweep_main(o, arena);
   tile_error *error = NULL;
   Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}};
   Session s = {.run = &run};

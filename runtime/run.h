@@ -18,6 +18,7 @@ typedef struct {
   const char *name;
   const ArgSpec *spec;
   bool is_item;                // of the tuple before it
+  bool is_swept;               // a value of --sweep: it need be no parameter
   RunBuffer *buffer;           // BUFFER, FILE, ALIAS, DESC
   int64_t offset;              // into it, in elements
   int64_t block[TILE_MAX_RANK];   // DESC
@@ -32,8 +33,16 @@ typedef struct {
   RunBuffer *buffers;
   uint32_t num_buffers;
   uint32_t grid[3];
+  const StrList *swept;        // NAME=VALUE of a sweep's point; or NULL
+  double flops, moved;         // what --flops and --bytes say
   bool is_usage_error;         // the diagnostics are about the command line
 } Run;
+
+// A kernel's time in milliseconds, and what it does in it.
+typedef struct { double median, low, high, bytes, flops; uint32_t runs; const char *kernel, *device; } BenchResult;
+
+// run.c: one timed run, without output.
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error);
 
 // run_args.c
 bool run_parse_args(Run *run, tile_error **error);

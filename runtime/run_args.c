@@ -57,9 +57,12 @@ static bool add_arg(Run *run, const char *name, const ArgSpec *spec, bool is_ite
 
 bool run_parse_args(Run *run, tile_error **error) {
   const Options *o = run->options;
-  const char **names = arena_array(run->arena, const char *, o->args.count + 1);
-  const ArgSpec **specs = arena_array(run->arena, const ArgSpec *, o->args.count + 1);
-  uint32_t num_args = 0;
+  const uint32_t num_swept = run->swept ? run->swept->count : 0;
+  const char **names = arena_array(run->arena, const char *, o->args.count + num_swept + 1);
+  const ArgSpec **specs = arena_array(run->arena, const ArgSpec *, o->args.count + num_swept + 1);
+  uint32_t num_args = num_swept;
+  for (uint32_t i = 0; i < num_swept; i++)
+    if (!split_name(run, "--sweep", run->swept->data[i], &names[o->args.count + i], &specs[o->args.count + i], error)) return false;
   for (uint32_t i = 0; i < o->args.count; i++) {
     if (!split_name(run, "--arg", o->args.data[i], &names[i], &specs[i], error)) return false;
     num_args += count_args(specs[i]);
@@ -74,8 +77,14 @@ bool run_parse_args(Run *run, tile_error **error) {
     if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--buf %s is given twice", name), false;
     add_buffer(run, name, spec);
   }
-  for (uint32_t i = 0; i < o->args.count; i++)
+  for (uint32_t i = 0; i < o->args.count + num_swept; i++) {
+    bool is_swept = i >= o->args.count, is_replaced = false;
+    for (uint32_t k = 0; !is_swept && k < num_swept; k++) is_replaced = is_replaced || !strcmp(names[i], names[o->args.count + k]);
+    if (is_replaced) continue;
+    const uint32_t at = run->num_args;
     if (!add_arg(run, names[i], specs[i], false, error)) return false;
+    run->args[at].is_swept = is_swept;
+  }
   return true;
 }
 
@@ -281,7 +290,7 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
   const Run *run = s->run;
   bool ok = true;
   for (uint32_t i = 0; i < run->num_args; i++)
-    if (!run->args[i].is_item && frontend_param_index(k, run->args[i].name) == k->num_params) {
+    if (!run->args[i].is_item && !run->args[i].is_swept && frontend_param_index(k, run->args[i].name) == k->num_params) {
       const char *names[64];
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
@@ -303,7 +312,7 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   if (!ok) return false;
   for (uint32_t i = 0; i < run->num_args; i++) {
     const RunArg *a = &run->args[i];
-    if (a->is_item) continue;
+    if (a->is_item || frontend_param_index(k, a->name) == k->num_params) continue;
     SpecValue value = spec_value(&s.ctx->arena, a);
     ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signatures.count != 0, &run->is_usage_error) && ok;
     dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
@@ -317,7 +326,16 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   return missing.size ? usage(&s, "%s needs more arguments:%s", k->name, buf_str(&missing)) : ok;
 }
 
-// ---- the grid ----
+// ---- the grid, and what a launch is worth ----
+
+static bool eval_amount(Scope *s, const char *option, const char *text, double *out) {
+  CtValue *v = text ? eval(s, option, text) : NULL;
+  if (!text) return true;
+  if (!v) return false;
+  if (v->kind != CT_INT && v->kind != CT_FLOAT) return usage(s, "%s: '%s' is %s, not a number", option, text, ct_repr(s->ctx, v));
+  *out = v->kind == CT_INT ? (double)v->i : v->f;
+  return *out > 0 || usage(s, "%s: '%s' is %g; more than 0 is needed", option, text, *out);
+}
 
 static bool eval_grid(Scope *s) {
   const char *text = s->run->options->grid;
@@ -390,5 +408,6 @@ bool run_finish(void *user, tile_program *p) {
   Scope s = make_scope(run, &p->ctx, fe, p->kernel, p->specs);
   if (!p->frontend) bind_constants(&s, p->module);
   if (!p->frontend && !resolve_args(&s)) return false;
-  return eval_grid(&s);
+  const Options *o = run->options;
+  return eval_grid(&s) && eval_amount(&s, "--flops", o->flops, &run->flops) && eval_amount(&s, "--bytes", o->moved, &run->moved);
 }
