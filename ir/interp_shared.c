@@ -234,7 +234,7 @@ static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
   if (disabled(p, op, 1)) return true;
   uint8_t *at = view_of(p, op, 0)->data;
   Barrier b = get_barrier(at);
-  if (b.pending < arrivals) return interp_fail(p, op, "%lld arrivals at an mbarrier that waits for %u", (long long)arrivals, b.pending);
+  if (b.pending < arrivals) return interp_fail(p, op, "%lld arrival%s at an mbarrier that waits for %u", (long long)arrivals, arrivals == 1 ? "" : "s", b.pending);
   b.pending = (b.pending - (uint32_t)arrivals) & 0xffff;
   b.bytes += (int32_t)bytes;
   put_barrier(at, b);

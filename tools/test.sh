@@ -19,6 +19,7 @@ step "binary interface" tests/install/abi.sh
 step "unit tests" ctest --test-dir $build --output-on-failure -j "$(nproc)" -Q --no-tests=error
 lit=$(command -v lit-22 || command -v lit || echo /usr/lib/llvm-22/build/utils/lit/lit.py)
 step lit "$lit" -q tests
+step "texts of diagnostics" python3 tests/diagnostics.py
 step threads tests/threads.sh
 kernels=(examples/*.tile)
 step "conformance, interpreter" python3 tests/conformance/run.py $tilec

@@ -96,7 +96,7 @@ static void jit(void **state) {
   strcpy(at, "):\n    pass\n");
   j = case_jit(d, many);
   tile_jit_kernel *k = NULL;
-  REFUSED(tile_jit_get_kernel(j, "wide", &k, &error), TILE_ERROR_USAGE, "wide has more than ");
+  REFUSED(tile_jit_get_kernel(j, "wide", &k, &error), TILE_ERROR_USAGE, "wide has more than 64 parameters");
   tile_jit_close(j);
   j = case_jit(d, kernels);
   REFUSED(tile_jit_get_kernel(j, NULL, &k, &error), TILE_ERROR_USAGE, "case.py has 3 kernels (fill, copy, …): name one");
@@ -119,6 +119,109 @@ static void jit(void **state) {
   REFUSED(tile_jit_tune(case_kernel(j, "tuned"), NULL, args, 3, &report, &error), TILE_ERROR_USAGE, "tuned: the jit was opened with tuning off");
   tile_jit_close(j);
   OK(tile_memory_free(d, p, &error));
+  tile_device_close(d);
+}
+
+static const char pruning[] =
+  "import triton\nimport triton.language as tl\n"
+  "def none(configs, named_args, **kw):\n    return []\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}), triton.Config({'B': 32})], key=[], prune_configs_by={'early_config_prune': none})\n"
+  "@triton.jit\ndef no_config(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}, pre_hook=lambda a: a['x'].zero_())], key=[])\n"
+  "@triton.jit\ndef clears(x, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), 1)\n"
+  "def deepen(a):\n    a['d'].block_shape = [8, 8, 8]\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}, pre_hook=deepen)], key=[])\n"
+  "@triton.jit\ndef blocks(d, B: tl.constexpr):\n    d.store([0, 0], tl.full([8, 8], B, tl.int32))\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}), triton.Config({'B': 32})], key=[])\n"
+  "@triton.jit\ndef differs(x, B: tl.constexpr):\n    tl.store(x, B)\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}, pre_hook=lambda a: a['x'].copy_(a['y']))], key=[])\n"
+  "@triton.jit\ndef copies(x, y, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), 1)\n"
+  "@triton.autotune(configs=[triton.Config({'B': 16}), triton.Config({'B': 32})], key=[], prune_configs_by={'perf_model': lambda **kw: 1.0, 'top_k': 'two'})\n"
+  "@triton.jit\ndef bad_number(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n";
+
+static void tuning(void **state) {
+  (void)state;
+  tile_device *d = case_device("interp");
+  tile_jit *j = NULL;
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.no_cache = true;
+  o.tune = TILE_TUNE_ON;
+  OK(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error));
+  uint64_t p = case_buffer(d, NULL, 256);
+  const tile_arg args[] = {tile_arg_array(p, TILE_INT32)};
+  const size_t bytes[] = {256};
+  tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  launch.arg_bytes = bytes;
+  launch.num_arg_bytes = 1;
+  REFUSED(tile_jit_launch(case_kernel(j, "no_config"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "no_config: early_config_prune leaves no configuration");
+  REFUSED(tile_jit_launch(case_kernel(j, "bad_number"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_number: top_k of prune_configs_by is no number");
+  const tile_arg nowhere[] = {tile_arg_array(0x1000, TILE_INT32), tile_arg_array(0x2000, TILE_INT32)};
+  REFUSED(tile_jit_launch(case_kernel(j, "clears"), &launch, nowhere, 1, &error), TILE_ERROR_USAGE, "0x1000 with 256 bytes is not inside of an allocation");
+  const size_t same[] = {256, 256};
+  launch.arg_bytes = same;
+  launch.num_arg_bytes = 2;
+  REFUSED(tile_jit_launch(case_kernel(j, "copies"), &launch, nowhere, 2, &error), TILE_ERROR_USAGE, "copying 256 bytes that are not inside of allocations");
+  const tile_tensor t = {p, 2, {8, 8}, {8, 1}, TILE_INT32, {8, 8}, false};
+  REFUSED(tile_jit_launch(case_kernel(j, "blocks"), &launch, (const tile_arg[]){tile_arg_tensor(&t)}, 1, &error), TILE_ERROR_PROGRAM,
+          "blocks: a pre_hook leaves a descriptor of rank 2 with block_shape [8, 8, 8]");
+  tile_tuning *report = NULL;
+  OK(tile_jit_tune(case_kernel(j, "differs"), &launch, args, 1, &report, &error));
+  assert_string_equal(tile_tuning_candidate(report, 1).skipped, "its result differs from the first configuration's");
+  tile_tuning_free(report);
+  const tile_arg two[] = {tile_arg_array(p, TILE_INT32), tile_arg_array(p, TILE_FP16)};
+  const size_t both[] = {256, 128};
+  launch.arg_bytes = both;
+  launch.num_arg_bytes = 2;
+  REFUSED(tile_jit_launch(case_kernel(j, "copies"), &launch, two, 2, &error), TILE_ERROR_USAGE,
+          "copies: a hook copies 'y' (128 bytes of fp16) into 'x' (256 bytes of i32); they must be of one type and size");
+  tile_jit_close(j);
+  OK(tile_memory_free(d, p, &error));
+  tile_device_close(d);
+}
+
+// A file of results that is none: this one.
+static void results(void **state) {
+  (void)state;
+  tile_device *d = case_device("interp");
+  tile_jit *j = NULL;
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.no_cache = true;
+  o.tune = TILE_TUNE_SAVED;
+  o.tune_file = "tests/unit/test_api_errors.c";
+  REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c holds no tuning results");
+  tile_device_close(d);
+}
+
+static void devices(void **state) {
+  (void)state;
+  tile_device *d = case_device("sim");
+  tile_program *p = NULL;
+  tile_kernel *k = NULL;
+  tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
+  o.kernel = "first";
+  o.emit = TILE_EMIT_TILE;
+  OK(tile_compile_memory("case.py", typed, strlen(typed), &o, &p, &error));
+  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
+  tile_program_free(p);
+  p = program_of(typed, "first", NULL);
+  size_t size;
+  const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
+  char *greedy = calloc(1, size + 16), *at;
+  const char *shared = strstr(ptx, "\"shared_bytes\": ") + 16;
+  at = greedy + (shared - ptx);
+  memcpy(greedy, ptx, (size_t)(shared - ptx));
+  at += sprintf(at, "9999999");
+  strcpy(at, shared + strspn(shared, "0123456789"));
+  REFUSED(tile_kernel_load_ptx(d, greedy, strlen(greedy), NULL, &k, &error), TILE_ERROR_RUN, "first needs 9999999 bytes of shared memory per block; Simulated H200 has 232448");
+  free(greedy);
+  OK(tile_kernel_load(d, p, NULL, &k, &error));
+  const tile_arg wrong[] = {tile_arg_pointer(0x1000)};
+  REFUSED(tile_kernel_check(k, NULL, wrong, 1, &error), TILE_ERROR_USAGE, "first: argument 0 'out' (*i32) is 0x1000, which is no memory of the driver: perhaps an address on the host, or freed");
+  const tile_tuple three = {(const tile_arg[]){tile_arg_int(1), tile_arg_int(2), tile_arg_int(3)}, 3, NULL};
+  const tile_arg tuple[] = {tile_arg_tuple(&three)};
+  REFUSED(tile_kernel_launch(k, NULL, tuple, 1, &error), TILE_ERROR_USAGE, "first: argument 0 is a tuple that does not fit the kernel's 'out'");
+  tile_kernel_free(k);
+  tile_program_free(p);
   tile_device_close(d);
 }
 
@@ -157,6 +260,6 @@ static void arrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(programs), cmocka_unit_test(memory), cmocka_unit_test(metadata), cmocka_unit_test(jit),
-                                     cmocka_unit_test(grids), cmocka_unit_test(arrays)};
+                                     cmocka_unit_test(grids), cmocka_unit_test(tuning), cmocka_unit_test(results), cmocka_unit_test(devices), cmocka_unit_test(arrays)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

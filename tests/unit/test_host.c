@@ -167,7 +167,7 @@ static void graph_with_scratch(void **state) {
   begin_capture(&c);
   o.grid[0] = 4;
   o.stream = c.stream;
-  REFUSED(tile_kernel_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "call tile_kernel_reserve before the capture");
+  REFUSED(tile_kernel_launch(k, &o, args, 3, &error), TILE_ERROR_USAGE, "tiles needs 512 bytes of scratch memory for this grid, and the stream is being captured: call tile_kernel_reserve before the capture");
   // The capture goes on unharmed.
   CUstreamCaptureStatus capturing;
   CU_OK(CU(cuStreamIsCapturing, (CUstream, CUstreamCaptureStatus *), c.stream, &capturing));
@@ -219,7 +219,7 @@ static void wrong_code(void **state) {
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   o.arch = "sm_100a";
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));
-  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile with --arch=sm_90a");
+  REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled for sm_100a and cannot run on Simulated H200, which is sm_90; compile with --arch=sm_90a");
   assert_null(k);
   size_t size;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
@@ -232,7 +232,7 @@ static void wrong_code(void **state) {
   o.arch = NULL;
   OK(tile_compile_memory("k.tile", scale_source, strlen(scale_source), &o, &p, &error));
   json = tile_program_output(p, TILE_EMIT_METADATA, &size);
-  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size, NULL, &k, &error), TILE_ERROR_USAGE, "there is machine code for sm_90a alone, which Simulated H200 cannot read");
+  REFUSED(tile_kernel_load_cubin(d, "x", 1, json, size, NULL, &k, &error), TILE_ERROR_USAGE, "there is machine code for sm_90a alone, which Simulated H200 cannot read; compile it for this device, or load its PTX");
   // A driver that is older than the PTX.
   ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
   char *later = malloc(size + 1), *version;
@@ -240,11 +240,11 @@ static void wrong_code(void **state) {
   version = strstr(later, "\"ptx_version\": \"");
   assert_non_null(version);
   memcpy(version + 16, "9.1", 3);
-  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_DRIVER, "the driver (CUDA 13.0) is too old for this PTX, which needs a driver of CUDA 13.1 or later");
+  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_DRIVER, "the driver (CUDA 13.0) is too old for this PTX, which needs a driver of CUDA 13.1 or later; or give it a cubin");
   char *code = strstr(later, ".entry scale");
   memcpy(version + 16, "8.0", 3);
   code[1] = 'x';
-  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_ASSEMBLER, "the driver refused the PTX of scale, which is for sm_90a, on Simulated H200 (sm_90)");
+  REFUSED(tile_kernel_load_ptx(d, later, size, NULL, &k, &error), TILE_ERROR_ASSEMBLER, "the driver refused the PTX of scale, which is for sm_90a, on Simulated H200 (sm_90): ");
   free(later);
   tile_program_free(p);
   tile_device_close(d);

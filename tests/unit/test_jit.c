@@ -320,7 +320,7 @@ static void tuning(void **state) {
     tile_jit_kernel *k;
     k = case_kernel(jit, "count");
     assert_true(tile_jit_is_tuned(k));
-    if (!round) REFUSED(tile_jit_launch(k, &launch, args, 3, &error), TILE_ERROR_USAGE, "give their sizes in arg_bytes");
+    if (!round) REFUSED(tile_jit_launch(k, &launch, args, 3, &error), TILE_ERROR_USAGE, "count resets or restores arguments while it is tuned: give their sizes in arg_bytes");
     launch.arg_bytes = bytes;
     launch.num_arg_bytes = 3;
     for (int again = 0; again < 2; again++) {

@@ -177,20 +177,41 @@ static void choices(void **state) {
   Buf old = make_package(&a, jobs, 3);
   OK(tile_family_load_memory(device, old.data, old.size, "scale", &family, &error));   // sm_80 runs on sm_90
   tile_family_free(family);
-  REFUSED(tile_family_load_memory(device, old.data, old.size, "skale", &family, &error), TILE_ERROR_USAGE, "no kernel 'skale'");
+  REFUSED(tile_family_load_memory(device, old.data, old.size, "skale", &family, &error), TILE_ERROR_USAGE, "the package has no kernel 'skale'; the first one is scale");
   static const char *const later[][2] = {{"*fp32, i32, i32", "sm_100a"}};
   Buf new = make_package(&a, later, 1);
-  REFUSED(tile_family_load_memory(device, new.data, new.size, NULL, &family, &error), TILE_ERROR_USAGE, "the package has code for sm_100a, and ");
+  REFUSED(tile_family_load_memory(device, new.data, new.size, NULL, &family, &error), TILE_ERROR_USAGE, "the package has code for sm_100a, and Simulated H200 (sm_90) runs none of it; pack it with --arch=sm_90a too");
   assert_null(family);
   static const char *const fixed[][2] = {{"*fp32, i32, 1", "sm_90a"}};
   Buf one = make_package(&a, fixed, 1);
   OK(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error));
   const tile_arg args[] = {tile_arg_pointer(64), tile_arg_int(1), tile_arg_int(3)};
-  REFUSED(tile_family_launch(family, NULL, args, 3, &error), TILE_ERROR_USAGE, "argument 2 'stride' was compiled in as 1");
+  REFUSED(tile_family_launch(family, NULL, args, 3, &error), TILE_ERROR_USAGE, "argument 2 'stride' was compiled in as 1; no variant of the package takes another value");
   tile_family_free(family);
   tile_device_close(device);
   OK(tile_device_open("interp", &device, &error));
   REFUSED(tile_family_load_memory(device, one.data, one.size, NULL, &family, &error), TILE_ERROR_USAGE, "the interpreter runs IR");
+  tile_device_close(device);
+  arena_free(&a);
+}
+
+static void several_kernels(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  Pack pack = {.arena = &a};
+  const PackOptions o = {.assembler = NULL};
+  static const char *const texts[] = {source, products}, *const signatures[] = {"*fp32, i32, i32, 128", "tensordesc<fp16[64, 64]>, *fp16, *fp32, i32, i1"};
+  for (size_t i = 0; i < countof(texts); i++) {
+    tile_program *p = compile_signature(texts[i], signatures[i], "sm_90a");
+    OK(pack_add(&pack, p, &o, &error));
+    tile_program_free(p);
+  }
+  Buf b = buf_make(&a);
+  pack_write(&pack, &b);
+  tile_device *device = case_device("sim");
+  tile_family *family;
+  REFUSED(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error), TILE_ERROR_USAGE, "the package has several kernels (scale, product, …): name one");
   tile_device_close(device);
   arena_free(&a);
 }
@@ -284,6 +305,6 @@ static void json(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(same_description), cmocka_unit_test(dispatch), cmocka_unit_test(choices),
-                                     cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(json)};
+                                     cmocka_unit_test(several_kernels), cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(json)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
