@@ -253,7 +253,8 @@ static bool returns_value(const NodeList *body) {
   return false;
 }
 
-// With @kernel in the file, those are the kernels; else every @triton.jit function that returns nothing.
+// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every @triton.jit function that
+// returns nothing.
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
   CtKernelList list = {0};
   bool any_marked = false;
@@ -264,7 +265,8 @@ CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
   for (uint32_t i = 0; i < module->env->count; i++) {
     const CtValue *v = module->env->bindings[i].value;
     if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT || v->fn->env->module != module) continue;
-    if (any_marked ? !v->fn->is_kernel : returns_value(&v->fn->def->func.body)) continue;
+    bool is_configured = v->fn->autotune || v->fn->num_heuristics;
+    if (any_marked ? !v->fn->is_kernel && !is_configured : returns_value(&v->fn->def->func.body)) continue;
     bool known = false;
     for (uint32_t k = 0; k < list.count; k++) known |= list.data[k]->def == v->fn->def;
     if (known) continue;
