@@ -289,13 +289,23 @@ static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_byte
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
 int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
 
-static bool dot_reads(const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
-    Opcode oc = u->user->opcode;
-    if (oc == OP_DOT || oc == OP_ALLOC) return true;
-    if ((oc == OP_TRANS || oc == OP_CONVERT_LAYOUT) && dot_reads(op_result(u->user, 0))) return true;
+// Looks at no more than `left` uses.
+static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
+  for (const Use *u = v->uses; u && *left; u = u->next) {
+    Op *op = u->user;
+    --*left;
+    if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
+    bool shapes = op->opcode == OP_TRANS || op->opcode == OP_CONVERT_LAYOUT || op->opcode == OP_RESHAPE || op->opcode == OP_JOIN || op->opcode == OP_BROADCAST ||
+                  op->opcode == OP_EXPAND_DIMS;
+    if (op->parent != block || !(shapes || op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) continue;
+    if (reaches_dot(op_result(op, 0), block, left)) return true;
   }
   return false;
+}
+
+bool load_feeds_dot(const Op *load) {
+  uint32_t left = 64;
+  return reaches_dot(&load->results[0], load->parent, &left);
 }
 
 bool access_is_copied(const Op *op) {
@@ -306,5 +316,5 @@ bool access_is_copied(const Op *op) {
   uint64_t bits;
   if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
   int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
-  return asked >= 0 ? asked > 1 : m->num_stages > 1 && dot_reads(&op->results[0]);
+  return asked >= 0 ? asked > 1 : m->num_stages > 1 && load_feeds_dot(op);
 }

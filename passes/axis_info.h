@@ -46,6 +46,8 @@ bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
 // The same where the mask may end within it.
 int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
+// Whether an operand of a dot is computed from the load, in its block: a tile as it is, transposed, or converted from smaller numbers.
+bool load_feeds_dot(const Op *load);
 // A load in a pipelined loop that cp.async will do, as far as can be told without its layout: a dot reads it, or the loop asks for
 // all loads; what is masked off is zero.
 bool access_is_copied(const Op *op);

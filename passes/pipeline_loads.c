@@ -1,5 +1,6 @@
 // Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is and its address
 // can be computed ahead: the ops between the loop's carried values and the load (the slice) are pure and cheap.
+#include "passes/axis_info.h"
 #include "passes/pipeline_loops.h"
 
 // ---- candidates ----
@@ -56,7 +57,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
-    if (!a.alloc && !all_loads) return;
+    if (!a.alloc && !all_loads && !load_feeds_dot(op)) return;
     a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
   } else {
     return;
@@ -170,22 +171,23 @@ static void choose_issuer(Pipe *p) {
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
 
-static bool only_reads_tiles(const Op *op) {
+// Too little to keep anyone busy while a tile is on its way.
+static bool is_short(const Op *op) {
   switch (op->opcode) {
-    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_BUFFER_TRANS: case OP_BUFFER_SLICE: case OP_CONSTANT: case OP_LOAD: case OP_DESC_LOAD: return true;
-    default: return false;
+    case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
+    case OP_DOT: case OP_MMA: case OP_WGMMA: case OP_REDUCE: case OP_SCAN: return false;
+    default: return (op_info[op->opcode].traits & TRAIT_PURE) && op->num_blocks == 0;
   }
 }
 
-// Tiles that are read into registers one straight after the other, as the operands of mma are, are waited for together: a barrier
-// between them would hold the first ones' registers longer than the machine's scheduler needs to.
+// Tiles that are read one soon after the other, as the operands of mma are, are waited for together. A barrier between them would also
+// hold the first ones' registers longer than the machine's scheduler needs to.
 static void join_waits(Pipe *p) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    if (a->consumer->opcode != OP_LOCAL_LOAD) continue;
-    for (Op *op = a->consumer->prev; op && only_reads_tiles(op); op = op->prev)
+    for (Op *op = a->consumer->prev; op && !a->tma && is_short(op); op = op->prev)
       for (uint32_t k = 0; k < p->loads.count; k++)
-        if (p->loads.data[k].consumer == op && p->loads.data[k].tma == a->tma && op->opcode == OP_LOCAL_LOAD) a->consumer = op;
+        if (p->loads.data[k].consumer == op && !p->loads.data[k].tma) a->consumer = op;
   }
 }
 

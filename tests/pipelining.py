@@ -33,6 +33,11 @@ def small(kernel):
     return command
 
 
+def converted(arch, trips):
+    """Operands of 8 bits that become 16."""
+    return [x.replace("fp16[", "i8[") if x[:2] in ("a=", "b=") else x for x in small("converted")(arch, trips)]
+
+
 def attend(arch, trips):
     """Two warpgroups, which take turns."""
     command = small("attend")(arch, trips) + ["-w", "8"]
@@ -64,6 +69,7 @@ def persistent(arch, trips):
 KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "chained")}
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
+KINDS["converted"] = converted
 
 
 def cases(full):
