@@ -91,6 +91,12 @@ static void jit(void **state) {
   tile_device *d = case_device("interp");
   tile_jit *j = NULL;
   REFUSED(tile_jit_open_memory(d, "case.tir", "", 0, NULL, &j, &error), TILE_ERROR_USAGE, "case.tir is IR, which has its types already: compile it with tile_compile_file");
+  const char *override[] = {"ir-override=x.tir"};
+  tile_jit_options given = TILE_JIT_OPTIONS_INIT;
+  given.options = override;
+  given.num_options = 1;
+  REFUSED(tile_jit_open_memory(d, "case.py", kernels, strlen(kernels), &given, &j, &error), TILE_ERROR_USAGE,
+          "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
   char many[8192] = "import triton\n@triton.jit\ndef wide(", *at = many + strlen(many);
   for (int i = 0; i < 300; i++) at += sprintf(at, "a%d, ", i);
   strcpy(at, "):\n    pass\n");
