@@ -48,6 +48,7 @@ static void hoist(Op *op, void *user) {
     bool is_constant = p.stride_params[i] < 0;
     if (i == last ? !is_constant || p.stride_values[i] != 1 : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0) return;
   }
+  for (const Use *u = op_result(op, 0)->uses; u; u = u->next) tma_guard_empty(u->user, op);
   Value *map = func_add_param(f, t, p);
   value_replace_all_uses(op_result(op, 0), map);
   map->name = p.name;

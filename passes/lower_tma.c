@@ -62,6 +62,27 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem) {
   }
 }
 
+void tma_guard_empty(Op *access, Op *make) {
+  enum { OUTSIDE = 1 << 30 };     // not below: stores must not begin there
+  Builder b = builder_before(make->parent->func->module->ctx, make);
+  Value *empty = NULL;
+  for (uint32_t i = 0; i < op_result(make, 0)->type->rank; i++) {
+    Value *extent = op_operand(make, 1 + i), *none;
+    int64_t known;
+    if (value_constant_int(extent, &known) && known > 0) continue;
+    none = build_cmp(&b, CMP_SLE, extent, build_int(&b, extent->type, 0));
+    empty = empty ? build_binary(&b, OP_ORI, empty, none) : none;
+  }
+  if (!empty) return;
+  // One coordinate will do: if there is one, such as is not computed for this access alone, a loop's iteration for instance.
+  b = builder_before(b.ctx, access);
+  uint32_t chosen = access->num_operands - 1;
+  for (uint32_t i = access->num_operands - op_result(make, 0)->type->rank; i < access->num_operands; i++)
+    if (!op_operand(access, i)->def || op_operand(access, i)->def->parent != access->parent) chosen = i;
+  Value *at = op_operand(access, chosen);
+  op_set_operand(access, chosen, build_ternary(&b, OP_SELECT, empty, build_int(&b, at->type, OUTSIDE), at));
+}
+
 uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
 
 Value *tma_build_index(Builder *b, Value *buffers, Value *i) {

@@ -15,6 +15,9 @@ const Type *tma_tile_buffer(Context *ctx, const Type *desc);   // of one tile in
 bool tma_usable(const Module *m, const Value *desc);
 // Whether TMA has the reduction for the element type.
 bool tma_can_reduce(AtomicKind kind, const Type *elem);
+// There is no tensor map of an empty tensor: its extents are 1 then. The access through what `make` makes goes outside of it, which reads
+// padding and writes nothing, when an extent is not positive.
+void tma_guard_empty(Op *access, Op *make);
 // The axis along which TMA cannot move the block in boxes of at most TMA_MAX_BOX elements, or −1.
 enum { TMA_MAX_BOX = 256, TMA_ALIGNMENT = 16 };
 int tma_axis_too_long(const Type *desc);

@@ -19,8 +19,8 @@ typedef struct {
   bool is_sim;
   int shared_optin, driver_version;
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
-  CUdeviceptr zeros;           // EMPTY_BYTES of zeros, what an empty tensor's map shows; there once a kernel may need it
-  pthread_mutex_t zeros_lock;
+  CUdeviceptr padding;         // EMPTY_BYTES of zeros and as many of NaN, what an empty tensor's map shows; there once a kernel may need it
+  pthread_mutex_t padding_lock;
   CUevent start, end;
 } CudaDevice;
 
@@ -148,14 +148,14 @@ static void cuda_device_close(tile_device *base) {
   bool pushed;
   if (enter(d, &pushed, NULL) == TILE_OK) {
     if (d->flush) d->cu.mem_free(d->flush);
-    if (d->zeros) d->cu.mem_free(d->zeros);
+    if (d->padding) d->cu.mem_free(d->padding);
     if (d->start) d->cu.event_destroy(d->start);
     if (d->end) d->cu.event_destroy(d->end);
     leave(d, pushed);
   }
   d->cu.primary_ctx_release(d->device);
   cuda_close(&d->cu);
-  pthread_mutex_destroy(&d->zeros_lock);
+  pthread_mutex_destroy(&d->padding_lock);
   free(d);
 }
 
@@ -242,19 +242,21 @@ static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **e
 }
 
 // A launch allocates nothing, so what an empty tensor shows is made here.
-static tile_status prepare_zeros(CudaDevice *d, const tile_kernel *k, tile_error **error) {
+static tile_status prepare_padding(CudaDevice *d, const tile_kernel *k, tile_error **error) {
   bool needed = false;
   for (uint32_t i = 0; i < k->num_params; i++) needed = needed || k->params[i].kind == PARAM_AUTO_TENSORMAP;
   if (!needed) return TILE_OK;
   tile_status status = TILE_OK;
-  pthread_mutex_lock(&d->zeros_lock);
-  if (!d->zeros) {
+  pthread_mutex_lock(&d->padding_lock);
+  if (!d->padding) {
     CUdeviceptr p = 0;
-    status = cuda_check(&d->cu, d->cu.mem_alloc(&p, EMPTY_BYTES), "allocating zeros", error);
-    if (status == TILE_OK) status = cuda_check(&d->cu, d->cu.memset_d8(p, 0, EMPTY_BYTES), "clearing zeros", error);
-    if (status == TILE_OK) d->zeros = p;
+    status = cuda_check(&d->cu, d->cu.mem_alloc(&p, 2 * EMPTY_BYTES), "allocating padding", error);
+    if (status == TILE_OK) status = cuda_check(&d->cu, d->cu.memset_d8(p, 0, EMPTY_BYTES), "writing zeros", error);
+    // All bits set are a NaN of every format.
+    if (status == TILE_OK) status = cuda_check(&d->cu, d->cu.memset_d8(p + EMPTY_BYTES, 0xff, EMPTY_BYTES), "writing NaN", error);
+    if (status == TILE_OK) d->padding = p;
   }
-  pthread_mutex_unlock(&d->zeros_lock);
+  pthread_mutex_unlock(&d->padding_lock);
   return status;
 }
 
@@ -281,7 +283,7 @@ static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
   status = load_module(d, k, error);
   if (status == TILE_OK) status = set_up_function(d, k, error);
-  if (status == TILE_OK) status = prepare_zeros(d, k, error);
+  if (status == TILE_OK) status = prepare_padding(d, k, error);
   leave(d, pushed);
   make_config(k);
   return status;
@@ -361,12 +363,13 @@ static tile_tensor automatic_tensor(const KernelParam *p, const tile_arg *args) 
   return t;
 }
 
-// There is no map of an empty tensor: one of a single zero reads the same. Strides may be zero then, too.
+// There is no map of an empty tensor: one of a single zero, or NaN, reads the same. (Accesses through descriptors go outside of it.)
+// Strides may be zero then, too.
 static void show_empty(const CudaDevice *d, const KernelParam *p, tile_tensor *t) {
   bool empty = false;
-  for (uint32_t i = 0; i < p->rank; i++) empty |= t->shape[i] == 0;
+  for (uint32_t i = 0; i < p->rank; i++) empty |= t->shape[i] <= 0;
   if (!empty) return;
-  t->base = d->zeros;
+  t->base = p->padding == PAD_NAN ? d->padding + EMPTY_BYTES : d->padding;
   for (uint32_t i = 0; i < p->rank; i++) t->shape[i] = 1, t->strides[i] = EMPTY_BYTES;
 }
 
@@ -581,7 +584,7 @@ tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, 
   d->base.ops = simulator ? &sim_ops : &gpu_ops;
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;
-  pthread_mutex_init(&d->zeros_lock, NULL);
+  pthread_mutex_init(&d->padding_lock, NULL);
   tile_status status = cuda_open(&d->cu, simulator, error);
   if (status == TILE_OK && (status = open_device(d, ordinal, error)) != TILE_OK) cuda_close(&d->cu);
   if (status != TILE_OK) free(d);
