@@ -167,6 +167,26 @@ static void convert_carried(Assign *c, Op *op) {
   }
 }
 
+// What a loop gives has the layout of the argument that carries it.
+static const Layout *carried_layout(const Op *op, uint32_t k) {
+  const Value *arg = op->opcode == OP_FOR ? op->blocks[0]->args[k + 1] : op->opcode == OP_WHILE ? op->blocks[1]->args[k] : NULL;
+  return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;
+}
+
+// A result whose layout was settled before that of what makes it: the op keeps its own, the users get what they expect.
+static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
+  Value *r = &op->results[k];
+  if (!made || made == r->type->layout) return;
+  const Type *expected = r->type;
+  r->type = type_with_layout(c->ctx, r->type, made);
+  if (!r->uses) return;
+  Builder b = builder_before(c->ctx, op->next);
+  b.span = op->span;
+  Op *convert = build_op_typed(&b, OP_CONVERT_LAYOUT, &expected, 1, (Value *[]){r}, 1);
+  value_replace_all_uses(r, op_result(convert, 0));
+  op_set_operand(convert, 0, r);
+}
+
 static void rewrite(Assign *c) {
   for (uint32_t i = 0; i < c->ops.count; i++) {
     Op *op = c->ops.data[i];
@@ -177,25 +197,13 @@ static void rewrite(Assign *c) {
   for (uint32_t i = 0; i < c->ops.count; i++) {
     Op *op = c->ops.data[i];
     convert_carried(c, op);
+    for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, carried_layout(op, k));
     const Layout *pivot = c->pivots[op->mark];
     if (!pivot) pivot = layout_rule_pivot(c->ctx, op);
     if (!pivot) continue;
     for (uint32_t k = 0; k < op->num_operands; k++)
       if (op_operand(op, k)) op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
-    // A result whose layout was settled before the op's pivot: the op keeps its own, the users get what they expect.
-    for (uint32_t k = 0; k < op->num_results; k++) {
-      Value *r = &op->results[k];
-      const Layout *made = layout_rule_result(c->ctx, op, k, pivot);
-      if (!made || made == r->type->layout) continue;
-      const Layout *expected = r->type->layout;
-      r->type = type_with_layout(c->ctx, r->type, made);
-      if (!r->uses) continue;
-      Builder b = builder_before(c->ctx, op->next);
-      b.span = op->span;
-      Op *convert = build_op_typed(&b, OP_CONVERT_LAYOUT, (const Type *[]){type_with_layout(c->ctx, r->type, expected)}, 1, (Value *[]){r}, 1);
-      value_replace_all_uses(r, op_result(convert, 0));
-      op_set_operand(convert, 0, r);
-    }
+    for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, layout_rule_result(c->ctx, op, k, pivot));
   }
 }
 

@@ -291,26 +291,6 @@ static inline uint64_t brev(uint64_t a, unsigned bits) {
   for (unsigned i = 0; i < bits; i++) r |= (a >> i & 1) << (bits - 1 - i);
   return r;
 }
-static inline uint64_t bfe(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
-  unsigned bits = ptx_types[t].bits;
-  if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
-  if (!len) return 0;
-  if (len > 255) len = 255;
-  if (pos > 255) pos = 255;
-  bool s = ptx_types[t].cls == CLASS_SINT;
-  unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
-  uint64_t sign = s && (a >> top & 1) ? ~UINT64_C(0) : 0;
-  unsigned have = pos >= bits ? 0 : len < bits - pos ? len : bits - pos;
-  uint64_t field = have ? a >> pos & width_mask(have) : 0;
-  return (field | (have >= 64 ? 0 : sign & ~width_mask(have))) & width_mask(bits);
-}
-static inline uint64_t bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
-  if (bits == 32) pos &= 255, len &= 255;
-  if (pos >= bits || !len) return b & width_mask(bits);
-  if (len > bits - pos) len = bits - pos;
-  uint64_t m = width_mask(len) << pos;
-  return (b & ~m) | ((a << pos) & m);
-}
 static inline uint32_t fns(uint32_t a, uint32_t base, int32_t offset) {
   base &= 31;
   if (!offset) return a >> base & 1 ? base : UINT32_MAX;
@@ -344,8 +324,8 @@ static ExecResult op_bits(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) switch (in->op) {
     case OP_bfind: d[l] = bfind(a[l], t, in->sel); break;
     case OP_brev: d[l] = brev(a[l], bits); break;
-    case OP_bfe: d[l] = bfe(a[l], (uint32_t)b[l], (uint32_t)c[l], t); break;
-    case OP_bfi: d[l] = bfi(a[l], b[l], (uint32_t)c[l], (uint32_t)e[l], bits); break;
+    case OP_bfe: d[l] = bit_field_extract(a[l], (uint32_t)b[l], (uint32_t)c[l], t); break;
+    case OP_bfi: d[l] = bit_field_insert(a[l], b[l], (uint32_t)c[l], (uint32_t)e[l], bits); break;
     case OP_fns: d[l] = fns((uint32_t)a[l], (uint32_t)b[l], (int32_t)c[l]); break;
     case OP_bmsk: d[l] = bmsk((uint32_t)a[l], (uint32_t)b[l], in->sel); break;
     default: d[l] = szext((uint32_t)a[l], (uint32_t)b[l], in->sel, t == T_S32); break;

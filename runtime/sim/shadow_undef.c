@@ -78,6 +78,11 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
   const Operand *c = &in->ops[3];
   uint64_t ub = reg_undef(w, b, lane);
   if (reg_undef(w, c, lane)) return ~UINT64_C(0);
+  if (in->op == OP_bfe) return ub ? ~UINT64_C(0) : bit_field_extract(ua, (uint32_t)n, (uint32_t)value(w, c, lane), in->type[0]);
+  if (in->op == OP_bfi) {
+    const Operand *len = &in->ops[4];
+    return reg_undef(w, len, lane) ? ~UINT64_C(0) : bit_field_insert(ua, ub, (uint32_t)value(w, c, lane), (uint32_t)value(w, len, lane), bits);
+  }
   if (in->op == OP_prmt && in->num_mods == 1) {
     uint64_t both = ub << 32 | ua, sel = value(w, c, lane), out = 0;
     for (int i = 0; i < 4; i++) {

@@ -551,6 +551,27 @@ static inline void set_undef(Warp *w, const Operand *op, uint32_t lane, uint64_t
   w->undef_lanes[slot] = (w->undef_lanes[slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
 }
 static inline uint64_t width_mask(unsigned bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
+// Of values, and in the same way of what is undefined in them.
+static inline uint64_t bit_field_extract(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
+  unsigned bits = ptx_types[t].bits;
+  if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
+  if (!len) return 0;
+  if (len > 255) len = 255;
+  if (pos > 255) pos = 255;
+  bool s = ptx_types[t].cls == CLASS_SINT;
+  unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
+  uint64_t sign = s && (a >> top & 1) ? ~UINT64_C(0) : 0;
+  unsigned have = pos >= bits ? 0 : len < bits - pos ? len : bits - pos;
+  uint64_t field = have ? a >> pos & width_mask(have) : 0;
+  return (field | (have >= 64 ? 0 : sign & ~width_mask(have))) & width_mask(bits);
+}
+static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
+  if (bits == 32) pos &= 255, len &= 255;
+  if (pos >= bits || !len) return b & width_mask(bits);
+  if (len > bits - pos) len = bits - pos;
+  uint64_t m = width_mask(len) << pos;
+  return (b & ~m) | ((a << pos) & m);
+}
 #define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
 // A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
 #define LANES(l, mask, ...)                                                                   \
