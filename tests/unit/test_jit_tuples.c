@@ -1,24 +1,10 @@
 // Arguments that are tuples: through the JIT on every device, through compiled kernels and packages.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/tile/jit.h"
-
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
-#define REFUSED(call, status, says)                                                                        \
-  do {                                                                                                     \
-    tile_error *error = NULL;                                                                              \
-    assert_int_equal(call, status);                                                                        \
-    if (!strstr(tile_error_message(error), says)) fail_msg("'%s' is not in: %s", says, tile_error_message(error)); \
-    tile_error_free(error);                                                                                \
-  } while (0)
 #define TUPLE(name, type, ...)                     \
   const tile_arg name##_items[] = {__VA_ARGS__};   \
   const tile_tuple name##_tuple = {name##_items, sizeof name##_items / sizeof *name##_items, type}; \
@@ -89,8 +75,7 @@ static tile_jit_kernel *kernel(const Bench *b, const char *name) {
 
 static void expect(const Bench *b, uint32_t n, float factor, float add) {
   float out[N];
-  OK(tile_device_synchronize(b->d, &error));
-  OK(tile_memory_download(b->d, out, b->y, sizeof out, &error));
+  case_fetch(b->d, out, b->y, sizeof out);
   for (uint32_t i = 0; i < N; i++) assert_true(out[i] == (i < n ? (float)i * factor : 0) + add);
 }
 
@@ -137,8 +122,7 @@ static void through_jit(const char *device) {
   for (int i = 0; i < 2; i++) {
     OK(tile_jit_launch(k, NULL, i ? &large : &small, 1, &error));
     float first;
-    OK(tile_device_synchronize(b.d, &error));
-    OK(tile_memory_download(b.d, &first, b.y, sizeof first, &error));
+    case_fetch(b.d, &first, b.y, sizeof first);
     assert_true(first == (i ? 1 : 2));
   }
   k = kernel(&b, "tuned");
@@ -164,8 +148,7 @@ static void descriptors(void **state) {
   TUPLE(at, NULL, tile_arg_int(4));
   OK(tile_jit_launch(kernel(&b, "copy"), NULL, (const tile_arg[]){pair, at}, 2, &error));
   float out[N];
-  OK(tile_device_synchronize(b.d, &error));
-  OK(tile_memory_download(b.d, out, b.y, sizeof out, &error));
+  case_fetch(b.d, out, b.y, sizeof out);
   assert_true(out[0] == 4 && out[8] == 12 && out[27] == 31);
   close_bench(&b);
 }
