@@ -219,7 +219,7 @@ void emit_scan(Cg *c, Op *op) {
     for (uint32_t r = 0; r < s.regs; r++) s.v[i]->v[r] = s.total[i]->v[r] = cg_reg(x, r);
   }
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, axis, groups), offsets[16] = {0}, warp_groups = 0, lanes = t->layout->num_bits[LAYOUT_LANE];
+  uint32_t n = scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0, lanes = t->layout->num_bits[LAYOUT_LANE];
   scan_scratch_offsets(op, offsets);
   for (uint32_t g = 0; g < n; g++) {
     uint32_t bits[LAYOUT_MAX_BITS], count = groups[g].count, mask = 0;

@@ -120,14 +120,14 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   return p;
 }
 
-uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[16]) {
+uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]) {
   const Type *t = op->operands[0].value->type;
   ScanGroup groups[LAYOUT_MAX_BITS];
   uint32_t n = scan_order(t, (uint32_t)op_int(op, ATTR_AXIS, 0), groups), bytes = 0, at = 0;
   for (uint32_t g = 0; g < n; g++) {
     if (groups[g].dim != LAYOUT_WARP) continue;
     uint32_t totals = 1u << (layout_tensor_bits(t->layout) - groups[g].first);
-    for (uint32_t i = 0; i < op->num_operands && at < 16; i++) {
+    for (uint32_t i = 0; i < op->num_operands; i++) {
       offsets[at++] = bytes;
       bytes += round_up(totals * type_elem_bytes(type_elem(op->operands[i].value->type)), 16);
     }
@@ -166,7 +166,7 @@ uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32
   (void)num_warps;
   *align = 16;
   const Type *result = op->num_results ? op->results[0].type : NULL;
-  uint32_t offsets[16];
+  uint32_t offsets[MAX_SCAN_OFFSETS];
   switch (op->opcode) {
   case OP_CONVERT_LAYOUT: {
     const Type *from = op->operands[0].value->type;

@@ -38,12 +38,14 @@ typedef struct {
   bool through_shared;
   uint32_t num_partials;           // warps along the axis
   const Layout *partial;           // layout of the result after registers and lanes are folded
-  uint32_t offsets[16], bytes;     // of each operand
+  uint32_t offsets[MAX_COMBINED], bytes;   // of each operand
 } ReducePlan;
 ReducePlan reduce_plan(Context *ctx, const Op *op);
 
-// Elements exchanged between warps by a scan, per warp group: block totals of all warps. 0: the axis is inside warps.
-uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[16]);   // returns bytes
+// Where a scan's warps exchange the totals of their blocks: by group of warp bits (each of 5 may be one), then operand. Returns bytes; 0:
+// the axis is inside warps.
+enum { MAX_SCAN_OFFSETS = 5 * MAX_COMBINED };
+uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
 
 // Bytes from one tile of a multi-buffer to the next. TMA writes at multiples of 128, so a tile that is more than a barrier is
 // rounded up to that.
