@@ -9,7 +9,7 @@
 #include "ir/buf.h"
 #include "ir/context.h"
 
-enum { DEFAULT_LIMIT = 20, TAB = 8, WINDOW = 160, BEFORE_CARET = 100 };
+enum { DEFAULT_LIMIT = 20, TAB = 8, WINDOW = 160, BEFORE_CARET = 100, LONGEST_TEXT = 4000 };
 
 static uint32_t limit_of(const Context *ctx) { return ctx->error_limit ? ctx->error_limit : DEFAULT_LIMIT; }
 
@@ -20,7 +20,14 @@ static void record(Context *ctx, DiagLevel level, Span span, const char *fmt, va
   Diag *d = arena_new(&ctx->arena, Diag);
   d->level = level;
   d->span = span;
-  d->text = arena_vprintf(&ctx->arena, fmt, ap);
+  char *text = arena_vprintf(&ctx->arena, fmt, ap);
+  // A name of megabytes is not for reading.
+  if (level == DIAG_ERROR && strlen(text) > LONGEST_TEXT) {
+    uint32_t end = LONGEST_TEXT;
+    while ((text[end] & 0xc0) == 0x80) end--;
+    memcpy(text + end, "…", sizeof "…");
+  }
+  d->text = text;
   if (ctx->last_diag) ctx->last_diag->next = d; else ctx->diags = d;
   ctx->last_diag = d;
 }

@@ -49,6 +49,22 @@ static void test_long_line(void **state) {
   context_free(&ctx);
 }
 
+// The text of an error is cut where nobody reads on, between characters.
+static void test_long_text(void **state) {
+  (void)state;
+  Context ctx;
+  context_init(&ctx);
+  Buf b = buf_make(&ctx.arena);
+  buf_putc(&b, 'a');
+  for (int i = 0; i < 100000; i++) buf_puts(&b, "\xc3\xa9");
+  diag_error(&ctx, (Span){0, 0}, "%s", buf_str(&b));
+  const char *text = ctx.diags->text;
+  size_t n = strlen(text);
+  assert_true(n < 5000);
+  assert_string_equal(text + n - 5, "\xc3\xa9\xe2\x80\xa6");
+  context_free(&ctx);
+}
+
 static void test_notes_and_limit(void **state) {
   (void)state;
   Context ctx;
@@ -138,7 +154,7 @@ static void test_buf(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_caret),  cmocka_unit_test(test_width),  cmocka_unit_test(test_long_line), cmocka_unit_test(test_notes_and_limit),
+      cmocka_unit_test(test_caret),  cmocka_unit_test(test_width),  cmocka_unit_test(test_long_line), cmocka_unit_test(test_long_text), cmocka_unit_test(test_notes_and_limit),
       cmocka_unit_test(test_no_place), cmocka_unit_test(test_locate), cmocka_unit_test(test_intern),  cmocka_unit_test(test_ice),
       cmocka_unit_test(test_buf),
   };
