@@ -214,10 +214,24 @@ static void dispose(Cg *c, LLVMContextRef ll) {
   LLVMContextDispose(ll);
 }
 
+// What ptxas and the driver refuse.
+static bool check_names(Module *m) {
+  for (const Func *f = m->funcs; f; f = f->next)
+    for (const char *s = f->name; *s; s++) {
+      bool known = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_';
+      if (known) continue;
+      diag_error(m->ctx, f->span, "kernel `%s` has a name that PTX cannot have", f->name);
+      diag_note(m->ctx, (Span){0, 0}, "PTX has the letters a to z, digits and `_`; the interpreter takes any name");
+      return false;
+    }
+  return true;
+}
+
 bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool want_ptx, CodegenResult *result) {
   *result = (CodegenResult){0};
   Context *ctx = m->ctx;
   if (m->stage != STAGE_ALLOCATED) ice(ctx, "codegen: the module is not ALLOCATED");
+  if (!check_names(m)) return false;
   call_once(&llvm_once, init_llvm);
 
   LLVMContextRef ll = LLVMContextCreate();

@@ -55,6 +55,18 @@ static size_t sequence_length(const unsigned char *p) {
   return n;
 }
 
+// The character of a sequence of n bytes, in ASCII: the metadata is also a comment in PTX, and ptxas reads no other.
+static void put_escaped(Buf *b, const unsigned char *s, size_t n) {
+  uint32_t c = s[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3fu);
+  if (c >= 0x10000) {
+    c -= 0x10000;
+    buf_printf(b, "\\u%04x", 0xd800 + (c >> 10));
+    c = 0xdc00 + (c & 0x3ff);
+  }
+  buf_printf(b, "\\u%04x", c);
+}
+
 static void put_string(Buf *b, const char *s) {
   static const char escapes[][2] = {{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}, {'\b', 'b'}, {'\f', 'f'}};
   buf_putc(b, '"');
@@ -66,7 +78,8 @@ static void put_string(Buf *b, const char *s) {
     if (escape) buf_putc(b, '\\'), buf_putc(b, *escape);
     else if (n == 0) buf_puts(b, "\\ufffd"), n = 1;
     else if ((unsigned char)*s < 0x20) buf_printf(b, "\\u%04x", (unsigned)*s);
-    else buf_write(b, s, n);
+    else if (n > 1) put_escaped(b, (const unsigned char *)s, n);
+    else buf_putc(b, *s);
     s += n;
   }
   buf_putc(b, '"');

@@ -36,7 +36,7 @@ static void document(void **state) {
 static void strings(void **state) {
   (void)state;
   static const struct { const char *in, *out; } cases[] = {
-    {"a\"b\\c\n\t", "\"a\\\"b\\\\c\\n\\t\""}, {"\x01", "\"\\u0001\""}, {"\xc3\xa9", "\"\xc3\xa9\""}, {"\xff", "\"\\ufffd\""}, {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+    {"a\"b\\c\n\t", "\"a\\\"b\\\\c\\n\\t\""}, {"\x01", "\"\\u0001\""}, {"\xc3\xa9", "\"\\u00e9\""}, {"\xe2\x82\xac", "\"\\u20ac\""}, {"\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\""}, {"\xff", "\"\\ufffd\""}, {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
   };
   Arena a;
   arena_init(&a);
