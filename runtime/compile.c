@@ -10,12 +10,14 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
+#include "runtime/layout_svg.h"
 #include "runtime/pack.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
-                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"}};
+                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"},
+                                              {"layout-svg", ".svg"}};
 #define EMIT_BACK_END (TILE_EMIT_LLVM | TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN | TILE_EMIT_HEADER)
-#define EMIT_PASSES (TILE_EMIT_LAID_OUT | TILE_EMIT_ALLOCATED | EMIT_BACK_END)
+#define EMIT_PASSES (TILE_EMIT_LAID_OUT | TILE_EMIT_ALLOCATED | TILE_EMIT_LAYOUT_SVG | EMIT_BACK_END)
 
 static void set_output(tile_program *p, unsigned emit, const char *data, size_t size) {
   uint32_t bit = log2_u32(emit);
@@ -224,6 +226,17 @@ static void emit_ptx(const CompileJob *job, tile_program *p, const char *ptx) {
   set_output(p, TILE_EMIT_PTX, buf_str(&out), out.size);
 }
 
+static bool emit_layouts(const CompileJob *job, tile_program *p) {
+  Buf b = buf_make(&p->ctx.arena);
+  const char *of = job->options->layout_of;
+  if (!layout_svg(p->module, of, &b)) {
+    if (of) return diag_error(&p->ctx, (Span){0, 0}, "no value named '%s' has a layout", of);
+    return diag_error(&p->ctx, (Span){0, 0}, "no value has a layout: the kernel has no tensors, or the passes that ran give them none");
+  }
+  set_output(p, TILE_EMIT_LAYOUT_SVG, buf_str(&b), b.size);
+  return true;
+}
+
 static bool back_end(const CompileJob *job, tile_program *p) {
   Context *ctx = &p->ctx;
   const Options *o = job->options;
@@ -239,13 +252,14 @@ static bool back_end(const CompileJob *job, tile_program *p) {
     if (!(job->emit & EMIT_PASSES)) return true;
     LaidOut laid_out = {buf_make(&ctx->arena)};
     if (job->emit & TILE_EMIT_LAID_OUT) po.after_pass = keep_laid_out, po.user = &laid_out;
-    bool stop_there = !(job->emit & (TILE_EMIT_ALLOCATED | EMIT_BACK_END));
+    bool stop_there = !(job->emit & (TILE_EMIT_ALLOCATED | TILE_EMIT_LAYOUT_SVG | EMIT_BACK_END));
     if (!passes_run(p->module, stop_there ? STAGE_LAID_OUT : STAGE_ALLOCATED, &po)) return false;
     if (laid_out.text.size) set_output(p, TILE_EMIT_LAID_OUT, buf_str(&laid_out.text), laid_out.text.size);
     else if (job->emit & TILE_EMIT_LAID_OUT && bisects) emit_module(p, TILE_EMIT_LAID_OUT);   // where it was stopped
     if (stop_there) return true;
     if (job->emit & TILE_EMIT_ALLOCATED) emit_module(p, TILE_EMIT_ALLOCATED);
   }
+  if (job->emit & TILE_EMIT_LAYOUT_SVG && !emit_layouts(job, p)) return false;
   if (!(job->emit & EMIT_BACK_END)) return true;
   if (p->module->stage != STAGE_ALLOCATED) {
     diag_error(ctx, (Span){0, 0}, "the passes that ran do not bring the module to stage allocated, which code is made from");

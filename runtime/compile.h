@@ -8,7 +8,7 @@
 #include "runtime/options.h"
 #include "runtime/tile/tile.h"
 
-enum { NUM_EMITS = 9 };
+enum { NUM_EMITS = 10 };
 extern const struct EmitInfo { const char *name, *suffix; } emit_info[NUM_EMITS];   // by bit of TILE_EMIT_*
 
 struct tile_program {

@@ -28,7 +28,7 @@ static unsigned choose(const Options *o, tile_error **error) {
     }
     if (!found) {
       const char *near = nearest_name(name, names, NUM_EMITS);
-      error_set(error, TILE_ERROR_USAGE, "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header",
+      error_set(error, TILE_ERROR_USAGE, "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
                 name, near ? "; did you mean " : "", near ? near : "");
       return 0;
     }

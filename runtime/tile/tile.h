@@ -31,7 +31,8 @@ enum {
   TILE_EMIT_PTX = 32,
   TILE_EMIT_METADATA = 64,     /* what a launcher needs, as JSON */
   TILE_EMIT_CUBIN = 128,       /* through ptxas, which must be installed */
-  TILE_EMIT_HEADER = 256       /* a C header with the kernel and a typed launch function; for this version of the library */
+  TILE_EMIT_HEADER = 256,      /* a C header with the kernel and a typed launch function; for this version of the library */
+  TILE_EMIT_LAYOUT_SVG = 512   /* pictures of the layouts: who holds which element, and bank conflicts */
 };
 
 typedef struct tile_compile_options {
