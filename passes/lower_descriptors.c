@@ -153,8 +153,8 @@ static void lower(Op *op, void *user) {
     return;
   }
   if (d->def ? d->def->opcode != OP_MAKE_DESC : d->block->parent != NULL) {
-    diag_error(l->ctx, op->span, "the descriptor of this access is one of several arguments, chosen at run time");
-    diag_note(l->ctx, (Span){0, 0}, "make the access in each branch, through the argument that is chosen there");
+    diag_error(l->ctx, op->span, "the descriptor of this access is one of several, chosen at run time");
+    diag_note(l->ctx, (Span){0, 0}, "make the access in each branch, through the descriptor that is chosen there");
     return;
   }
   if (d->def) tell_pointers(l, d->def);

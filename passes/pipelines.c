@@ -3,8 +3,9 @@
 //   TILE ───────────────────────────────► LAID_OUT ─────────────────────────────► ALLOCATED
 //
 //   canonicalize, cse                     coalesce            a layout for each tensor
-//   unroll, hoist descriptors, flatten    accelerate_dot      dots onto tensor cores
-//   descriptors to TMA or pointers        remove_conversions
+//   unroll, choose descriptors            accelerate_dot      dots onto tensor cores
+//   hoist descriptors, flatten,           remove_conversions
+//   descriptors to TMA or pointers
 //   fuse a·b + c                          canonicalize, cse, licm, dce
 //   split_addresses, auto_tma             annotate_access     vector widths
 //   split_full_tile, decompose_dot        rotate_dots, pipeline_loops
@@ -24,6 +25,7 @@ static const PipelineStep tile_steps[] = {
   STEP(cse),
   STEP(unroll_loops),
   STEP(canonicalize),
+  STEP(choose_descriptors),
   STEP_IF(hoist_descriptors, wants_tensor_maps),
   STEP(flatten_loops),
   STEP(lower_descriptors),
