@@ -272,6 +272,8 @@ static void add_instruction(const Product *p, Group *g, uint32_t blk, uint32_t k
   buf_puts(&g->text, ";\n\t");
 }
 
+enum { MAX_SUMS = 224 };   // words of accumulators that a thread's 255 registers hold with what else is needed
+
 // words += A·B over k in [begin, end), as one group. The first step of K scales the words by `scale`, or by the literal when
 // that is known.
 static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRef scale, const char *literal, LLVMValueRef *words) {
@@ -286,8 +288,13 @@ static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRe
   }
   if (!literal) literal = arena_printf(c->arena, "$%u", add_operand(&g, "b", scale));
   buf_puts(&g.text, "wgmma.fence.sync.aligned;\n\t");
-  for (uint32_t k = begin; k < end; k += p->kind->k)
-    for (uint32_t blk = 0; blk < p->num_blocks; blk++) add_instruction(p, &g, blk, k, k > begin ? "1" : literal);
+  // Sums that registers do not hold at once are spilled, and the instructions waited for one by one: then those of one sum together.
+  uint32_t steps = (end - begin) / p->kind->k;
+  bool spills = n > MAX_SUMS;
+  for (uint32_t i = 0; i < instructions; i++) {
+    uint32_t step = spills ? i % steps : i / p->num_blocks, blk = spills ? i / steps : i % p->num_blocks;
+    add_instruction(p, &g, blk, begin + step * p->kind->k, step ? "1" : literal);
+  }
   buf_puts(&g.text, "wgmma.commit_group.sync.aligned;");
   for (uint32_t i = 0; i < n; i++) {
     buf_printf(&g.constraints, ",%u", i);
