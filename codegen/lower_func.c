@@ -31,7 +31,7 @@ static void make_function(Cg *c, Func *f) {
   unsigned n = 0;
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
-    if (n + 2 * MAX_RANK + 1 > MAX_LLVM_PARAMS) ice(c->ctx, "codegen: too many kernel parameters");
+    if (n + 2 * MAX_DESC_RANK + 1 > MAX_LLVM_PARAMS) ice(c->ctx, "codegen: too many kernel parameters");
     if (!is_desc(&f->params[i])) {
       types[n++] = param_type(c, t);
       continue;

@@ -22,7 +22,7 @@ static bool scalar_list(Lower *L, Call *c, uint32_t i, const CtType *type, uint3
 static Value *make_desc(Lower *L, const Term *t) {
   const CtType *block = t->desc.block;
   uint32_t rank = block->rank;
-  Value *operands[1 + 2 * MAX_RANK] = {t->desc.base};
+  Value *operands[1 + 2 * MAX_DESC_RANK] = {t->desc.base};
   for (uint32_t i = 0; i < rank; i++) {
     operands[1 + i] = term_v(t->desc.shape->tuple.items[i]);
     operands[1 + rank + i] = term_v(t->desc.strides->tuple.items[i]);
@@ -36,17 +36,17 @@ static Value *make_desc(Lower *L, const Term *t) {
 
 Term *tl_make_desc(Lower *L, Call *c) {
   Term *base = arg_value(L, c, 0);
-  int64_t block[MAX_RANK], last;
+  int64_t block[MAX_DESC_RANK], last;
   uint32_t rank;
   int padding;
   if (!base) return NULL;
   if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR)
     return lower_error(L, c->spans[0], "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
   const CtType *elem = term_t(base)->elem;
-  if (!arg_ints(L, c, 3, block, MAX_RANK, &rank) || !check_block_shape(L, block, rank, c->spans[3]) ||
+  if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !check_block_shape(L, block, rank, c->spans[3]) ||
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
     return NULL;
-  if (rank == 0) return lower_error(L, c->spans[3], "a descriptor has a rank of 1 to %d", MAX_RANK);
+  if (rank == 0) return lower_error(L, c->spans[3], "a descriptor has a rank of 1 to %d", MAX_DESC_RANK);
   if (block[rank - 1] * ct_bits(elem) < 128)
     return lower_error(L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld", (long long)block[rank - 1],
                        ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
@@ -58,7 +58,7 @@ Term *tl_make_desc(Lower *L, Call *c) {
     diag_note(L->ctx, (Span){0, 0}, "write 1 for it");
     return NULL;
   }
-  Term *shape[MAX_RANK], *strides[MAX_RANK];
+  Term *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];
   if (!scalar_list(L, c, 1, ct_scalar(L, DT_INT32), rank, shape) || !scalar_list(L, c, 2, ct_scalar(L, DT_INT64), rank, strides)) return NULL;
   Term *t = arena_new(&L->ctx->arena, Term);
   t->kind = TERM_DESC;
@@ -80,7 +80,7 @@ static Term *desc_arg(Lower *L, Call *c) {
 
 // operands: from `at` on the coordinates.
 static bool coords(Lower *L, Call *c, uint32_t i, Term *desc, Value **out) {
-  Term *t[MAX_RANK];
+  Term *t[MAX_DESC_RANK];
   uint32_t rank = desc->desc.block->rank;
   if (!scalar_list(L, c, i, ct_scalar(L, DT_INT32), rank, t)) return false;
   for (uint32_t k = 0; k < rank; k++) out[k] = term_v(t[k]);
@@ -89,7 +89,7 @@ static bool coords(Lower *L, Call *c, uint32_t i, Term *desc, Value **out) {
 
 Term *tl_desc_load(Lower *L, Call *c) {
   Term *d = desc_arg(L, c);
-  Value *v[1 + MAX_RANK];
+  Value *v[1 + MAX_DESC_RANK];
   if (!d || !coords(L, c, 1, d, v + 1)) return NULL;
   v[0] = desc_value(L, d);
   const Type *type = ir_type(L, d->desc.block);
@@ -115,7 +115,7 @@ static Term *block_value(Lower *L, Call *c, uint32_t i, Term *d) {
 
 static Op *emit_write(Lower *L, Call *c, Opcode oc) {
   Term *d = desc_arg(L, c);
-  Value *v[2 + MAX_RANK];
+  Value *v[2 + MAX_DESC_RANK];
   if (!d || !coords(L, c, 1, d, v + 2)) return NULL;
   Term *x = block_value(L, c, 2, d);
   if (!x) return NULL;

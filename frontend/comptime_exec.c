@@ -625,8 +625,9 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
 }
 
 // Whether an error is one of host code that the kernels' own file only imports: it may be beyond what is evaluated here, while
-// what it raises itself, and asserts, is meant.
+// what it raises itself, and asserts, is meant. An ImportError that is raised says again that a module is missing.
 static bool is_foreign(const Comptime *ct, const CtError *e, const CtModule *module) {
+  if (e->exception && exception_matches(e->type, "ImportError")) return true;
   if (e->exception || !strcmp(e->type, "AssertionError")) return false;
   const SourceFile *file = source_locate(ct->ctx, e->span.begin).file;
   return module->is_imported || (file && file != module->file);

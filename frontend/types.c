@@ -95,7 +95,7 @@ static bool parse_desc(Context *ctx, const char *text, const CtType **out) {
   for (;;) {
     char *end;
     long long v = strtoll(p, &end, 10);
-    if (end == p || v <= 0 || rank == MAX_RANK) return false;
+    if (end == p || v <= 0 || rank == MAX_DESC_RANK) return false;
     shape[rank++] = v;
     p = end;
     while (*p == ' ') p++;

@@ -113,10 +113,10 @@ typedef struct {
   Padding padding;
   uint32_t swizzle_bytes;  // 0, 32, 64, 128: set by the pass that chooses the tile's shared layout
   bool is_signed;          // its reductions compare elements as signed integers
-  int64_t box[MAX_RANK];   // box in elements, fastest axis last (as the block shape); may be narrower than the block
+  int64_t box[MAX_DESC_RANK];   // box in elements, fastest axis last (as the block shape); may be narrower than the block
   // PARAM_AUTO_TENSORMAP: parameter numbers the launcher reads; extents and strides in elements, fastest axis last
-  int base_param, extent_params[MAX_RANK], stride_params[MAX_RANK];
-  int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];  // used where the param number is −1
+  int base_param, extent_params[MAX_DESC_RANK], stride_params[MAX_DESC_RANK];
+  int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];  // used where the param number is −1
 } FuncParam;
 
 struct Func {

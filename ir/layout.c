@@ -237,7 +237,7 @@ static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, cons
   return r;
 }
 
-static const int SAME_AXES[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4};
+static const int SAME_AXES[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 const Layout *layout_product(Context *ctx, const Layout *a, const Layout *b) {
   assert(a->rank == b->rank && a->kind == b->kind);
@@ -335,7 +335,7 @@ const Layout *layout_expand_dims(Context *ctx, const Layout *l, uint32_t axis) {
 const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis) {
   Layout r = *l;
   r.log2_size[axis] = 0;
-  int map[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4};
+  int map[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
   map[axis] = -1;
   return remap(ctx, l, &r, map);
 }

@@ -140,7 +140,7 @@ const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int
 const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k) {
   uint32_t gone = op_index == 0 ? acc->rank - 1u : acc->rank - 2u;   // N of the accumulator becomes K, or M does
   const Layout *kept = layout_drop_zero_regs(ctx, layout_project(ctx, acc, gone));
-  int64_t shape[LAYOUT_MAX_RANK] = {1, 1, 1, 1, 1};
+  int64_t shape[LAYOUT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   shape[gone] = k;
   Deal d = begin(LAYOUT_DISTRIBUTED, acc->rank, shape);
   deal_rest(&d, gone);

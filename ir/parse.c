@@ -240,6 +240,7 @@ static bool parse_type(Parser *p, const Type **out) {
   }
   if (!parse_dims(p, false, shape, &rank) || !parse_type(p, &elem)) return false;
   if (elem->kind != TYPE_SCALAR && !(tensor && elem->kind == TYPE_PTR)) return diag_error(p->ctx, span, "%s of something other than scalars", word);
+  if (!tensor && !buffer && rank > MAX_DESC_RANK) return diag_error(p->ctx, span, "a descriptor of more than %d dimensions", MAX_DESC_RANK);
   const Layout *layout = NULL;
   if (accept(p, ',')) {
     Span at = p->tok.span;
@@ -461,11 +462,11 @@ static bool parse_param_attr(Parser *p, FuncParam *param) {
     return true;
   }
   if (is_punct(p, '[')) {
-    if (!parse_ints(p, list, MAX_RANK, &n)) return false;
+    if (!parse_ints(p, list, MAX_DESC_RANK, &n)) return false;
     int64_t *values = strcmp(key, "box") == 0 ? param->box : strcmp(key, "extents") == 0 ? param->extent_values : strcmp(key, "strides") == 0 ? param->stride_values : NULL;
     int *params = strcmp(key, "extent_params") == 0 ? param->extent_params : strcmp(key, "stride_params") == 0 ? param->stride_params : NULL;
     if (!values && !params) return diag_error(p->ctx, at, "unknown parameter attribute '%s'", key);
-    for (uint32_t i = 0; i < MAX_RANK; i++) {
+    for (uint32_t i = 0; i < MAX_DESC_RANK; i++) {
       if (values) values[i] = list[i];
       else params[i] = (int)list[i];
     }

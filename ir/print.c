@@ -291,20 +291,20 @@ static void print_param(Printer *p, const FuncParam *param, const char *printed_
   if (param->kind == PARAM_DESC || param->kind == PARAM_AUTO_TENSORMAP) {
     comma(out, &first);
     buf_printf(out, "padding = %s, swizzle = %u, box = ", attr_kind(ATTR_PADDING)->texts[param->padding], param->swizzle_bytes);
-    print_ints(out, param->box, MAX_RANK);
+    print_ints(out, param->box, MAX_DESC_RANK);
     if (param->is_signed) buf_puts(out, ", signed = 1");
   }
   if (param->kind == PARAM_AUTO_TENSORMAP) {
-    int64_t extents[MAX_RANK], strides[MAX_RANK];
-    for (int i = 0; i < MAX_RANK; i++) extents[i] = param->extent_params[i], strides[i] = param->stride_params[i];
+    int64_t extents[MAX_DESC_RANK], strides[MAX_DESC_RANK];
+    for (int i = 0; i < MAX_DESC_RANK; i++) extents[i] = param->extent_params[i], strides[i] = param->stride_params[i];
     buf_printf(out, ", base = %d, extent_params = ", param->base_param);
-    print_ints(out, extents, MAX_RANK);
+    print_ints(out, extents, MAX_DESC_RANK);
     buf_puts(out, ", stride_params = ");
-    print_ints(out, strides, MAX_RANK);
+    print_ints(out, strides, MAX_DESC_RANK);
     buf_puts(out, ", extents = ");
-    print_ints(out, param->extent_values, MAX_RANK);
+    print_ints(out, param->extent_values, MAX_DESC_RANK);
     buf_puts(out, ", strides = ");
-    print_ints(out, param->stride_values, MAX_RANK);
+    print_ints(out, param->stride_values, MAX_DESC_RANK);
   }
   if (!first) buf_putc(out, '}');
 }

@@ -68,7 +68,7 @@ const Type *type_ptr(Context *ctx, const Type *elem, bool is_const) {
 }
 
 static const Type *shaped(Context *ctx, TypeKind kind, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count) {
-  if (rank < 0 || rank > MAX_RANK) ice(ctx, "type of rank %d", rank);
+  if (rank < 0 || rank > (kind == TYPE_DESC ? MAX_DESC_RANK : MAX_RANK)) ice(ctx, "type of rank %d", rank);
   Type t = {.kind = kind, .elem = elem, .rank = (uint8_t)rank, .layout = layout, .count = count};
   for (int i = 0; i < rank; i++) t.shape[i] = shape[i];
   return type_intern(ctx, &t);

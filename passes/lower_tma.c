@@ -12,7 +12,7 @@
 
 #include "ir/scratch.h"
 
-static void box_of(const Type *desc, int64_t box[MAX_RANK]) {
+static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
   for (uint32_t i = 0; i < desc->rank; i++) box[i] = desc->shape[i];
   box[desc->rank - 1] = type_desc_box_width(desc);
 }

@@ -43,9 +43,9 @@ typedef struct {
   // PARAM_DESC, PARAM_AUTO_TENSORMAP
   uint32_t rank, swizzle_bytes;
   Padding padding;
-  int64_t box[MAX_RANK];
-  int base_param, extent_params[MAX_RANK], stride_params[MAX_RANK];
-  int64_t extent_values[MAX_RANK], stride_values[MAX_RANK];
+  int64_t box[MAX_DESC_RANK];
+  int base_param, extent_params[MAX_DESC_RANK], stride_params[MAX_DESC_RANK];
+  int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];
 } KernelParam;
 
 // How the quick way of a launch takes an argument; what it does not take goes the slow way, which has the messages.

@@ -30,7 +30,7 @@ enum { EMPTY_BYTES = 16 };
 // do not share it; a kernel with more parameters than that takes memory for them.
 typedef struct { CUtensorMap map; uint32_t shape[MAX_RANK]; uint64_t strides[MAX_RANK]; } DescStorage;
 typedef struct {
-  void *fast_params[MAX_FAST_PARAMS + MAX_FAST_DESCS * (1 + 2 * MAX_RANK)];
+  void *fast_params[MAX_FAST_PARAMS + MAX_FAST_DESCS * (1 + 2 * MAX_DESC_RANK)];
   uint64_t fast_values[MAX_FAST_PARAMS];
   DescStorage fast_descs[MAX_FAST_DESCS];
   void **params;
@@ -399,7 +399,7 @@ static tile_status block_init(LaunchBlock *b, const tile_kernel *k, tile_error *
   if (k->num_params <= MAX_FAST_PARAMS && num_descs <= MAX_FAST_DESCS) return TILE_OK;
   // CUtensorMaps, which must be aligned, come first.
   size_t descs = (num_descs + 1) * sizeof(DescStorage), values = k->num_params * sizeof(uint64_t);
-  size_t params = (k->num_params + num_descs * 2 * MAX_RANK) * sizeof(void *);
+  size_t params = (k->num_params + num_descs * 2 * MAX_DESC_RANK) * sizeof(void *);
   size_t align = _Alignof(DescStorage);
   if (!(b->memory = aligned_alloc(align, (descs + values + params + align) / align * align))) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   b->descs = b->memory;

@@ -27,7 +27,7 @@ static bool read_desc_type(KernelParam *p) {
   if (!s[n] || !find_scalar(s, n, &p->scalar)) return false;
   p->rank = 1;
   for (s += n; *s; s++) p->rank += *s == ',';
-  return p->rank <= MAX_RANK;
+  return p->rank <= MAX_DESC_RANK;
 }
 
 static bool read_type(KernelParam *p) {
@@ -93,7 +93,7 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   p->swizzle_bytes = (uint32_t)json_get_int(json, "swizzle", 0);
   p->is_unsigned = !json_get_bool(json, "signed");
   p->padding = !strcmp(json_get_string(json, "fill", ""), "nan") ? PAD_NAN : PAD_ZERO;
-  if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_RANK || !find_scalar(element, strlen(element), &p->scalar) ||
+  if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK || !find_scalar(element, strlen(element), &p->scalar) ||
       !read_ints(json, "box", p->rank, 1, 256, p->box) || (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
     return false;
   if (p->kind == PARAM_DESC) return true;

@@ -9,6 +9,11 @@ import torch
 import triton
 import triton.language as tl
 
+try:
+    import package_that_is_not_here
+except ImportError:
+    raise ImportError("pip install package_that_is_not_here")
+
 BEFORE = tl.constexpr(1)
 
 if torch.has("it"):
