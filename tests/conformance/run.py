@@ -137,17 +137,20 @@ def attempt(case, tilec, device, extra):
 
 
 def compile_for(case, tilec, arch, options):
-    """Compiles the case, runs nothing; what went wrong, in at most six lines."""
+    """Compiles the case, runs nothing; what went wrong, in at most six lines. None: the target has not what it needs."""
     words = [w for w in shlex.split(case.command) if not w.startswith("--arch=")]
     made = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", *options], cwd=ROOT, capture_output=True)
-    return made.stderr.decode(errors="replace").splitlines()[:6] or [f"exit status {made.returncode}"] if made.returncode else []
+    said = made.stderr.decode(errors="replace")
+    if made.returncode == 1 and re.search(rf"needs sm_\d+ or later, this is {arch}\b", said):
+        return None
+    return said.splitlines()[:6] or [f"exit status {made.returncode}"] if made.returncode else []
 
 
 def assemble(case, tilec, ptxas, arch):
     with tempfile.TemporaryDirectory() as folder:
         ptx = os.path.join(folder, "k.ptx")
         problems = compile_for(case, tilec, arch, ["-o", ptx])
-        if problems:
+        if problems or problems is None:
             return problems
         made = subprocess.run([ptxas, f"-arch={arch}", ptx, "-o", ptx + ".cubin"], capture_output=True)
         said = (made.stdout + made.stderr).decode(errors="replace")
@@ -163,13 +166,14 @@ def every_kernel(cases, archs, jobs, check, done):
     for c in cases:
         first.setdefault((c.path, c.title().split()[1]), c)
     todo = [(c, arch) for c in first.values() for arch in archs]
-    failed = 0
+    failed = lacking = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for (case, arch), problems in zip(todo, pool.map(lambda t: check(*t), todo)):
+            lacking += problems is None
             if problems:
                 failed += 1
                 print(f"FAIL {arch} {case.title()}\n" + "".join(f"    {p}\n" for p in problems), end="", flush=True)
-    print(f"conformance, {done}: {len(todo) - failed} of {len(todo)}")
+    print(f"conformance, {done}: {len(todo) - lacking - failed} of {len(todo) - lacking}" + (f"; {lacking} need what their target lacks" if lacking else ""))
     return 1 if failed else 0
 
 
