@@ -231,31 +231,31 @@ static void test_exited_threads(void **state) {
 static void test_reports(void **state) {
   (void)state;
   if (host_on_gpu()) skip();
-  expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "4 bytes before the 256-byte allocation");
-  expect(KERNEL("", "mov.u64 %rd6, 0;\nld.global.u32 %r2, [%rd6];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds");
-  expect(KERNEL("", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd1+4];"), 1, CUDA_ERROR_MISALIGNED_ADDRESS, "read of 16 bytes");
-  expect(KERNEL(".shared .u32 s[4];\n", "mov.u32 %r9, s;\nst.shared.u32 [%r9+16], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "the block has 16 bytes from 0x400");
-  expect(KERNEL("", "mov.u32 %r9, 0;\nld.shared.u32 %r2, [%r9];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "shared memory");
-  expect(KERNEL("", ".local .u32 l[2];\nst.local.u32 [l+200], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "local memory");
-  expect(KERNEL(".const .u32 c = 1;\n", "mov.u64 %rd6, c;\nst.global.u32 [%rd6], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "constant memory cannot be written");
+  expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "in global memory: 4 bytes before the 256-byte allocation at");
+  expect(KERNEL("", "mov.u64 %rd6, 0;\nld.global.u32 %r2, [%rd6];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: read of 4 bytes at 0 in global memory: ");
+  expect(KERNEL("", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd1+4];"), 1, CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned access: read of 16 bytes at");
+  expect(KERNEL(".shared .u32 s[4];\n", "mov.u32 %r9, s;\nst.shared.u32 [%r9+16], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: write of 4 bytes at 0x410 in shared memory: the block has 16 bytes from 0x400 on");
+  expect(KERNEL("", "mov.u32 %r9, 0;\nld.shared.u32 %r2, [%r9];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: read of 4 bytes at 0 in shared memory: the block has 0 bytes from 0x400 on");
+  expect(KERNEL("", ".local .u32 l[2];\nst.local.u32 [l+200], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: write of 4 bytes at 0x148 in local memory: the thread has 256 bytes");
+  expect(KERNEL(".const .u32 c = 1;\n", "mov.u64 %rd6, c;\nst.global.u32 [%rd6], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, ": constant memory cannot be written");
   expect(KERNEL("", "setp.eq.u32 %p1, %r1, 3;\n@%p1 trap;"), 8, CUDA_ERROR_LAUNCH_FAILED, "thread (3,0,0)");
   expect(KERNEL("", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;\n@!%p1 bar.sync 2, 64;"), 64, CUDA_ERROR_LAUNCH_TIMEOUT, "barrier 2: 32 of 64 threads have arrived");
-  expect(KERNEL("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra a;\nbar.sync 0;\nbra end;\na: bar.sync 0;\nend:"), 32, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier");
-  expect(KERNEL("", "bar.sync 0, 40;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "not a multiple of 32");
-  expect(KERNEL("", "bar.sync 16;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "barrier 16");
-  expect(KERNEL("", "shr.u32 %r2, %r1, 5;\nadd.u32 %r2, %r2, 1;\nmul.lo.u32 %r2, %r2, 64;\nbar.sync 0, %r2;"), 128, CUDA_ERROR_LAUNCH_FAILED, "is used with 64 and with 128");
-  expect(KERNEL("", "mov.u32 %r2, 1;\nshfl.sync.idx.b32 %r3, %r1, 0, 31, %r2;"), 32, CUDA_ERROR_LAUNCH_FAILED, "member mask");
+  expect(KERNEL("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra a;\nbar.sync 0;\nbra end;\na: bar.sync 0;\nend:"), 32, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: threads of a warp wait for others that never come to the same instruction");
+  expect(KERNEL("", "bar.sync 0, 40;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: thread count 40 of barrier 0 is not a multiple of 32");
+  expect(KERNEL("", "bar.sync 16;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: barrier 16: there are 16");
+  expect(KERNEL("", "shr.u32 %r2, %r1, 5;\nadd.u32 %r2, %r2, 1;\nmul.lo.u32 %r2, %r2, 64;\nbar.sync 0, %r2;"), 128, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: barrier 0 is used with 64 and with 128 threads at a time (0: all)");
+  expect(KERNEL("", "mov.u32 %r2, 1;\nshfl.sync.idx.b32 %r3, %r1, 0, 31, %r2;"), 32, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: lane 1 executes it, but its member mask 0x1 does not name that lane");
   expect(KERNEL("", "setp.eq.u32 %p1, %r1, 0;\nwait: ld.volatile.global.u32 %r2, [%rd1];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra wait;"), 1, CUDA_ERROR_LAUNCH_TIMEOUT, "poll without end");
-  expect(KERNEL("", "table: .branchtargets a;\nadd.u32 %r2, %r1, 5;\nbrx.idx %r2, table;\na:"), 1, CUDA_ERROR_ILLEGAL_INSTRUCTION, "beyond the 1 targets");
+  expect(KERNEL("", "table: .branchtargets a;\nadd.u32 %r2, %r1, 5;\nbrx.idx %r2, table;\na:"), 1, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: index 5 beyond the 1 targets of table");
   expect(KERNEL(".func f(.param .b32 x);\n.func g(.param .b32 x) {\n{ .param .b32 p; call f, (p); }\nret;\n}\n.func f(.param .b32 x) {\n{ .param .b32 p; call g, (p); }\nret;\n}\n",
-                "{ .param .b32 p; st.param.b32 [p], 1; call f, (p); }"), 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "nested calls");
-  expect(KERNEL("", "setmaxnreg.inc.sync.aligned.u32 24;"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "setmaxnreg.inc to 24");
+                "{ .param .b32 p; st.param.b32 [p], 1; call f, (p); }"), 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "limit exceeded: more than 1024 nested calls");
+  expect(KERNEL("", "setmaxnreg.inc.sync.aligned.u32 24;"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: setmaxnreg.inc to 24 from 255 registers");
   // A warpgroup's warps agree on setmaxnreg: warp 0 takes another path, none, or one more than the others.
 #define WARP0 "setp.lt.u32 %p1, %r1, 32;\n"
 #define DEC(n) "setmaxnreg.dec.sync.aligned.u32 " #n ";\n"
-  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(64) "b:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "executed another setmaxnreg");
-  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "a:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "has exited without this setmaxnreg");
-  expect(KERNEL("", DEC(64) DEC(32)), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "they must meet in between");
+  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(64) "b:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: warp 0 of the same warpgroup executed another setmaxnreg (ptx:19)");
+  expect(KERNEL("", WARP0 "@%p1 bra a;\n" DEC(64) "a:"), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: warp 0 of the same warpgroup has exited without this setmaxnreg");
+  expect(KERNEL("", DEC(64) DEC(32)), 128, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: warp 1 of the same warpgroup has executed 0 setmaxnreg, this one 1: they must meet in between");
   uint32_t out[1];
   run(KERNEL("", "setp.lt.u32 %p1, %r1, 128;\n@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(32) "b: bar.sync 0;\n" DEC(24)), 1, 256, out, sizeof out, NULL, 0);
 }

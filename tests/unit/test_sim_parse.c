@@ -17,16 +17,16 @@ static void refuse(const char *ptx, CUresult code, const char *message) {
 
 static void test_errors(void **state) {
   (void)state;
-  refuse("", CUDA_ERROR_INVALID_PTX, "no .version");
+  refuse("", CUDA_ERROR_INVALID_PTX, "no .version directive");
   refuse("hello world", CUDA_ERROR_INVALID_PTX, "ptx:1: error: syntax error");
-  refuse(".version 8.3\n", CUDA_ERROR_INVALID_PTX, "no .target");
-  refuse(".version 99.0\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX version 99.0");
-  refuse(".version 1e45\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "is not supported");
-  refuse(".version 8.6\n.target sm_100a\n", CUDA_ERROR_NO_BINARY_FOR_GPU, "target sm_100a");
+  refuse(".version 8.3\n", CUDA_ERROR_INVALID_PTX, "no .target directive");
+  refuse(".version 99.0\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX version 99.0 is not supported");
+  refuse(".version 1e45\n.target sm_90\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "PTX version 999999999999999929757289024535551219930759168.0 is not supported");
+  refuse(".version 8.6\n.target sm_100a\n", CUDA_ERROR_NO_BINARY_FOR_GPU, "target sm_100a does not run on the simulated sm_90 device");
   refuse(".version 8.3\n.target sm_89x\n", CUDA_ERROR_INVALID_PTX, "unknown target sm_89x");
-  refuse("\177ELF\2\1\1", CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX only");
+  refuse("\177ELF\2\1\1", CUDA_ERROR_NO_BINARY_FOR_GPU, "the simulator runs PTX only: this is a cubin or fatbin");
   refuse(BODY("frobnicate.u32 %r1, %r2;"), CUDA_ERROR_INVALID_PTX, "ptx:8: error: unknown instruction frobnicate\n  frobnicate.u32 %r1, %r2;");
-  refuse(BODY("add.nonsense %r1, %r2, %r3;"), CUDA_ERROR_INVALID_PTX, "no modifier .nonsense");
+  refuse(BODY("add.nonsense %r1, %r2, %r3;"), CUDA_ERROR_INVALID_PTX, "unknown instruction add: no modifier .nonsense is known");
   refuse(BODY("mul.wide.u64 %rd1, %rd2, %rd3;"), CUDA_ERROR_INVALID_PTX, "unknown instruction mul.wide.u64");
   refuse(BODY("add.u32 %r1, %r2;"), CUDA_ERROR_INVALID_PTX, "add takes 3 operands, not 2");
   refuse(BODY("add.u32 %p1, %r2, %r3;"), CUDA_ERROR_INVALID_PTX, "operand 1 of add must be a register");
@@ -34,15 +34,15 @@ static void test_errors(void **state) {
   refuse(BODY("bra nowhere;"), CUDA_ERROR_INVALID_PTX, "unknown label nowhere");
   refuse(BODY("a: a: add.u32 %r1, %r2, %r3;"), CUDA_ERROR_INVALID_PTX, "a is already declared on line 8");
   refuse(BODY("@%r1 bra a; a:"), CUDA_ERROR_INVALID_PTX, "%r1 is not a predicate");
-  refuse(BODY("ld.global.u32 %r1, %rd1;"), CUDA_ERROR_INVALID_PTX, "must be a memory operand");
-  refuse(BODY("ld.global.v4.u32 {%r1, %r2}, [%rd1];"), CUDA_ERROR_INVALID_PTX, "the vector has 2 elements");
-  refuse(BODY("ld.global.u64 %r1, [%rd1];"), CUDA_ERROR_INVALID_PTX, "at least 64 bits");
+  refuse(BODY("ld.global.u32 %r1, %rd1;"), CUDA_ERROR_INVALID_PTX, "operand 2 of ld must be a memory operand");
+  refuse(BODY("ld.global.v4.u32 {%r1, %r2}, [%rd1];"), CUDA_ERROR_INVALID_PTX, "the vector has 2 elements, not 4");
+  refuse(BODY("ld.global.u64 %r1, [%rd1];"), CUDA_ERROR_INVALID_PTX, "element 1 of ld is no register of at least 64 bits");
   refuse(BODY("call nothing, (%r1);"), CUDA_ERROR_INVALID_PTX, "nothing is not a function");
-  refuse(BODY("cvt.s32.f32 %r1, %r2;"), CUDA_ERROR_INVALID_PTX, "needs .rni");
-  refuse(BODY("setmaxnreg.inc.sync.aligned.u32 25;"), CUDA_ERROR_INVALID_PTX, "steps of 8");
-  refuse(HEAD ".entry k(.param .u32 a) {\n.reg .u64 %r<2>;\nld.param.u64 %r1, [a];\n}\n", CUDA_ERROR_INVALID_PTX, "does not lie within parameter a");
-  refuse(HEAD ".global .u32 x[1000000000];\n.global .u32 y[1000000000];\n.extern .global .u32 z;\n", CUDA_ERROR_INVALID_PTX, "nothing to link it with");
-  refuse(HEAD ".global .u32 x[1] = {1, 2};\n", CUDA_ERROR_INVALID_PTX, "too many initial values");
+  refuse(BODY("cvt.s32.f32 %r1, %r2;"), CUDA_ERROR_INVALID_PTX, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
+  refuse(BODY("setmaxnreg.inc.sync.aligned.u32 25;"), CUDA_ERROR_INVALID_PTX, "setmaxnreg takes 24 to 256 in steps of 8");
+  refuse(HEAD ".entry k(.param .u32 a) {\n.reg .u64 %r<2>;\nld.param.u64 %r1, [a];\n}\n", CUDA_ERROR_INVALID_PTX, "the access does not lie within parameter a");
+  refuse(HEAD ".global .u32 x[1000000000];\n.global .u32 y[1000000000];\n.extern .global .u32 z;\n", CUDA_ERROR_INVALID_PTX, "z is declared extern: there is nothing to link it with");
+  refuse(HEAD ".global .u32 x[1] = {1, 2};\n", CUDA_ERROR_INVALID_PTX, "too many initial values for x");
   refuse(HEAD ".entry k() {\nret;\n", CUDA_ERROR_INVALID_PTX, "syntax error");
   refuse(HEAD "/* never closed", CUDA_ERROR_INVALID_PTX, "syntax error");
 }
@@ -62,42 +62,42 @@ static void test_forms(void **state) {
       {"cp.async.wait_group %r1;", "wait_group takes one constant"},
       {"cp.async.ca.shared.global [%r1], [%rd1], 3;", "cp.async.ca cannot copy 3 bytes"},
       {"cp.async.cg.shared.global [%r1], [%rd1], 8;", "cp.async.cg cannot copy 8 bytes"},
-      {"cp.bulk.shared::cluster.global [%r1], [%rd1], 16;", "cp without .async"},
+      {"cp.bulk.shared::cluster.global [%r1], [%rd1], 16;", "unknown instruction: cp without .async"},
       {"cp.async.bulk.shared::cluster [%r1], [%rd1], 16;", "a bulk copy names two state spaces"},
       {"cp.async.bulk.global.global [%rd1], [%rd2], 16;", "a bulk copy cannot go from global to global memory"},
       {"cp.async.bulk.shared::cluster.global.bulk_group [%r1], [%rd1], 16, [%r2];", "the completion mechanism does not fit this bulk copy"},
       {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r2}], [%r3];", "a tensor copy needs as many coordinates as its .Nd says"},
-      {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1, %r2, %r3}], [%r3], {%r1};", "im2col"},
+      {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%rd1, {%r1, %r2, %r3}], [%r3], {%r1};", "unknown instruction: the im2col mode is not simulated"},
       {"cp.reduce.async.bulk.global.shared::cta.bulk_group.u32 [%rd1], [%r1], 16;", "cp.reduce needs an operation"},
-      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.f32 [%rd1], [%r1], 16;", "has no such operation on this type"},
-      {"st.async.shared::cluster.u32 [%r1], %r2, [%r3];", "this form of st.async"},
-      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u16 [%r1], %r2, [%r3];", "st.async of this type"},
-      {"red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.xor.f32 [%r1], %r2, [%r3];", "no such operation on this type"},
-      {"tensormap.cp_fenceproxy.global.shared::cta [%rd1], [%rd2], 128;", "this form of tensormap"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.f32 [%rd1], [%r1], 16;", "unknown instruction: cp.reduce.async.bulk has no such operation on this type"},
+      {"st.async.shared::cluster.u32 [%r1], %r2, [%r3];", "unknown instruction: this form of st.async"},
+      {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u16 [%r1], %r2, [%r3];", "unknown instruction: st.async of this type"},
+      {"red.async.relaxed.cluster.global.mbarrier::complete_tx::bytes.xor.f32 [%r1], %r2, [%r3];", "unknown instruction: red.async has no such operation on this type"},
+      {"tensormap.cp_fenceproxy.global.shared::cta [%rd1], [%rd2], 128;", "unknown instruction: this form of tensormap.cp_fenceproxy"},
       {"bra k;", "k is not a label"},
       {"a: brx.idx %r1, a;", "a is not a table of targets"},
       {"call %p1;", "call needs a function"},
-      {"cvt.rn.f32.f32.s32 %r1, %r2;", "unknown instruction cvt"},
-      {"cvt.f32.s32 %r1, %r2;", "cvt from an integer to a floating-point type needs .rn"},
+      {"cvt.rn.f32.f32.s32 %r1, %r2;", "unknown instruction cvt.rn.f32.f32.s32"},
+      {"cvt.f32.s32 %r1, %r2;", "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp"},
       {"mbarrier.init.global.b64 [%rd1], 1;", "an mbarrier lies in shared memory"},
-      {"mbarrier.b64 [%rd1], 1;", "this form of mbarrier"},
+      {"mbarrier.b64 [%rd1], 1;", "unknown instruction: this form of mbarrier"},
       {"ld.global.v2.u64 {%rd1, %r1}, [%rd2];", "element 2 of ld is no register of at least 64 bits"},
       {"mov.b64 %rd1, {%r1, %p1};", "bad element in a vector of mov"},
       {"a: mov.u64 %rd1, a;", "a has no address"},
       {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "unknown instruction"},
-      {"mma.sync.aligned.m16n8k8.row.col.f32.u64.u64.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "mma on these types"},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.u64.u64.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "unknown instruction: mma on these types"},
       {"mma.sync.aligned.m16n8k8.col.row.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "mma takes A by rows and B by columns"},
       {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "operand 1 must be a vector of 4 registers"},
-      {"mma.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "this form of mma"},
+      {"mma.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "unknown instruction: this form of mma"},
       {"ldmatrix.sync.aligned.m8n16.x1.shared.b8 {%r1}, [%r2];", "unknown instruction"},
       {"ldmatrix.sync.aligned.m8n8.x1.global.b16 {%r1}, [%rd2];", "a matrix lies in shared memory"},
-      {"movmatrix.sync.aligned.m8n8.b16 %r1, %r2;", "this form of movmatrix"},
-      {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;", "sparse wgmma is not simulated"},
-      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.u64.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, 1, 1, 1, 0, 0;", "wgmma on these types"},
+      {"movmatrix.sync.aligned.m8n8.b16 %r1, %r2;", "unknown instruction: this form of movmatrix"},
+      {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %r1, 0, 1, 1, 1, 0, 0;", "unknown instruction: sparse wgmma is not simulated"},
+      {"wgmma.mma_async.sync.aligned.m64n8k16.f32.u64.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, 1, 1, 1, 0, 0;", "unknown instruction: wgmma on these types"},
       {"wgmma.mma_async.sync.aligned.m64n7k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, 1, 1, 1, 0, 0;", "unknown instruction"},
       {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %p1, 2, 1, 0, 0;", "imm-scale must be 1 or -1"},
       {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1,%r1,%r1,%r1}, %rd1, %rd2, %p1, 1, 1, 2, 0;", "imm-trans must be 0 or 1"},
-      {"wgmma.sync.aligned;", "this form of wgmma"},
+      {"wgmma.sync.aligned;", "unknown instruction: this form of wgmma"},
       {".reg .u32x %q;", "unknown type or attribute .u32x"},
       {".reg .v2 .u32 %q;", "bad type for register %q"},
       {".shared .align 3 .u32 q;", "bad alignment 3"},
@@ -111,7 +111,7 @@ static void test_forms(void **state) {
       {".param .b32 x;\n", ".param x outside a function"},
       {".global .u32 x = y;\n", "cannot initialise x with the address of y"},
       {".global .u32 x[100000][100000];\n", "array x is too large"},
-      {".func (.reg .u32 %r) f() { ret; }\n.func f() { ret; }\n", "f is already declared"},
+      {".func (.reg .u32 %r) f() { ret; }\n.func f() { ret; }\n", "f is already declared on line 4"},
       {".entry k(.reg .u32 %r) { ret; }\n", "bad parameter %r"},
       {".entry k(.param .b8 a[40000]) { ret; }\n", "parameters take more than 32764 bytes"},
       {".file 200000 \"a.c\"\n", "bad .file number"},
