@@ -201,6 +201,18 @@ static void asm_results(Cg *c, Op *op, const AsmRegisters *regs, uint32_t first,
   }
 }
 
+// The versions of PTX that came with what a text mentions; the rest is as old as the oldest target.
+static uint32_t asm_ptx_version(const char *text) {
+  static const struct { const char *part; uint32_t version; } since[] = {
+      {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80}, {"elect.sync", 80},
+      {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83}, {".b128", 83}, {"tcgen05.", 86},
+      {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86}, {".v8.", 88}};
+  uint32_t version = 0;
+  for (size_t i = 0; i < countof(since); i++)
+    if (since[i].version > version && strstr(text, since[i].part)) version = since[i].version;
+  return version;
+}
+
 // One piece of assembly for `pack` registers after the other.
 void emit_inline_asm(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_out = op->num_results;
@@ -208,6 +220,7 @@ void emit_inline_asm(Cg *c, Op *op) {
   AsmRegisters regs;
   const char *wrong = inline_asm_registers(c->ctx, op, &regs);
   if (wrong) cg_unsupported(c, op, wrong);
+  cg_require_ptx(c, asm_ptx_version(text));
   const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
   uint32_t n = cg_num_regs(t), effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
   CgValue **out = arena_array(c->arena, CgValue *, num_out);

@@ -292,7 +292,7 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   Term *fn = builtin_resolve(L, name);
   if (fn && fn->ct->kind == CT_FUNCTION) {
     CallArgs a = self ? with_self(L, self, args) : *args;
-    return lower_inline(L, fn->ct->fn, &a);
+    return call_function(L, fn->ct, &a);
   }
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
