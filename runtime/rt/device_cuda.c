@@ -562,7 +562,8 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
   int count = 0;
   tile_status status = cuda_check(cu, cu->device_count(&count), "counting devices", error);
   if (status != TILE_OK) return status;
-  if (ordinal >= count) return error_set(error, TILE_ERROR_NO_DEVICE, "there is no gpu:%d; the driver shows %d device%s", ordinal, count, count == 1 ? "" : "s");
+  if (ordinal >= count) return error_set(error, TILE_ERROR_NO_DEVICE, d->is_sim ? "there is no sim:%d; the simulator has %d device%s, TILE_SIM_DEVICES says how many" : "there is no gpu:%d; the driver shows %d device%s",
+                                            ordinal, count, count == 1 ? "" : "s");
   int major = 0, minor = 0;
   const struct { int *value; CUdevice_attribute attribute; } wanted[] = {{&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
                                                                        {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},

@@ -84,7 +84,7 @@ static void two_devices(void **state) {
   args[0] = tile_arg_pointer((uint64_t)(uintptr_t)a.data & ~UINT64_C(15));
   REFUSED(tile_kernel_check(a.kernel, &o, args, 3, &error), TILE_ERROR_USAGE, "argument 0 'x' (*fp32) is 0x");
   tile_device *none;
-  REFUSED(tile_device_open("sim:2", &none, &error), TILE_ERROR_NO_DEVICE, "shows 2 devices");
+  REFUSED(tile_device_open("sim:2", &none, &error), TILE_ERROR_NO_DEVICE, "there is no sim:2; the simulator has 2 devices");
   REFUSED(tile_device_open("sim:x", &none, &error), TILE_ERROR_USAGE, "there is no device 'sim:x'");
   finish(&b);
   finish(&a);

@@ -1,17 +1,10 @@
 // What hooks of the source see of arguments and do to them: arrays filled and copied before each launch, values looked at, blocks set,
 // and what they cannot do.
-#include "unit.h"
+#include "tile_case.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/tile/jit.h"
-
-#define OK(call)                                                                   \
-  do {                                                                             \
-    tile_error *error = NULL;                                                      \
-    if ((call) != TILE_OK) fail_msg("%s: %s", #call, tile_error_message(error));   \
-  } while (0)
 
 enum { N = 32 };
 
