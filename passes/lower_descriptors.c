@@ -142,6 +142,13 @@ static void choose_params(Func *f) {
   }
 }
 
+// Only TMA has the smaller and the larger of two halves; atomics on pointers have 32 and 64 bits.
+static bool needs_tma(const Op *op) {
+  if (op->opcode != OP_DESC_REDUCE) return false;
+  AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
+  return (kind == ATOMIC_MIN || kind == ATOMIC_MAX) && type_elem_bits(op_operand(op, 1)->type) < 32;
+}
+
 static void lower(Op *op, void *user) {
   Lower *l = user;
   if (!is_access(op)) return;
@@ -155,6 +162,11 @@ static void lower(Op *op, void *user) {
   if (d->def ? d->def->opcode != OP_MAKE_DESC : d->block->parent != NULL) {
     diag_error(l->ctx, op->span, "the descriptor of this access is one of several, chosen at run time");
     diag_note(l->ctx, (Span){0, 0}, "make the access in each branch, through the descriptor that is chosen there");
+    return;
+  }
+  if (needs_tma(op)) {
+    diag_error(l->ctx, op->span, "atomic_min and atomic_max of 16-bit elements are TMA's, which %s", l->module->target->has_tma ? "does not take this descriptor" : "this target does not have");
+    diag_note(l->ctx, (Span){0, 0}, "compile for sm_90a with a descriptor that is an argument or made of arguments, or keep the array in fp32 and use tl.atomic_min, tl.atomic_max");
     return;
   }
   if (d->def) tell_pointers(l, d->def);
