@@ -65,7 +65,6 @@ static int64_t next_pow2(int64_t n) {
 }
 
 bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
-  if (rank > MAX_RANK) return diag_error(L->ctx, span, "a tensor of rank %u, more than the %d there may be", rank, MAX_RANK);
   int64_t numel = 1;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] <= 0) return diag_error(L->ctx, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]);

@@ -151,7 +151,7 @@ static void compile_errors(void **state) {
   REFUSED(tile_compile_file("does/not/exist.tile", NULL, &p, &error), TILE_ERROR_FILE, "does/not/exist.tile");
   tile_device *device;
   REFUSED(tile_device_open("tpu", &device, &error), TILE_ERROR_USAGE, "no device 'tpu'");
-  REFUSED(tile_device_open("sim:7", &device, &error), TILE_ERROR_NO_DEVICE, "there is no sim:7; the simulator has ");
+  REFUSED(tile_device_open("sim:7", &device, &error), TILE_ERROR_NO_DEVICE, "there is no sim:7; the simulator has 1 device, TILE_SIM_DEVICES says how many");
   // A caller that wants no error objects passes NULL.
   assert_int_equal(tile_compile_memory("bad.tir", "?", 1, NULL, &p, NULL), TILE_ERROR_PROGRAM);
 }
