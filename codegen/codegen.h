@@ -21,6 +21,5 @@ typedef struct {
 // back as an ice with LLVM's text.
 bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool want_ptx, CodegenResult *result);
 const char *codegen_llvm_version(void);
-bool codegen_knows_ptx_version(uint32_t version);   // times ten
 
 #endif

@@ -109,16 +109,14 @@ static void check(Cg *c, LlvmErrors *errors, const char *where) {
   if (errors->text) ice(c->ctx, "codegen: LLVM, %s: %s", where, errors->text);
 }
 
-bool codegen_knows_ptx_version(uint32_t v) { return (v >= 70 && v <= 78) || (v >= 80 && v <= 88) || v == 90; }
-
-// Rounds up to a version that exists and this LLVM can print.
+// Rounds up to a version that exists.
 static bool choose_ptx_version(Cg *c) {
   uint32_t wanted = c->options->ptx_version;
   if (wanted && wanted < c->ptx)
     return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for", c->ptx / 10, c->ptx % 10,
                       c->target->name, wanted / 10, wanted % 10);
   if (wanted) c->ptx = wanted;
-  while (!codegen_knows_ptx_version(c->ptx) && c->ptx < 90) c->ptx++;
+  while (!target_is_ptx_version(c->ptx) && c->ptx < 90) c->ptx++;
   return true;
 }
 

@@ -15,3 +15,5 @@ const Target *target_find(const char *name) {
 }
 
 const Target *target_at(uint32_t i) { return i < countof(targets) ? &targets[i] : NULL; }
+
+bool target_is_ptx_version(uint32_t v) { return (v >= 70 && v <= 78) || (v >= 80 && v <= 88) || v == 90; }

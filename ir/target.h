@@ -15,6 +15,7 @@ typedef struct {
 } Target;
 
 const Target *target_find(const char *name);             // NULL when unknown
+bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/codegen.h"
+#include "ir/target.h"
 #include "passes/pass.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
@@ -257,7 +257,7 @@ static bool check_values(const Options *o, tile_error **error) {
   if (!check_passes(o, "passes", o->passes, error)) return false;
   if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error)) return false;
   uint32_t ptx = (uint32_t)o->ptx_version;
-  if (ptx && !codegen_knows_ptx_version(ptx))
+  if (ptx && !target_is_ptx_version(ptx))
     return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10));
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, arena_printf(o->arena, "--color takes auto, always or never, not '%s'", o->color));
