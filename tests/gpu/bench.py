@@ -114,7 +114,7 @@ class Bench:
             q = lambda f: ratios[min(len(ratios) - 1, int(f * len(ratios)))]
             row["ratio_" + k] = (statistics.median(ratios), q(0.1), q(0.9))
             text += f" | vs {k} {statistics.median(ratios):.3f} ({q(.1):.3f}–{q(.9):.3f})"
-        if self.copy: text += f" | {row['ours'] / self.copy:.2f} of the copy"
+        if self.copy and unit == "GB/s": text += f" | {row['ours'] / self.copy:.2f} of the copy"
         print(text + f"  [{unit}]", flush=True)
         self.rows.append(row)
 
@@ -137,7 +137,7 @@ class Bench:
                 if k == "ours": continue
                 ratios = sorted(p / o for p, o in zip(top[k]["times_ms"][k], top["ours"]["times_ms"]["ours"]))
                 text += f" {k} {top[k][k]:7.0f} ({label(top[k])}) | {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
-            if self.copy: text += f" | {top['ours']['ours'] / self.copy:.2f} of the copy"
+            if self.copy and top['ours']['unit'] == "GB/s": text += f" | {top['ours']['ours'] / self.copy:.2f} of the copy"
             print(text, flush=True)
 
     def fail(self, name, why):
