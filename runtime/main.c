@@ -47,16 +47,18 @@ static int command_main(Arena *arena, int argc, char **argv) {
   return exit_status;
 }
 
+static int guarded_main(Arena *arena, int argc, char **argv) {
+  jmp_buf on_empty, *const empty = &on_empty;
+  arena_init_with(arena, (ArenaMemory){0}, &empty);
+  if (!setjmp(on_empty)) return command_main(arena, argc, argv);
+  fputs("tilec: error: out of memory\n", stderr);
+  return TILE_ERROR_RUN;
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
-  jmp_buf on_empty, *const empty = &on_empty;
   Arena arena;
-  arena_init_with(&arena, (ArenaMemory){0}, &empty);
-  if (setjmp(on_empty)) {
-    fputs("tilec: error: out of memory\n", stderr);
-    return TILE_ERROR_RUN;
-  }
-  int exit_status = command_main(&arena, argc, argv);
+  int exit_status = guarded_main(&arena, argc, argv);
   arena_free(&arena);
   return exit_status;
 }

@@ -316,8 +316,8 @@ tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, Be
   if (status == TILE_OK) status = tile_device_open(o->device, &s.device, error);
   if (status == TILE_OK) status = compile_for(&s, &job, -1, error);
   if (status == TILE_OK) {
-    run_fill_buffers(&run);
-    status = run_once(&s, false, error);
+    status = run_fill_buffers(&run, error);
+    if (status == TILE_OK) status = run_once(&s, false, error);
   }
   if (status == TILE_OK) status = measure(&s, out, error);
   close_session(&s);
@@ -358,8 +358,8 @@ int run_main(const Options *o, Arena *arena) {
   }
   job.emit = 0;
   if (status == TILE_OK) {
-    run_fill_buffers(&run);
-    status = run_once(&s, false, &error);
+    status = run_fill_buffers(&run, &error);
+    if (status == TILE_OK) status = run_once(&s, false, &error);
   }
   if (status == TILE_OK) status = print_and_save(&run, &error);
   if (status == TILE_OK && o->check && o->sim_seeds > 1) status = check_schedules(&s, &error);

@@ -53,7 +53,7 @@ bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel,
 bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
 const RunArg *run_arg_after(const RunArg *a);   // behind its items
 tile_status run_read_files(Run *run, tile_error **error);   // before compiling: their dtypes and shapes are needed
-void run_fill_buffers(Run *run);
+tile_status run_fill_buffers(Run *run, tile_error **error);
 
 // run_check.c
 typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;

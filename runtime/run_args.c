@@ -108,13 +108,15 @@ tile_status run_read_files(Run *run, tile_error **error) {
   return TILE_OK;
 }
 
-void run_fill_buffers(Run *run) {
+tile_status run_fill_buffers(Run *run, tile_error **error) {
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     HostTensor *t = &run->buffers[i].initial;
     if (t->data) continue;
-    t->data = arena_alloc(run->arena, host_bytes(t) + 1);
+    t->data = arena_try(run->arena, host_bytes(t) + 1);
+    if (!t->data) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: '%s' takes %llu bytes", run->buffers[i].name, (unsigned long long)host_bytes(t));
     host_fill(t, &run->buffers[i].spec->fill);
   }
+  return TILE_OK;
 }
 
 // ---- with the kernel's module ----

@@ -127,8 +127,7 @@ static void grid_fn(void *user, const tile_variant *v, uint32_t grid[3]) {
 }
 
 static tile_status upload(Tune *t, tile_error **error) {
-  tile_status status = TILE_OK;
-  run_fill_buffers(&t->run);
+  tile_status status = run_fill_buffers(&t->run, error);
   for (uint32_t i = 0; status == TILE_OK && i < t->run.num_buffers; i++) {
     RunBuffer *b = &t->run.buffers[i];
     status = tile_memory_alloc(t->device, host_bytes(&b->initial), &b->address, error);
