@@ -84,8 +84,8 @@ for path, more in (
 picky = script("picky", f"cat >{folder}/request; if grep -q crashes_here {folder}/request; then kill -SEGV $$; fi; exec {tilec} jit-worker <{folder}/request\n")
 for source, more in (
     ("crashes_here = 1\n" + SOURCE, {}),
-    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.02}),
-    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.02, "isolate": False}),
+    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.001}),
+    ("while True:\n    pass\n" + SOURCE, {"compile_seconds": 0.001, "isolate": False}),
     ("def forever():\n    while True:\n        pass\nforever()\n" + SOURCE, {}),
     ("x = undefined_name\n" + SOURCE + "@triton.jit\ndef f(:\n", {}),
 ):
