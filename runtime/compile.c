@@ -318,18 +318,21 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   if ((!job->finish || job->finish(job->user, p)) && !is_fatal_here(p)) *reached = REACHED_END;
 }
 
-// When a compilation shall end before it is done.
-typedef struct { const tile_hooks *hooks; double deadline; } Limits;
-
-static double now_seconds(void) {
+double now_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static bool is_over(void *user) {
+static bool limits_are_over(void *user) {
   const Limits *l = user;
   return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && now_seconds() >= l->deadline);
+}
+
+void limits_apply(Limits *limits, Context *ctx) {
+  bool limited = limits->deadline > 0 || (limits->hooks && limits->hooks->should_stop);
+  ctx->should_stop = limited ? limits_are_over : NULL;
+  ctx->stop_user = limits;
 }
 
 // What is known of a bug of ours: the pass, the op it stood at, and how to see it again.
@@ -353,7 +356,7 @@ static tile_program *program_new(const CompileJob *job, Limits *limits, const Ta
   tile_program *p = calloc(1, sizeof *p);
   if (!p) return NULL;
   context_init_with(&p->ctx, hooks_memory(job->hooks));
-  if (limits->deadline > 0 || (limits->hooks && limits->hooks->should_stop)) p->ctx.should_stop = is_over, p->ctx.stop_user = limits;
+  limits_apply(limits, &p->ctx);
   p->target = target;
   p->config = -1;
   return p;

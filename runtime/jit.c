@@ -63,21 +63,9 @@ static void init_kernels(tile_jit *jit, uint32_t count) {
   for (; jit->num_kernels < count; jit->num_kernels++) init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels));
 }
 
-static double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static bool is_over(void *user) {
-  const tile_jit *jit = user;
-  return (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) || (jit->deadline > 0 && now_seconds() > jit->deadline);
-}
-
 void jit_start_clock(tile_jit *jit) {
-  jit->deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
-  jit->ctx.should_stop = jit->deadline > 0 || jit->hooks.should_stop ? is_over : NULL;
-  jit->ctx.stop_user = jit;
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0};
+  limits_apply(&jit->limits, &jit->ctx);
 }
 
 static tile_status load_source(tile_jit *jit, tile_error **error) {

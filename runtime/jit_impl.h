@@ -112,7 +112,8 @@ struct tile_jit {
   tile_device *device;
   pthread_mutex_t lock;        // results, and running functions of the source in ctx
   tile_tune_mode tune;
-  double tune_seconds, compile_seconds, deadline;   // deadline: of what runs in ctx; 0: none
+  double tune_seconds, compile_seconds;
+  Limits limits;               // of what runs in ctx
   bool isolate;
   const char *tilec;           // or NULL
   const char **option_texts;   // as they were given

@@ -202,12 +202,6 @@ int jit_worker_main(Arena *arena) {
 
 // ---- the parent ----
 
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // The one that was named, that of TILE_TILEC, the one installed beside this library, else the PATH's.
 static const char *find_tilec(const tile_jit *jit, Arena *a) {
   const char *named = getenv("TILE_TILEC");
@@ -249,11 +243,11 @@ static bool send_all(int fd, const char *s, size_t n) {
 
 // Until the child has said all, or must not go on. TILE_OK does not mean that what it said is right.
 static tile_status receive(const tile_jit *jit, int fd, Buf *out, tile_error **error) {
-  double deadline = jit->compile_seconds > 0 ? now_s() + jit->compile_seconds : 0;
+  double deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
   char chunk[65536];
   for (;;) {
     if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
-    if (deadline > 0 && now_s() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
+    if (deadline > 0 && now_seconds() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
     struct pollfd p = {fd, POLLIN, 0};
     if (poll(&p, 1, POLL_MS) <= 0) continue;
     ssize_t n = recv(fd, chunk, sizeof chunk, 0);
