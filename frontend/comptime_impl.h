@@ -49,8 +49,10 @@ typedef struct {
 
 static inline bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
 static inline Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
-// A keyword argument of a call by its name, or NULL.
-CtValue *kwarg(const CallArgs *a, const char *name);
+typedef CtValue *BuiltinFn(Comptime *ct, const CallArgs *a);
+typedef struct { const char *name; BuiltinFn *fn; } Builtin;
+typedef CtValue *ModuleFn(Comptime *ct, CtValue *self, const CallArgs *a);   // self: of a bound one, or NULL
+typedef struct { const char *name; ModuleFn *fn; } ModuleFunction;
 
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -72,7 +74,9 @@ bool truth(Comptime *ct, CtValue *v, Span span, bool *out);
 
 // ---- comptime_exec.c ----
 bool exec_module(Comptime *ct, CtModule *module);
-bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class body
+bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class or function; a return's value is the frame's
+
+// ---- comptime_call.c ----
 CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a);
 CtValue *call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span);
 CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env);    // NULL on failure of a default value
@@ -93,7 +97,14 @@ void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
 bool only_declares(const NodeList *body);
 const char *import_bound_name(Comptime *ct, const Node *alias);         // what `import a.b` binds: a
 
-// ---- comptime_ops.c ----
+// ---- comptime_exception.c ----
+bool is_exception_name(const char *name);
+bool exception_matches(const char *type, const char *handler);                    // built-in exception types' hierarchy
+CtValue *make_exception(Comptime *ct, const char *name, const CallArgs *a);
+CtValue *exception_value(Comptime *ct, const CtError *e);                         // what `except … as e` binds
+bool handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env);
+
+// ---- comptime_ops.c, comptime_subscript.c ----
 CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span);
 CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span);    // arithmetic and comparisons
 CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
@@ -120,12 +131,24 @@ bool is_python_builtin(const char *name);
 CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallArgs *a);   // "str.join", "list.append", …
 bool has_method(const CtValue *v, const char *name);
 const char *find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
-bool is_exception_name(const char *name);
-bool exception_matches(const char *type, const char *handler);                    // builtin exception types' hierarchy
+// A keyword argument of a call by its name, a positional one by its number, or NULL; the only one, or a failure.
+CtValue *kwarg(const CallArgs *a, const char *name);
+CtValue *arg(const CallArgs *a, uint32_t i);
+CtValue *one(Comptime *ct, const CallArgs *a);
+CtValue *wrong_count(Comptime *ct, const CallArgs *a);
+CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v);
 // Binds a builtin's arguments to names: "a b=" style list, ends at NULL. Optional ones are marked with a leading '?'.
 bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *const *names, CtValue **out);
 
-// ---- comptime_modules.c ----
+// ---- comptime_sequence.c ----
+BuiltinFn *find_sequence_builtin(const char *name);
+
+// ---- comptime_modules.c, comptime_math.c, comptime_triton.c ----
+extern const ModuleFunction math_functions[], triton_functions[];                 // end at NULL
+CtValue *wrong_args(Comptime *ct, const CallArgs *a);
+bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out);
+bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out);
+CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a);          // a Gluon layout; NULL without an error if it is none
 CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);
 CtValue *target_fact(Comptime *ct, const char *name);                   // what torch would say of the target, by a missing value's name; or NULL
 bool target_test(const char *name, bool *out);                          // is_cuda() is true here and is_hip() false, wherever it comes from
@@ -140,5 +163,9 @@ CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span)
 CtModule *builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
 CtValue *module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
 CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found);
+bool exec_import(Comptime *ct, const Node *n, CtEnv *env);
+bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
+bool import_must_raise(const Node *try_node);                           // whether a handler of it is for modules that are not found
+bool check_import(Comptime *ct, const Node *n, const CtEnv *env);       // fails if what the statement imports is not there
 
 #endif

@@ -1,4 +1,4 @@
-// Imports: the built-in modules, and files beside the importing one or on -I.
+// Imports: the built-in modules, files beside the importing one or on -I, and the statements.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,4 +232,115 @@ CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span)
   v = ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
   vec_push(&ct->ctx->arena, &module->module->awaited, ((CtBinding){name, v}));
   return v;
+}
+
+// ---- the statements ----
+
+// A folder without __init__: a module whose names are the modules imported from it.
+static CtValue *folder_module(Comptime *ct, const char *dotted) {
+  CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+  m->name = dotted;
+  m->env = env_new(ct, NULL, m);
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_MODULE;
+  v->module = m;
+  return v;
+}
+
+// import a.b.c binds a, whose attribute b has the attribute c, which is `last`. NULL after an error.
+static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, const CtEnv *env, Span span) {
+  CtValue *first = NULL, *parent = NULL;
+  for (const char *part = dotted, *end; part; part = *end ? end + 1 : NULL) {
+    end = part + strcspn(part, ".");
+    const char *name = intern_n(ct->ctx, part, (size_t)(end - part)), *path = intern_n(ct->ctx, dotted, (size_t)(end - dotted));
+    CtModule *into = parent && parent->kind == CT_MODULE ? parent->module : NULL;
+    CtValue *v = *end ? import_module(ct, path, 0, env->module, span) : last;
+    if (!v) return NULL;
+    if (v->kind == CT_MISSING) {
+      CtValue *old = !parent ? env_get_local(env, name) : into && into->env ? env_get_local(into->env, name) : NULL;
+      if (old && old->kind == CT_MODULE) v = old;
+      else if (last->kind == CT_MODULE) v = folder_module(ct, path);
+    }
+    if (into && into->env) env_set(ct->ctx, into->env, name, v);
+    if (!first) first = v;
+    parent = v;
+  }
+  return first;
+}
+
+bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    const char *name = a->alias.name, *dot = strchr(name, '.');
+    CtValue *m = import_module(ct, name, 0, env->module, a->span);
+    if (!m) return false;
+    if (dot && !a->alias.asname) {
+      CtValue *first = import_chain(ct, name, m, env, a->span);
+      if (!first) return false;
+      env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
+    } else {
+      env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
+    }
+  }
+  return true;
+}
+
+static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
+  if (module->kind != CT_MODULE || !module->module->env) return true;   // built-in names are found without it
+  const CtEnv *from = module->module->env;
+  CtValue *all = env_get_local(from, intern(ct->ctx, "__all__"));
+  for (uint32_t i = 0; i < from->count; i++) {
+    const char *name = from->bindings[i].name;
+    bool public = name[0] != '_';
+    if (all && (all->kind == CT_LIST || all->kind == CT_TUPLE)) {
+      public = false;
+      for (uint32_t k = 0; k < all->list.count; k++) public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
+    }
+    if (public) env_set(ct->ctx, env, name, from->bindings[i].value);
+  }
+  return true;
+}
+
+bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *m = import_module(ct, n->import.module ? n->import.module : "", n->import.level, env->module, n->span);
+  if (!m) return false;
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    if (!strcmp(a->alias.name, "*")) {
+      if (!import_star(ct, m, env)) return false;
+      continue;
+    }
+    CtValue *v = import_from(ct, m, a->alias.name, a->span);
+    if (v && v->kind == CT_MISSING && m->kind == CT_MISSING) {   // a module in a folder that has no __init__.py
+      const char *base = n->import.module, *name = base ? arena_printf(&ct->ctx->arena, "%s.%s", base, a->alias.name) : a->alias.name;
+      CtValue *sub = import_module(ct, name, n->import.level, env->module, a->span);
+      if (!sub || sub->kind != CT_MISSING) v = sub;
+    }
+    if (!v) return false;
+    env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
+  }
+  return true;
+}
+
+// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing values.
+bool import_must_raise(const Node *try_node) {
+  for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
+    const Node *type = try_node->try_.handlers.data[i]->handler.type;
+    const NodeList *types = type && type->kind == NODE_TUPLE ? &type->list : NULL;
+    for (uint32_t k = 0; k < (types ? types->count : 1); k++) {
+      const Node *t = types ? types->data[k] : type;
+      if (!t) return true;
+      if (t->kind == NODE_NAME && exception_matches("ModuleNotFoundError", t->name.id)) return true;
+    }
+  }
+  return false;
+}
+
+bool check_import(Comptime *ct, const Node *n, const CtEnv *env) {
+  for (uint32_t i = 0; i < n->import.aliases.count; i++) {
+    const Node *a = n->import.aliases.data[i];
+    const CtValue *v = env_get_local(env, import_bound_name(ct, a));
+    if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
+  }
+  return true;
 }

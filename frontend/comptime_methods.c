@@ -31,7 +31,7 @@ static CtValue *text_arg(Comptime *ct, const CallArgs *a, uint32_t i) {
   return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(v));
 }
 
-static bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
+static bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   *out = otherwise;
   if (!v || v->kind == CT_NONE) return true;
@@ -127,7 +127,7 @@ static CtValue *str_join(Comptime *ct, CtValue *self, const CallArgs *a) {
 static CtValue *str_replace(Comptime *ct, CtValue *self, const CallArgs *a) {
   CtValue *from = text_arg(ct, a, 0), *to = from ? text_arg(ct, a, 1) : NULL;
   Int128 most;
-  if (!to || !int_arg(ct, a, 2, -1, &most)) return NULL;
+  if (!to || !optional_int(ct, a, 2, -1, &most)) return NULL;
   Buf b = buf_make(&ct->ctx->arena);
   const char *s = self->str.data, *end = s + self->str.size;
   for (const char *hit; from->str.size && most != 0 && (hit = find_text(s, (size_t)(end - s), from->str.data, from->str.size)); most--) {
@@ -191,7 +191,7 @@ static CtValue *str_format(Comptime *ct, CtValue *self, const CallArgs *a) { ret
 static CtValue *pad_text(Comptime *ct, CtValue *self, const CallArgs *a, char align) {
   Int128 width;
   CtValue *fill = a->num_args > 1 ? text_arg(ct, a, 1) : NULL;
-  if (!arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !int_arg(ct, a, 0, 0, &width) || !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span)) return NULL;
+  if (!arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !optional_int(ct, a, 0, 0, &width) || !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span)) return NULL;
   return format_value(ct, self, 0, arena_printf(&ct->ctx->arena, "%s%c%lld", fill ? fill->str.data : "", align, (long long)(width < 0 ? 0 : width)), a->span);
 }
 static CtValue *str_ljust(Comptime *ct, CtValue *self, const CallArgs *a) { return pad_text(ct, self, a, '<'); }
@@ -248,7 +248,7 @@ static CtValue *list_extend(Comptime *ct, CtValue *self, const CallArgs *a) {
 
 static CtValue *list_insert(Comptime *ct, CtValue *self, const CallArgs *a) {
   Int128 at, n = self->list.count;
-  if (!arity(ct, a, 2, 2) || !int_arg(ct, a, 0, 0, &at) || !ct_grow(ct, (size_t)n + 1, a->span)) return NULL;
+  if (!arity(ct, a, 2, 2) || !optional_int(ct, a, 0, 0, &at) || !ct_grow(ct, (size_t)n + 1, a->span)) return NULL;
   if (at < 0) at = at + n < 0 ? 0 : at + n;
   if (at > n) at = n;
   vec_push(&ct->ctx->arena, &self->list, a->args[1]);
@@ -259,7 +259,7 @@ static CtValue *list_insert(Comptime *ct, CtValue *self, const CallArgs *a) {
 
 static CtValue *list_pop(Comptime *ct, CtValue *self, const CallArgs *a) {
   Int128 at;
-  if (!int_arg(ct, a, 0, -1, &at)) return NULL;
+  if (!optional_int(ct, a, 0, -1, &at)) return NULL;
   CtValue *index = ct_int(ct->ctx, at), *v = op_subscript(ct, self, index, a->span);
   return v && op_delete_subscript(ct, self, index, a->span) ? v : NULL;
 }

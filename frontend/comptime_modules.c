@@ -1,16 +1,12 @@
-// Functions of the built-in modules: math, itertools, functools, collections, dataclasses, …, and those of triton and
-// triton.language that compute on plain values.
-#include <math.h>
+// Functions of Python's modules: itertools, functools, collections, dataclasses, …; math is in comptime_math.c, and what triton and
+// triton.language compute on plain values in comptime_triton.c.
 #include <string.h>
 
 #include "frontend/comptime_impl.h"
 
-typedef CtValue *ModuleFn(Comptime *ct, CtValue *self, const CallArgs *a);
-typedef struct { const char *name; ModuleFn *fn; } ModuleFunction;
+CtValue *wrong_args(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
 
-static CtValue *wrong_args(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
-
-static bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out) {
+bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out) {
   *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && v->kind == CT_FLOAT) return *out = v->f, true;
@@ -19,7 +15,7 @@ static bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out)
   return wrong_args(ct, a) != NULL;
 }
 
-static bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out) {
+bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out) {
   *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && is_int(v)) return *out = int_of(v), true;
@@ -33,141 +29,6 @@ static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {
   v->method.self = self;
   v->method.fn = ct_builtin(ct->ctx, name);
   return v;
-}
-
-// ---- math ----
-
-static CtValue *real_result(Comptime *ct, const CallArgs *a, double x, bool in_domain) {
-  return in_domain ? ct_float(ct->ctx, x) : ct_fail(ct, a->span, "ValueError", "math domain error");
-}
-
-#define MATH1(name, expr, domain)                                                                          \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x;                                                                                              \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) ? real_result(ct, a, (expr), (domain)) : NULL;                         \
-  }
-MATH1(sqrt, sqrt(x), x >= 0)
-MATH1(exp, exp(x), true)
-MATH1(exp2, exp2(x), true)
-MATH1(expm1, expm1(x), true)
-MATH1(log2, log2(x), x > 0)
-MATH1(log10, log10(x), x > 0)
-MATH1(log1p, log1p(x), x > -1)
-MATH1(sin, sin(x), true)
-MATH1(cos, cos(x), true)
-MATH1(tan, tan(x), true)
-MATH1(asin, asin(x), fabs(x) <= 1)
-MATH1(acos, acos(x), fabs(x) <= 1)
-MATH1(atan, atan(x), true)
-MATH1(sinh, sinh(x), true)
-MATH1(cosh, cosh(x), true)
-MATH1(tanh, tanh(x), true)
-MATH1(erf, erf(x), true)
-MATH1(erfc, erfc(x), true)
-MATH1(fabs, fabs(x), true)
-MATH1(radians, x * 3.14159265358979323846 / 180, true)
-MATH1(degrees, x * 180 / 3.14159265358979323846, true)
-
-#define MATH2(name, expr)                                                                                  \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x, y;                                                                                           \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) && number_arg(ct, a, 1, &y) ? ct_float(ct->ctx, (expr)) : NULL;        \
-  }
-MATH2(pow, pow(x, y))
-MATH2(fmod, fmod(x, y))
-MATH2(atan2, atan2(x, y))
-MATH2(hypot, hypot(x, y))
-MATH2(copysign, copysign(x, y))
-
-#define MATH_TEST(name, expr)                                                                              \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x;                                                                                              \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) ? ct_bool(ct->ctx, (expr)) : NULL;                                     \
-  }
-MATH_TEST(isnan, isnan(x))
-MATH_TEST(isinf, isinf(x))
-MATH_TEST(isfinite, isfinite(x))
-
-static CtValue *math_log(Comptime *ct, CtValue *self, const CallArgs *a) {
-  double x, base = 0;
-  (void)self;
-  if (!number_arg(ct, a, 0, &x) || (a->num_args > 1 && !number_arg(ct, a, 1, &base))) return NULL;
-  return real_result(ct, a, a->num_args > 1 ? log(x) / log(base) : log(x), x > 0 && base >= 0);
-}
-
-static CtValue *to_int(Comptime *ct, const CallArgs *a, double (*round)(double)) {
-  double x;
-  if (a->num_args == 1 && is_int(ct_unwrap(a->args[0]))) return ct_int(ct->ctx, int_of(ct_unwrap(a->args[0])));
-  if (!number_arg(ct, a, 0, &x)) return NULL;
-  CtValue *v = ct_float(ct->ctx, round(x));
-  return call_builtin(ct, NULL, "int", &(CallArgs){&v, 1, NULL, 0, a->span});
-}
-static CtValue *math_ceil(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, ceil); }
-static CtValue *math_floor(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, floor); }
-static CtValue *math_trunc(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, trunc); }
-
-static Int128 gcd(Int128 x, Int128 y) {
-  while (y) {
-    Int128 t = x % y;
-    x = y;
-    y = t;
-  }
-  return x < 0 ? -x : x;
-}
-
-static CtValue *math_gcd(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 r = 0, x;
-  (void)self;
-  for (uint32_t i = 0; i < a->num_args; i++) {
-    if (!int_arg(ct, a, i, &x)) return NULL;
-    r = gcd(r, x);
-  }
-  return ct_int(ct->ctx, r);
-}
-
-static CtValue *math_lcm(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 r = 1, x;
-  (void)self;
-  for (uint32_t i = 0; i < a->num_args; i++) {
-    if (!int_arg(ct, a, i, &x)) return NULL;
-    if (!x) return ct_int(ct->ctx, 0);
-    if (__builtin_mul_overflow(r, x / gcd(r, x), &r)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
-  }
-  return ct_int(ct->ctx, r < 0 ? -r : r);
-}
-
-static CtValue *math_prod(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtList items;
-  (void)self;
-  if (a->num_args != 1 || !op_iterate(ct, a->args[0], a->span, &items)) return ct->error ? NULL : wrong_args(ct, a);
-  CtValue *r = kwarg(a, "start") ? kwarg(a, "start") : ct_int(ct->ctx, 1);
-  for (uint32_t i = 0; r && i < items.count; i++) r = op_binary(ct, PYOP_MUL, r, items.data[i], a->span);
-  return r;
-}
-
-static CtValue *math_isqrt(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 x;
-  (void)self;
-  if (!int_arg(ct, a, 0, &x)) return NULL;
-  if (x < 0) return ct_fail(ct, a->span, "ValueError", "isqrt() of a negative number");
-  Int128 low = 0, high = (Int128)1 << 63;   // low² <= x < high², as far as 126 bits go
-  while (high - low > 1) {
-    Int128 mid = low + (high - low) / 2;
-    if (mid * mid <= x) low = mid; else high = mid;
-  }
-  return ct_int(ct->ctx, low);
-}
-
-static CtValue *math_factorial(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 x, r = 1;
-  (void)self;
-  if (!int_arg(ct, a, 0, &x)) return NULL;
-  if (x > 33) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
-  for (Int128 i = 2; i <= x; i++) r *= i;
-  return ct_int(ct->ctx, r);
 }
 
 // ---- itertools ----
@@ -428,143 +289,6 @@ static CtValue *enum_auto(Comptime *ct, CtValue *self, const CallArgs *a) {
   return ct_missing(ct, "enum.auto", "its class gives it a value", a->span);
 }
 
-// ---- triton ----
-
-static CtValue *triton_cdiv(Comptime *ct, CtValue *self, const CallArgs *a) {
-  static const char *const names[] = {"x", "y", NULL};
-  CtValue *v[2];
-  (void)self;
-  CallArgs renamed = *a;
-  CtBinding kwargs[2];
-  for (uint32_t i = 0; i < a->num_kwargs && i < 2; i++) {   // tl.cdiv calls its second parameter div
-    kwargs[i] = a->kwargs[i];
-    if (!strcmp(kwargs[i].name, "div")) kwargs[i].name = names[1];
-  }
-  if (a->num_kwargs <= 2) renamed.kwargs = kwargs;
-  if (!take_args(ct, "cdiv", &renamed, names, v)) return NULL;
-  CtValue *one = ct_int(ct->ctx, 1), *sum = op_binary(ct, PYOP_ADD, v[0], v[1], a->span);
-  if (sum) sum = op_binary(ct, PYOP_SUB, sum, one, a->span);
-  return sum ? op_binary(ct, PYOP_FLOORDIV, sum, v[1], a->span) : NULL;
-}
-
-static CtValue *triton_next_power_of_2(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 n, p = 1;
-  (void)self;
-  if (a->num_args == 1 && a->args[0]->kind == CT_MISSING) return a->args[0];
-  if (!int_arg(ct, a, 0, &n)) return NULL;
-  if (n <= 0) return ct_int(ct->ctx, 0);
-  if (n > (Int128)1 << 126) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
-  while (p < n) p <<= 1;
-  CtValue *v = ct_int(ct->ctx, p);
-  return a->args[0]->kind == CT_CONSTEXPR ? ct_constexpr(ct->ctx, v) : v;
-}
-
-static CtValue *tl_constexpr(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  if (a->num_args != 1) return wrong_args(ct, a);
-  return a->args[0]->kind == CT_MISSING ? a->args[0] : ct_constexpr(ct->ctx, a->args[0]);
-}
-
-static CtValue *tl_pointer_type(Comptime *ct, CtValue *self, const CallArgs *a) {
-  static const char *const names[] = {"element_ty", "?address_space", "?const", NULL};
-  CtValue *v[3];
-  (void)self;
-  if (!take_args(ct, "pointer_type", a, names, v)) return NULL;
-  CtValue *elem = ct_unwrap(v[0]);
-  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : wrong_args(ct, a);
-  CtType *t = (CtType *)ct_type_pointer(ct->ctx, elem->type, v[2] && ct_is_true(v[2]));
-  if (v[1] && ct_unwrap(v[1])->kind == CT_INT) t->address_space = (uint32_t)ct_unwrap(v[1])->i;
-  return ct_dtype(ct->ctx, t);
-}
-
-static CtValue *tl_block_type(Comptime *ct, CtValue *self, const CallArgs *a) {
-  static const char *const names[] = {"element_ty", "shape", NULL};
-  CtValue *v[2];
-  CtList dims;
-  int64_t shape[CT_MAX_RANK];
-  (void)self;
-  if (!take_args(ct, "block_type", a, names, v) || !op_iterate(ct, v[1], a->span, &dims)) return NULL;
-  if (ct_unwrap(v[0])->kind != CT_DTYPE || dims.count > CT_MAX_RANK) return wrong_args(ct, a);
-  for (uint32_t i = 0; i < dims.count; i++) {
-    CtValue *d = ct_unwrap(dims.data[i]);
-    if (!is_int(d)) return wrong_args(ct, a);
-    shape[i] = (int64_t)int_of(d);
-  }
-  return ct_dtype(ct->ctx, ct_type_block(ct->ctx, ct_unwrap(v[0])->type, shape, dims.count));
-}
-
-static CtValue *tl_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *name = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
-  DtypeKind k;
-  (void)self;
-  if (!name || name->kind != CT_STR || !dtype_find(name->str.data, &k)) return wrong_args(ct, a);
-  return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
-}
-
-static CtValue *tl_tuple(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return call_builtin(ct, NULL, "tuple", a);
-}
-
-static CtValue *target_is_cuda(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
-  return ct_bool(ct->ctx, true);
-}
-static CtValue *target_is_hip(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
-  return ct_bool(ct->ctx, false);
-}
-static CtValue *target_capability_geq(Comptime *ct, CtValue *self, const CallArgs *a) {
-  Int128 major, minor = 0;
-  (void)self;
-  if (!int_arg(ct, a, 0, &major) || (a->num_args > 1 && !int_arg(ct, a, 1, &minor))) return NULL;
-  return ct_bool(ct->ctx, ct->options.cuda_capability >= major * 10 + minor);
-}
-
-// What the host would be told about the GPU that is compiled for.
-static CtValue *capability(Comptime *ct) {
-  CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10), ct_int(ct->ctx, ct->options.cuda_capability % 10)};
-  return ct_tuple(ct->ctx, parts, 2);
-}
-
-static CtValue *current_target(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
-  cls->name = "GPUTarget";
-  CtValue *v = instance_new(ct, cls);
-  (void)self; (void)a;
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
-  return v;
-}
-
-CtValue *target_fact(Comptime *ct, const char *name) {
-  if (!strcmp(name, "torch.version.hip")) return ct_none(ct->ctx);
-  if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(ct->ctx, true);
-  if (!strcmp(name, "torch.cuda.get_device_capability(...)")) return capability(ct);
-  return NULL;
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n >= m && !strcmp(s + n - m, end);
-}
-
-bool target_test(const char *name, bool *out) {
-  static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu", "is_npu", "is_musa", "is_intel", "is_cpu", "IS_HIP", "IS_AMD", "IS_ROCM", "IS_XPU", "IS_NPU"};
-  static const char *const ours[] = {"is_cuda", "is_nvidia", "IS_CUDA", "IS_NVIDIA"};
-  size_t n = strlen(name);
-  char bare[80];
-  if (n >= sizeof bare) return false;
-  memcpy(bare, name, n + 1);
-  if (ends_with(bare, "(...)")) bare[n - 5] = 0;
-  for (size_t i = 0; i < countof(others); i++)
-    if (ends_with(bare, others[i])) return *out = false, true;
-  for (size_t i = 0; i < countof(ours); i++)
-    if (ends_with(bare, ours[i])) return *out = true, true;
-  return false;
-}
-
 // packaging.version.Version("3.6.0"): compared by its numbers.
 static CtValue *packaging_version(Comptime *ct, CtValue *self, const CallArgs *a) {
   CtValue *text = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
@@ -581,79 +305,37 @@ static CtValue *packaging_version(Comptime *ct, CtValue *self, const CallArgs *a
   return v;
 }
 
-// ---- Gluon's layouts ----
-
-// Fields in the order of positional arguments.
-static const struct { const char *name, *fields[7]; } layouts[] = {
-    {"BlockedLayout", {"size_per_thread", "threads_per_warp", "warps_per_cta", "order"}},
-    {"SliceLayout", {"dim", "parent"}},
-    {"DistributedLinearLayout", {"reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"}},
-    {"DotOperandLayout", {"operand_index", "parent", "k_width"}},
-    {"NVMMADistributedLayout", {"version", "warps_per_cta", "instr_shape"}},
-    {"NVMMASharedLayout", {"swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded"}},
-    {"SwizzledSharedLayout", {"vec", "per_phase", "max_phase", "order"}},
-    {"SharedLinearLayout", {"offset_bases", "block_bases", "alignment"}},
-    {"PaddedSharedLayout", {"interval_padding_pairs", "offset_bases", "block_bases", "shape"}},
-    {"MBarrierLayout", {NULL}},
-    {"AutoLayout", {NULL}},
-    {"CoalescedLayout", {NULL}}};
-
-static CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a) {
-  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  for (size_t i = 0; i < countof(layouts); i++) {
-    if (strcmp(layouts[i].name, last)) continue;
-    CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
-    cls->name = intern(ct->ctx, arena_printf(&ct->ctx->arena, "gl.%s", last));
-    CtValue *v = instance_new(ct, cls);
-    for (uint32_t k = 0; k < a->num_args; k++) {
-      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
-      env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
-    }
-    for (uint32_t k = 0; k < a->num_kwargs; k++) env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
-    return v;
-  }
-  return NULL;
-}
-
 // ---- dispatch ----
 
 static const ModuleFunction functions[] = {
-    {"math.sqrt", math_sqrt}, {"math.exp", math_exp}, {"math.exp2", math_exp2}, {"math.expm1", math_expm1}, {"math.log", math_log}, {"math.log2", math_log2},
-    {"math.log10", math_log10}, {"math.log1p", math_log1p}, {"math.sin", math_sin}, {"math.cos", math_cos}, {"math.tan", math_tan}, {"math.asin", math_asin},
-    {"math.acos", math_acos}, {"math.atan", math_atan}, {"math.sinh", math_sinh}, {"math.cosh", math_cosh}, {"math.tanh", math_tanh}, {"math.erf", math_erf},
-    {"math.erfc", math_erfc}, {"math.fabs", math_fabs}, {"math.radians", math_radians}, {"math.degrees", math_degrees}, {"math.pow", math_pow},
-    {"math.fmod", math_fmod}, {"math.atan2", math_atan2}, {"math.hypot", math_hypot}, {"math.copysign", math_copysign}, {"math.isnan", math_isnan},
-    {"math.isinf", math_isinf}, {"math.isfinite", math_isfinite}, {"math.ceil", math_ceil}, {"math.floor", math_floor}, {"math.trunc", math_trunc},
-    {"math.gcd", math_gcd}, {"math.lcm", math_lcm}, {"math.prod", math_prod}, {"math.isqrt", math_isqrt}, {"math.factorial", math_factorial},
     {"itertools.product", iter_product}, {"itertools.chain", iter_chain}, {"itertools.chain.from_iterable", iter_chain_from},
     {"itertools.combinations", iter_combinations}, {"itertools.permutations", iter_permutations}, {"itertools.repeat", iter_repeat},
-    {"functools.partial", func_partial}, {"functools.reduce", func_reduce}, {"functools.lru_cache", func_transparent}, {"functools.cache", func_transparent},
-    {"functools.wraps", func_wraps}, {"copy.copy", copy_copy}, {"copy.deepcopy", copy_deepcopy}, {"typing.cast", typing_cast}, {"warnings.warn", nothing},
-    {"warnings.filterwarnings", nothing}, {"warnings.simplefilter", nothing}, {"os.getenv", os_getenv}, {"collections.namedtuple", collections_namedtuple},
-    {"dataclasses.dataclass", dataclasses_dataclass}, {"dataclasses.field", dataclasses_field}, {"dataclasses.replace", dataclasses_replace}, {"enum.auto", enum_auto},
-    {"operator.add", operator_add}, {"operator.sub", operator_sub}, {"operator.mul", operator_mul}, {"operator.floordiv", operator_floordiv},
-    {"operator.truediv", operator_truediv}, {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le}, {"operator.gt", operator_gt},
-    {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_}, {"operator.or_", operator_or_},
-    {"operator.xor", operator_xor},
-    {"packaging.version.Version", packaging_version}, {"packaging.version.parse", packaging_version},
-    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv}, {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2},
-    {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr}, {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type},
-    {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda},
-    {"tl.target_info.is_hip", target_is_hip}, {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
-    {"tl.target_info.cuda_capability_geq", target_capability_geq}};
+    {"functools.partial", func_partial}, {"functools.reduce", func_reduce}, {"functools.lru_cache", func_transparent},
+    {"functools.cache", func_transparent}, {"functools.wraps", func_wraps}, {"copy.copy", copy_copy}, {"copy.deepcopy", copy_deepcopy},
+    {"typing.cast", typing_cast}, {"warnings.warn", nothing}, {"warnings.filterwarnings", nothing}, {"warnings.simplefilter", nothing},
+    {"os.getenv", os_getenv}, {"collections.namedtuple", collections_namedtuple}, {"dataclasses.dataclass", dataclasses_dataclass},
+    {"dataclasses.field", dataclasses_field}, {"dataclasses.replace", dataclasses_replace}, {"enum.auto", enum_auto}, {"operator.add", operator_add},
+    {"operator.sub", operator_sub}, {"operator.mul", operator_mul}, {"operator.floordiv", operator_floordiv}, {"operator.truediv", operator_truediv},
+    {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le}, {"operator.gt", operator_gt},
+    {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_},
+    {"operator.or_", operator_or_}, {"operator.xor", operator_xor}, {"packaging.version.Version", packaging_version},
+    {"packaging.version.parse", packaging_version}, {NULL, NULL}};
 
-bool comptime_has_function(const char *name) {
-  for (size_t i = 0; i < countof(functions); i++)
-    if (!strcmp(functions[i].name, name)) return true;
-  return false;
+static const ModuleFunction *find_function(const char *name) {
+  const ModuleFunction *const tables[] = {functions, math_functions, triton_functions};
+  for (size_t i = 0; i < countof(tables); i++)
+    for (const ModuleFunction *f = tables[i]; f->name; f++)
+      if (!strcmp(f->name, name)) return f;
+  return NULL;
 }
+
+bool comptime_has_function(const char *name) { return find_function(name) != NULL; }
 
 CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
   *known = true;
-  bool is_collection = !strcmp(name, "collections.OrderedDict");
-  if (is_collection) return call_builtin(ct, NULL, "dict", a);
-  for (size_t i = 0; i < countof(functions); i++)
-    if (!strcmp(functions[i].name, name)) return functions[i].fn(ct, self, a);
+  if (!strcmp(name, "collections.OrderedDict")) return call_builtin(ct, NULL, "dict", a);
+  const ModuleFunction *f = find_function(name);
+  if (f) return f->fn(ct, self, a);
   CtValue *layout = !self && !strncmp(name, "gl.", 3) ? make_layout(ct, name, a) : NULL;
   *known = layout || ct->error;
   return layout;

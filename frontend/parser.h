@@ -1,5 +1,5 @@
 // What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed.
-//   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c
+//   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c, ast_stmt.c
 #ifndef TILE_FRONTEND_PARSER_H
 #define TILE_FRONTEND_PARSER_H
 
@@ -38,13 +38,13 @@ typedef struct Parser {
   bool line_failed;                  // something in this logical line has been reported
   bool ended;                        // the closing DEDENTs have been delivered
 
-  // ast_build.c
+  // ast_build.c, ast_stmt.c
   Loc error_line_end;                // end of the last statement given up on
   Loc newline_end;                   // end of the last NEWLINE delivered
   bool too_deep;                     // nesting has been reported
   Span stray_as;                     // the last `as` inside parentheses that no `with` has claimed
   uint32_t num_stray_as;
-  uint32_t num_bad_exits;      // reported by ast_build: `break` outside of a loop and the like
+  uint32_t num_bad_exits;      // reported by ast_stmt: `break` outside of a loop and the like
   struct Parser *embedded;           // for the expressions in this one's f-strings, one after the other
   Node *result;
 } Parser;
@@ -73,8 +73,18 @@ Node *ast_node(Parser *p, NodeKind kind, Span span);
 NodeList *list_new(Parser *p, Node *first);              // first may be NULL: empty list
 NodeList *list_add(Parser *p, NodeList *list, Node *node);
 NodeList *list_join(Parser *p, NodeList *a, const NodeList *b);
+NodeList list_of(const NodeList *list);
 NameList *names_add(Parser *p, NameList *list, const char *name);
 const char *name_join(Parser *p, const char *a, const char *b);   // "a.b"
+
+// Every builder tells a new node's children, and ends with ast_done: a node that would be too deep is dropped, once with a message.
+void ast_over(Node *n, const Node *child);
+void ast_over_list(Node *n, const NodeList *list);
+Node *ast_done(Parser *p, Node *n);
+typedef enum { TARGET_ASSIGN, TARGET_SINGLE, TARGET_DELETE } TargetUse;
+void ast_check_target(Parser *p, const Node *n, TargetUse use);
+void ast_split_arguments(Parser *p, const NodeList *all, NodeList *args, NodeList *keywords);
+NodeList ast_resolve_params(Parser *p, const NodeList *all);   // without the bare `*` and `/`; every parameter with its kind
 
 Node *ast_name(Parser *p, Span span, const char *id);
 Node *ast_raw_string(Parser *p, Span span);
@@ -100,6 +110,7 @@ Node *ast_param(Parser *p, Span span, const char *name, Node *annotation, Node *
 Node *ast_param_marker(Parser *p, Span span, ParamKind kind);            // a bare `*` or `/`; resolved by the list's owner
 Node *ast_as_in_parens(Parser *p, Span span, Node *value, Node *target);
 
+// ast_stmt.c: the same for statements.
 Node *ast_assign(Parser *p, Span span, Node *target, Node *value);
 Node *ast_assign_more(Parser *p, Span span, Node *assign, Node *value);
 Node *ast_aug_assign(Parser *p, PyOp op, Span span, Node *target, Node *value);
