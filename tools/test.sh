@@ -37,6 +37,7 @@ step "matrix products" tests/dots.py $tilec
 for device in $devices; do
   step "matrix products against float64, $device" env TILE_LIBRARY=$build/libtile.so TILE_SEEDS="$seeds" python3 tests/gpu/right.py --device=$device
 done
+[ -z "$devices" ] || step "benchmark cases compile" env LIBTILE=$build/libtile.so python3 tests/gpu/bench.py examples --dry-run
 step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
 step assembler tools/assemble.sh $tilec "${kernels[@]}"

@@ -101,10 +101,15 @@ class Kernel:
         return self.library.c.tile_program_output(self.program, 32, None).decode()
 
     def launch(self, grid, *args):
-        """On the default stream, with Arrays as pointers and ints."""
-        values = (Arg * len(args))()
+        """On the default stream, with Arrays as pointers, ints, floats, or ("desc", Array, shape, strides)."""
+        values, keep = (Arg * len(args))(), []
         for slot, a in zip(values, args):
-            if isinstance(a, Array): slot.kind, slot.value.pointer = 2, a.address.value
+            if isinstance(a, tuple):
+                _, array, shape, strides = a
+                keep.append(Tensor(array.address.value, len(shape), (C.c_int64 * 5)(*shape), (C.c_int64 * 5)(*strides)))
+                slot.kind, slot.value.tensor = 3, C.pointer(keep[-1])
+            elif isinstance(a, Array): slot.kind, slot.value.pointer = 2, a.address.value
+            elif isinstance(a, float): slot.kind, slot.value.f = 1, a
             else: slot.kind, slot.value.i = 0, a
         options = LaunchOptions(C.sizeof(LaunchOptions), (C.c_uint32 * 3)(*(tuple(grid) + (1, 1, 1))[:3]), None)
         self.library._check(lambda e: self.library.c.tile_kernel_launch(self.handle, C.byref(options), values, C.c_size_t(len(args)), e))
