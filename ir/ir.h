@@ -119,6 +119,12 @@ typedef struct {
   int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];  // used where the param number is −1
 } FuncParam;
 
+// Holds for launches whose integer argument is at least so large.
+typedef struct {
+  uint32_t param;
+  int64_t at_least;
+} ArgBound;
+
 struct Func {
   Module *module;
   const char *name;
@@ -131,7 +137,13 @@ struct Func {
   const char **constexpr_names, **constexpr_values;
   uint32_t num_constexprs;
   uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = the assembler's choice
+  // Where there are bounds, that is for launches that satisfy them all (FULL_ENTRY); for others it is the assembler's choice.
+  ArgBound *when;
+  uint32_t num_when;
 };
+
+// The entry for launches that satisfy Func.when is named as the function is, and this. No function's own name has a `$`.
+#define FULL_ENTRY "$full"
 
 struct Module {
   Context *ctx;

@@ -328,6 +328,22 @@ static bool parse_constexprs(Parser *p) {
   return true;
 }
 
+static bool parse_when(Parser *p) {
+  VEC(ArgBound) bounds = {0};
+  do {
+    ArgBound bound = {0};
+    Value *v = NULL;
+    next(p);
+    if (!parse_use(p, &v)) return false;
+    while (bound.param < p->func->num_params && p->func->body->args[bound.param] != v) bound.param++;
+    if (!expect(p, '>') || !expect(p, '=') || !parse_int(p, &bound.at_least)) return false;
+    vec_push(&p->ctx->arena, &bounds, bound);
+  } while (is_punct(p, ','));
+  p->func->when = bounds.data;
+  p->func->num_when = bounds.count;
+  return true;
+}
+
 static bool parse_registers(Parser *p) {
   int64_t n = 0;
   if (!is_word(p, "registers")) return true;
@@ -336,7 +352,7 @@ static bool parse_registers(Parser *p) {
   if (!expect(p, '=') || !parse_int(p, &n)) return false;
   if (n < 24 || n > 248 || n % 8) return diag_error(p->ctx, at, "registers of a thread are 24 to 248 in steps of 8");
   p->func->registers = (uint32_t)n;
-  return true;
+  return !is_word(p, "when") || parse_when(p);
 }
 
 static bool parse_func(Parser *p) {

@@ -330,6 +330,11 @@ static void print_func(Printer *p, Func *f) {
   }
   if (f->num_constexprs) buf_putc(p->out, '}');
   if (f->registers) buf_printf(p->out, " registers = %u", f->registers);
+  for (uint32_t i = 0; i < f->num_when; i++) {
+    buf_puts(p->out, i ? ", " : " when ");
+    print_value(p, f->body->args[f->when[i].param]);
+    buf_printf(p->out, " >= %lld", (long long)f->when[i].at_least);
+  }
   buf_puts(p->out, " {\n");
   print_ops(p, f->body, 2);
   buf_puts(p->out, "}\n");

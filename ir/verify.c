@@ -117,6 +117,17 @@ static bool check_block(Verifier *v, const Block *b, const Op *op) {
   return true;
 }
 
+static bool check_when(const Verifier *v, const Func *f) {
+  for (uint32_t i = 0; i < f->num_when; i++) {
+    const Type *t = f->when[i].param < f->num_params ? f->body->args[f->when[i].param]->type : NULL;
+    if (!t || t->kind != TYPE_SCALAR || scalar_is_float(t->scalar))
+      return diag_error(v->ctx, f->span, "registers of @%s: what follows `when` must be an integer parameter", f->name);
+  }
+  for (uint32_t i = 0; f->num_when && i < f->num_params; i++)
+    if (f->params[i].kind != PARAM_PLAIN) return diag_error(v->ctx, f->span, "registers of @%s: `when` is for functions of plain parameters", f->name);
+  return true;
+}
+
 static bool check_params(Verifier *v, const Func *f) {
   v->ok = false;
   if (f->num_params != f->body->num_args)
@@ -130,7 +141,7 @@ static bool check_params(Verifier *v, const Func *f) {
   if (!f->body->last) return diag_error(v->ctx, f->span, "@%s has no return", f->name);
   if (f->registers && (!v->m->target->has_wgmma || v->m->num_warps % WARPGROUP_WARPS))
     return diag_error(v->ctx, f->span, "registers of @%s: only sm_90a fixes their number, for whole warpgroups", f->name);
-  return v->ok = true;
+  return v->ok = check_when(v, f);
 }
 
 static bool check_module(const Module *m) {

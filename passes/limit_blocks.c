@@ -9,10 +9,12 @@
 // alone: loops, shared buffers, atomics, exchange other than reductions, loaded addresses, narrow loads, more operations an
 // element, far fewer stores than loads, cooperative grids. The assembler must not spill: the guess of pressure.h leaves room.
 // Nor is a block thinned out whose tiles may be mostly empty: where a mask is the same in every program, as a row's length is, a row of
-// 3072 in a block of 4096 brings three quarters of the bytes, and lost 8 % by it. A bound that depends on the program cuts the last
-// one's tile only.
+// 3072 in a block of 4096 brings three quarters of the bytes, and lost 8 % by it. If such a mask compares the positions in the tile
+// with an argument, the rule is for launches in which the argument is past them all (Func.when). A bound that depends on the program
+// cuts the last one's tile only.
 // The same fixes registers where the wanted number of blocks might just not fit: the assembler then makes do, with fewer loads at once.
-// In, out: LAID_OUT; sets Func.registers.
+// In, out: LAID_OUT; sets Func.registers and Func.when.
+#include "passes/axis_info.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
@@ -20,9 +22,11 @@ enum { KB = 1024, STREAM_BYTES = 96 * KB, ROW_BYTES = 48 * KB, LOADING_BYTES = 3
 enum { MAX_EXACT = 248, VECTOR_BYTES = 16, STREAM_WORK = 2, ROW_WORK = 12 };
 enum { MARK_OWN = 1, MARK_LOADED = 2 };      // Op.mark: depends on which program it is; depends on what was loaded
 
+typedef VEC(const Value *) Masks;
+
 typedef struct {
   bool other;                // something that the rule is not for
-  bool ragged;               // every program's tile may be cut
+  Masks *masks;              // of the loads so read, that may cut tiles
   uint32_t waits;            // reductions
   int64_t read, written;     // bytes: that a block reads of its own before it waits; that it writes
   int64_t elements, work;    // so read; results of elementwise operations
@@ -40,22 +44,14 @@ static uint32_t marks_of(const Op *op, uint32_t first, uint32_t end) {
   return marks;
 }
 
-// Each of the bounds that make up the mask is one on all programs' elements together.
-static bool cuts_only_the_last(const Value *mask) {
-  const Op *def = mask->def;
-  if (!def) return false;
-  if (def->opcode == OP_ANDI) return cuts_only_the_last(op_operand(def, 0)) && cuts_only_the_last(op_operand(def, 1));
-  return (def->mark & MARK_OWN) != 0;
-}
-
-static void add_load(Traffic *t, Op *op) {
+static void add_load(Arena *a, Traffic *t, Op *op) {
   const Type *type = op->results[0].type;
   if (op->mark & MARK_LOADED || op_int(op, ATTR_VOLATILE, 0)) t->other = true;
   if (op->mark & MARK_OWN && numel_of(type) && !t->waits) {
     if (op_int(op, ATTR_VECTOR, 1) * type_elem_bits(type) < VECTOR_BYTES * 8) t->other = true;
     t->read += bytes_of(type);
     t->elements += type_numel(type);
-    t->ragged = t->ragged || (op_operand(op, 2) && !cuts_only_the_last(op_operand(op, 2)));
+    if (op_operand(op, 2)) vec_push(a, t->masks, op_operand(op, 2));
   }
   op->mark |= MARK_LOADED;
 }
@@ -65,16 +61,15 @@ static void add_store(Traffic *t, const Op *op) {
   if (marks_of(op, 0, 2) & MARK_OWN) t->written += bytes_of(op_operand(op, 2)->type);
 }
 
-static void scan_block(Traffic *t, const Block *b);
+static void scan_block(Arena *a, Traffic *t, const Block *b);
 
 // Of an if one branch runs: it counts as the heavier.
-static void add_if(Traffic *t, Op *op) {
+static void add_if(Arena *a, Traffic *t, Op *op) {
   Traffic before = *t;
   for (uint32_t i = 0; i < op->num_blocks; i++) {
     Traffic way = before;
-    scan_block(&way, op->blocks[i]);
+    scan_block(a, &way, op->blocks[i]);
     t->other = t->other || way.other;
-    t->ragged = t->ragged || way.ragged;
     if (way.waits > t->waits) t->waits = way.waits;
     t->read = max_i64(t->read, way.read);
     t->written = max_i64(t->written, way.written);
@@ -84,13 +79,13 @@ static void add_if(Traffic *t, Op *op) {
   }
 }
 
-static void scan_block(Traffic *t, const Block *b) {
+static void scan_block(Arena *a, Traffic *t, const Block *b) {
   for (Op *op = b->first; op; op = op->next) {
     op->mark = op->opcode == OP_PROGRAM_ID ? MARK_OWN : marks_of(op, 0, UINT32_MAX);
     switch (op->opcode) {
-      case OP_LOAD: add_load(t, op); break;
+      case OP_LOAD: add_load(a, t, op); break;
       case OP_STORE: add_store(t, op); break;
-      case OP_IF: add_if(t, op); break;
+      case OP_IF: add_if(a, t, op); break;
       case OP_REDUCE: t->waits++; break;
       case OP_YIELD: case OP_RETURN: case OP_ASSUME: break;
       case OP_SCAN: case OP_HISTOGRAM: case OP_GATHER: case OP_DOT: case OP_MMA: case OP_CONVERT_LAYOUT: t->other = true; break;
@@ -111,24 +106,92 @@ static uint32_t wanted_blocks(const Traffic *t) {
   return (uint32_t)max_i64(max_i64(3, ceil_div(ROW_BYTES, t->read)), t->waits + ceil_div(LOADING_BYTES, t->read));
 }
 
-static uint32_t exact_registers(const Module *m, Func *f) {
+// ---- launches whose tiles are full ----
+
+typedef struct {
+  PassCtx *ctx;
+  AxisAnalysis *axes;
+  Func *func;
+  VEC(ArgBound) bounds;
+} Fullness;
+
+// The parameter that is compared with, or num_params.
+static uint32_t compared_param(const Func *f, const Value *v) {
+  while (v->def && (v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_EXTSI)) v = op_operand(v->def, 0);
+  uint32_t i = 0;
+  while (i < f->num_params && f->body->args[i] != v) i++;
+  return i;
+}
+
+static void add_bound(Fullness *f, ArgBound bound) {
+  for (uint32_t i = 0; i < f->bounds.count; i++) {
+    ArgBound *b = &f->bounds.data[i];
+    if (b->param != bound.param) continue;
+    b->at_least = max_i64(b->at_least, bound.at_least);
+    return;
+  }
+  vec_push(&f->ctx->ctx->arena, &f->bounds, bound);
+}
+
+// Adds what arguments must be for the mask to hold everywhere, or, where it depends on the program, in all but the last one's tile.
+// False: the mask asks something else.
+static bool add_bounds(Fullness *f, const Value *mask) {
+  const Op *def = mask->def;
+  if (!def) return false;
+  if (def->opcode == OP_ANDI) return add_bounds(f, op_operand(def, 0)) && add_bounds(f, op_operand(def, 1));
+  if (def->mark & MARK_OWN) return true;
+  if (def->opcode != OP_CMPI) return false;
+  int64_t pred = op_int(def, ATTR_PRED, CMP_EQ);
+  bool flipped = pred == CMP_SGT || pred == CMP_SGE, strict = pred == CMP_SLT || pred == CMP_SGT;
+  if (!flipped && !strict && pred != CMP_SLE) return false;
+  Value *position = op_operand(def, flipped), *limit = op_operand(def, !flipped);
+  if (!f->axes) f->axes = axis_analyse(f->ctx->ctx, f->ctx->module);
+  const AxisInfo *x = axis_info(f->axes, position);
+  ArgBound bound = {compared_param(f->func, limit), 0};
+  if (bound.param == f->func->num_params || !x || x->hi >= INT32_MAX) return false;
+  bound.at_least = x->hi + strict;
+  add_bound(f, bound);
+  return true;
+}
+
+// Whether the tiles are full, in launches that satisfy `bounds`.
+static bool find_bounds(Fullness *f, const Masks *masks) {
+  for (uint32_t i = 0; i < masks->count; i++)
+    if (!add_bounds(f, masks->data[i])) return false;
+  for (uint32_t i = 0; f->bounds.count && i < f->func->num_params; i++)
+    if (f->func->params[i].kind != PARAM_PLAIN) return false;
+  return true;
+}
+
+// Sets registers and when.
+static void limit(PassCtx *p, Func *f) {
+  const Module *m = p->module;
   uint32_t threads = m->num_warps * WARP_SIZE, all = SM_THREADS / threads;
-  Traffic t = {0};
-  scan_block(&t, f->body);
+  Masks masks = {0};
+  Traffic t = {.masks = &masks};
+  scan_block(&p->ctx->arena, &t, f->body);
   uint32_t blocks = wanted_blocks(&t);
-  if (!blocks) return 0;
+  if (!blocks) return;
+  Fullness full = {.ctx = p, .func = f};
+  bool is_full = find_bounds(&full, &masks);   // reads the marks, which pressure_of writes over
   Pressure pressure = pressure_of(m, f);
-  if (!pressure.most) return 0;
+  if (!pressure.most) return;
   // The steps of 8 do not give every number of blocks: the next larger one then.
   uint32_t registers = 0;
   for (; blocks < all; blocks++) {
     registers = (uint32_t)min_i64(registers_for_blocks(blocks, threads), MAX_EXACT);
     if (SM_REGISTERS / (registers * threads) == blocks) break;
   }
-  if (blocks < all) return t.ragged || registers < pressure.most ? 0 : registers;
+  if (blocks < all) {
+    if (registers < pressure.most || !is_full) return;
+    f->registers = registers;
+    f->when = full.bounds.data;
+    f->num_when = full.bounds.count;
+    return;
+  }
   // As many as there can be, and they might just not fit: it takes what it must then.
   registers = registers_for_blocks(all, threads);
-  return pressure.blocks < all && registers >= pressure.least && pressure.least ? registers : 0;
+  if (pressure.blocks < all && registers >= pressure.least && pressure.least) f->registers = registers;
 }
 
 bool pass_limit_blocks(PassCtx *p) {
@@ -138,7 +201,7 @@ bool pass_limit_blocks(PassCtx *p) {
   if (!m->target->has_wgmma || m->num_warps % WARPGROUP_WARPS || m->num_ctas > 1 || m->maxnreg || m->cooperative || m->debug) return false;
   for (Func *f = p->module->funcs; f; f = f->next) {
     if (f->registers) continue;
-    f->registers = exact_registers(m, f);
+    limit(p, f);
     changed = changed || f->registers;
   }
   return changed;

@@ -81,6 +81,11 @@ struct tile_kernel {
   size_t cubin_size;
   CUmodule module;                 // gpu, sim
   CUfunction function;
+  // The code for launches that satisfy all of `when`, if there is any: then there are plain parameters only.
+  const char *full_name;
+  CUfunction full_function;
+  ArgBound *when;
+  uint32_t num_when;
   pthread_mutex_t scratch_lock;
   uint64_t scratch, scratch_size;
   Module *ir;                      // interp: the program's
