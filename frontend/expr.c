@@ -61,6 +61,10 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
 
 Term *lower_name(Lower *L, const char *name, Span span) {
   Var *v = scope_find(&L->frame->scope, name);
+  if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING) {   // a parameter's default value
+    comptime_report_missing(L->ct, v->term->ct, span);
+    return NULL;
+  }
   if (v) return v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
   if (!c) return unknown_name(L, name, span);
@@ -432,7 +436,8 @@ static Term *lower_fstring(Lower *L, const Node *e) {
         Term *s = lower_fstring(L, p->format.spec);
         if (!s || !term_get_str(s, &spec)) return s ? lower_error(L, p->span, "a format specification must be constant") : NULL;
       }
-      CtValue *s = comptime_format(L->ct, c, p->format.conversion, spec, p->span);
+      char conversion = p->format.text && !p->format.conversion && !p->format.spec ? 'r' : p->format.conversion;
+      CtValue *s = comptime_format(L->ct, c, conversion, spec, p->span);
       if (!s) return NULL;
       buf_puts(&text, ct_to_str(L->ctx, s));
       continue;
@@ -461,8 +466,10 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (!iter) return false;
   if (iter->kind == TERM_CONST) {
     CtList list = {0};
-    if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list)) return false;
+    if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span)) return false;
     iter = term_const(L, ct_tuple(L->ctx, list.data, list.count));
+  } else if (iter->kind == TERM_TUPLE && !lower_count(L, iter->tuple.count, e->span)) {
+    return false;
   }
   if (iter->kind != TERM_TUPLE) {
     lower_error(L, g->loop.iter->span, "a comprehension in a kernel goes over a tuple or constants, not over %s", term_describe(L, iter));
@@ -490,6 +497,12 @@ static Term *lower_comprehension(Lower *L, const Node *e) {
   Scope saved = scope_copy(L, &L->frame->scope);
   TermList items = {0};
   bool ok = comprehend(L, e, 0, &items);
+  NameVec bound = {0};   // by `:=`, which binds outside
+  collect_expr(L, e, &bound);
+  for (uint32_t i = 0; i < bound.count; i++) {
+    const Var *v = scope_find(&L->frame->scope, bound.data[i]);
+    if (v) scope_set(L, &saved, v->name, v->term, v->span, v->flags);
+  }
   L->frame->scope = saved;
   if (!ok) return NULL;
   Term *t = term_tuple(L, items.data, items.count, NULL);
@@ -538,7 +551,9 @@ static Term *lower_dict(Lower *L, const Node *e) {
 static Term *lower_expr_inner(Lower *L, const Node *e) {
   switch (e->kind) {
   case NODE_NAME: return lower_name(L, e->name.id, e->span);
-  case NODE_INT: return term_const(L, ct_int(L->ctx, e->integer.value));
+  case NODE_INT:
+    if (e->integer.is_too_large) return lower_error(L, e->span, "integer literal does not fit in 128 bits");
+    return term_const(L, ct_int(L->ctx, e->integer.value));
   case NODE_FLOAT: return term_const(L, ct_float(L->ctx, e->floating.value));
   case NODE_STR: return term_const(L, ct_str_n(L->ctx, e->str.data, e->str.size));
   case NODE_NONE: return term_none(L);

@@ -110,7 +110,7 @@ static bool is_needed(const LiveOut *out, const char *name) {
   return false;
 }
 
-static void lose(Lower *L, const Var *v, const char *why) {
+void scope_lose(Lower *L, const Var *v, const char *why) {
   LostName lost = {v->name, v->span, why};
   vec_push(&L->ctx->arena, &L->frame->lost, lost);
 }
@@ -137,7 +137,7 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
       uint8_t flags = v.flags;
       if (!o) {
         if (!arms[!side].ended || arms[side].ended) {
-          lose(L, &v, "on one path only");
+          scope_lose(L, &v, "on one path only");
           continue;
         }
         if (v.term && !(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, v.term, side))) continue;
@@ -292,23 +292,35 @@ bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *use
   return consumed;
 }
 
+static bool binds_more(const Scope *s, const Scope *before) {
+  bool more = s->count != before->count;
+  for (uint32_t i = 0; i < s->count && !more; i++) more = s->vars[i].term != before->vars[i].term;
+  return more;
+}
+
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what) {
   if (!enter_region(L, span)) return NULL;
   Arm arms[2];
   Block *outer = L->b.block;
   Op *shell = begin_if(L, c, span, arms);
   Term *t[2];
-  Scope before = L->frame->scope;   // what `:=` binds in an arm stays in it
+  Scope before = L->frame->scope, merged = before;
   for (int side = 0; side < 2; side++) {
     L->frame->scope = scope_copy(L, &before);
     cursor_to_end(L, arms[side].block);
     t[side] = arm(L, user, side == 0);
     arms[side].block = L->b.block;
+    arms[side].scope = L->frame->scope;
   }
-  L->frame->scope = before;
   L->region_depth--;
   Term *r = NULL;
   JoinList joins = {0};
+  if (t[0] && t[1] && (binds_more(&arms[0].scope, &before) || binds_more(&arms[1].scope, &before))) {   // `:=` in an arm
+    merged = (Scope){.ended = before.ended, .ret = before.ret};
+    memcpy(merged.exits, before.exits, sizeof merged.exits);
+    join_vars(L, arms, &joins, NULL, &merged);
+  }
+  const uint32_t num_vars = joins.count;
   if (t[0] && t[1]) {
     Term *a = t[0], *b = t[1];
     if (lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
@@ -320,5 +332,7 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
   }
   L->b.span = span;
   Op *op = finish_if(L, shell, arms, outer);
-  return joins.count ? rebuild_from_results(L, op, &joins.data[0]) : r;
+  for (uint32_t i = 0; i < num_vars; i++) merged.vars[joins.data[i].index].term = rebuild_from_results(L, op, &joins.data[i]);
+  L->frame->scope = merged;
+  return joins.count > num_vars ? rebuild_from_results(L, op, &joins.data[num_vars]) : r;
 }

@@ -21,16 +21,11 @@ typedef struct {
   Scope before;
 } Carried;
 
-// The live-in names that the body may bind. Parameters specialised to 1 become run-time values here.
+// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time values here.
 static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
   Scope *scope = &L->frame->scope;
   collect_assigned(L, body, &c->names);
-  if (test) {
-    Node stmt = {.kind = NODE_EXPR_STMT, .unary.value = (Node *)test};
-    Node *p = &stmt;
-    NodeList one = {&p, 1, 1};
-    collect_assigned(L, &one, &c->names);
-  }
+  collect_expr(L, test, &c->names);
   for (uint32_t i = 0; i < c->names.count; i++) {
     Var *v = scope_find(scope, c->names.data[i]);
     if (!v || !v->term) continue;
@@ -69,6 +64,16 @@ static void report_type_change(Lower *L, const Carry *v, const Var *now) {
   term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
 }
 
+static void report_lost(Lower *L, const Carry *v) {
+  lower_error(L, v->span, "`%s` has a value before the loop and none after an iteration", v->name);
+  for (uint32_t i = L->frame->lost.count; i-- > 0;)
+    if (L->frame->lost.data[i].name == v->name) {
+      diag_note(L->ctx, L->frame->lost.data[i].span, "it is assigned here, %s", L->frame->lost.data[i].why);
+      break;
+    }
+  diag_note(L->ctx, (Span){0, 0}, "give it a value on every path through the loop, or use another name inside");
+}
+
 // The carried values at the end of an iteration. False where a type changed (diagnosed, the variable is poisoned).
 static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *next) {
   bool ok = true;
@@ -79,6 +84,7 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
       term_flatten(L, now->term, next);
       continue;
     }
+    if (!now) report_lost(L, v);
     Term *t = now ? now->term : NULL;
     // A constant of the right kind is as good as a value of it.
     if (t && v->init->kind == TERM_VALUE && term_is_const(t) && ct_rank(term_t(v->init)) == 0) {
@@ -219,9 +225,13 @@ static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r)
   }
   for (uint32_t i = 0; i < lp->end.count; i++) {
     const Var *v = &lp->end.vars[i];
-    if (scope_find(scope, v->name)) continue;
-    LostName lost = {v->name, v->span, "inside a loop"};
-    vec_push(&L->ctx->arena, &L->frame->lost, lost);
+    if (!scope_find(scope, v->name)) scope_lose(L, v, "inside a loop");
+  }
+  for (uint32_t i = scope->count; i-- > 0;) {   // deleted in the body
+    const Var v = scope->vars[i];
+    if (scope_find(&lp->end, v.name)) continue;
+    scope_lose(L, &v, "and deleted inside the loop");
+    scope_remove(scope, v.name);
   }
   if (lp->has_any) r++;
   if (!lp->has_returned) return;
@@ -362,6 +372,25 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
+// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False where one of
+// another type is hidden by the target: it has no value after the loop.
+static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
+  const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
+  if (!v) return true;
+  const CtType *type = v->flags & VAR_FOLDED ? v->folded_type : v->term && v->term->kind == TERM_VALUE ? term_t(v->term) : NULL;
+  bool same = type && ct_type_equal(type, iv_type);
+  if (same) vec_push(&L->ctx->arena, &c->names, v->name);
+  return same;
+}
+
+static void hide_target(Lower *L, const Node *target) {
+  const Var *found = scope_find(&L->frame->scope, target->name.id);
+  if (!found) return;
+  const Var v = *found;
+  scope_lose(L, &v, "and hidden by the loop's variable of that name");
+  scope_remove(&L->frame->scope, v.name);
+}
+
 static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   Span span = s->span;
   Term *bounds[3] = {r->start, r->stop, r->step};
@@ -387,6 +416,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
 
   if (!enter_region(L, span)) return;
   Carried c = {0};
+  bool hides = !carries_target(L, s->loop.target, iv_type, &c);
   find_carried(L, &s->loop.body, NULL, &c);
   Block *outer = L->b.block;
   Value *operands[3] = {lb, ub, step};
@@ -425,6 +455,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   }
   cursor_after(L, outer);
   leave_loop(L, &lp, op, keep, first_result);
+  if (hides) hide_target(L, s->loop.target);
   L->region_depth--;
 }
 

@@ -82,7 +82,11 @@ static void collect_target(Lower *L, const Node *t, NameVec *out) {
   else if (t->kind == NODE_STARRED) collect_target(L, t->unary.value, out);
 }
 
-static void collect_expr(Lower *L, const Node *e, NameVec *out) {
+static void collect_exprs(Lower *L, const NodeList *list, NameVec *out) {
+  for (uint32_t i = 0; i < list->count; i++) collect_expr(L, list->data[i], out);
+}
+
+void collect_expr(Lower *L, const Node *e, NameVec *out) {
   if (!e) return;
   switch (e->kind) {
   case NODE_NAMED_EXPR:
@@ -91,18 +95,37 @@ static void collect_expr(Lower *L, const Node *e, NameVec *out) {
     break;
   case NODE_UNARY: case NODE_STARRED: collect_expr(L, e->unary.value, out); break;
   case NODE_BINARY: collect_expr(L, e->binary.left, out), collect_expr(L, e->binary.right, out); break;
-  case NODE_BOOL_OP:
-    for (uint32_t i = 0; i < e->boolop.values.count; i++) collect_expr(L, e->boolop.values.data[i], out);
-    break;
+  case NODE_BOOL_OP: collect_exprs(L, &e->boolop.values, out); break;
   case NODE_COMPARE:
     collect_expr(L, e->compare.left, out);
-    for (uint32_t i = 0; i < e->compare.rights.count; i++) collect_expr(L, e->compare.rights.data[i], out);
+    collect_exprs(L, &e->compare.rights, out);
     break;
   case NODE_CALL:
-    for (uint32_t i = 0; i < e->call.args.count; i++) collect_expr(L, e->call.args.data[i], out);
+    collect_expr(L, e->call.func, out);
+    collect_exprs(L, &e->call.args, out);
+    collect_exprs(L, &e->call.keywords, out);
     break;
-  case NODE_TUPLE: case NODE_LIST:
-    for (uint32_t i = 0; i < e->list.count; i++) collect_expr(L, e->list.data[i], out);
+  case NODE_KEYWORD: case NODE_ATTRIBUTE: collect_expr(L, e->attr.first, out); break;
+  case NODE_SUBSCRIPT: collect_expr(L, e->pair.first, out), collect_expr(L, e->pair.second, out); break;
+  case NODE_SLICE: case NODE_IF_EXP:
+    collect_expr(L, e->slice.lower, out);
+    collect_expr(L, e->slice.upper, out);
+    collect_expr(L, e->slice.step, out);
+    break;
+  case NODE_TUPLE: case NODE_LIST: case NODE_SET: case NODE_FSTRING: collect_exprs(L, &e->list, out); break;
+  case NODE_FORMAT: collect_expr(L, e->format.value, out), collect_expr(L, e->format.spec, out); break;
+  case NODE_DICT:
+    collect_exprs(L, &e->dict.keys, out);
+    collect_exprs(L, &e->dict.values, out);
+    break;
+  case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:   // its own targets stay in it
+    collect_expr(L, e->comp.elt, out);
+    collect_expr(L, e->comp.value, out);
+    collect_exprs(L, &e->comp.generators, out);
+    break;
+  case NODE_COMP_FOR:
+    collect_expr(L, e->loop.iter, out);
+    collect_exprs(L, &e->loop.body, out);
     break;
   default: break;
   }
@@ -116,11 +139,16 @@ void collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
       for (uint32_t t = 0; t < s->assign.targets.count; t++) collect_target(L, s->assign.targets.data[t], out);
       collect_expr(L, s->assign.value, out);
       break;
-    case NODE_AUG_ASSIGN: collect_target(L, s->binary.left, out); break;
+    case NODE_AUG_ASSIGN:
+      collect_target(L, s->binary.left, out);
+      collect_expr(L, s->binary.right, out);
+      break;
     case NODE_ANN_ASSIGN:
       if (s->ann.value) collect_target(L, s->ann.target, out);
+      collect_expr(L, s->ann.value, out);
       break;
-    case NODE_EXPR_STMT: collect_expr(L, s->unary.value, out); break;
+    case NODE_EXPR_STMT: case NODE_RETURN: collect_expr(L, s->unary.value, out); break;
+    case NODE_ASSERT: case NODE_RAISE: collect_expr(L, s->pair.first, out), collect_expr(L, s->pair.second, out); break;
     case NODE_IF:
       collect_expr(L, s->cond.test, out);
       collect_assigned(L, &s->cond.body, out);
@@ -128,13 +156,21 @@ void collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
       break;
     case NODE_FOR:
       collect_target(L, s->loop.target, out);
+      collect_expr(L, s->loop.iter, out);
       collect_assigned(L, &s->loop.body, out);
       break;
     case NODE_WHILE:
       collect_expr(L, s->loop.iter, out);
       collect_assigned(L, &s->loop.body, out);
       break;
-    case NODE_WITH: collect_assigned(L, &s->with.body, out); break;
+    case NODE_WITH:
+      for (uint32_t k = 0; k < s->with.items.count; k++) {
+        const Node *item = s->with.items.data[k];
+        collect_expr(L, item->pair.first, out);
+        if (item->pair.second) collect_target(L, item->pair.second, out);
+      }
+      collect_assigned(L, &s->with.body, out);
+      break;
     default: break;
     }
   }
@@ -246,6 +282,17 @@ bool enter_region(Lower *L, Span span) {
 }
 
 // ---- statements ----
+bool lower_count(Lower *L, uint64_t statements, Span span) {
+  const bool had_room = L->num_stmts < L->fe->max_statements;
+  L->num_stmts += statements;
+  if (had_room && L->num_stmts >= L->fe->max_statements) {
+    lower_error(L, span, "the kernel expands to more than %u statements", L->fe->max_statements);
+    diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
+    L->gave_up = true;
+  }
+  return !L->gave_up;
+}
+
 static bool is_constexpr_annotation(const Node *a) {
   if (!a) return false;
   const char *name = a->kind == NODE_NAME ? a->name.id : a->kind == NODE_ATTRIBUTE ? a->attr.name : "";
@@ -384,7 +431,7 @@ static Node *new_node(Lower *L, NodeKind kind, Span span) {
 
 static void append(Lower *L, NodeList *list, Node *n) { vec_push(&L->ctx->arena, list, n); }
 
-// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) where the body has ended. NULL after a diagnostic.
+// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a diagnostic.
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *t = lower_expr(L, item->pair.first);
   if (!t) return NULL;
@@ -410,6 +457,21 @@ static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   return new_cont(L, body, 0, rest);
 }
 
+// However the body is left, what its contexts do at their end comes next.
+static void lower_with(Lower *L, const Node *s) {
+  Scope *scope = &L->frame->scope;
+  const Cont *exits = NULL, body = {&s->with.body, 0, NULL};
+  L->b.span = s->span;
+  for (uint32_t i = 0; i < s->with.items.count; i++)
+    if (!(exits = enter_context(L, s->with.items.data[i], exits))) return;
+  lower_stmts(L, &body, NULL);
+  const Scope left = *scope;
+  scope_resume(scope, true);
+  lower_stmts(L, exits, NULL);
+  scope->ended = left.ended;
+  memcpy(scope->exits, left.exits, sizeof left.exits);
+}
+
 typedef struct { const Cont *rest; const LiveOut *out; } Guarded;
 static void arm_rest(Lower *L, void *user) {
   Guarded *g = user;
@@ -422,12 +484,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     while (k && k->from >= k->list->count) k = k->next;
     if (!k) return;
     const Node *s = k->list->data[k->from];
-    if (++L->num_stmts == L->fe->max_statements) {
-      lower_error(L, s->span, "the kernel expands to more than %u statements", L->fe->max_statements);
-      diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
-      L->gave_up = true;
-    }
-    if (L->gave_up) return;
+    if (!lower_count(L, 1, s->span)) return;
     FlagState flow = scope_flow(&L->frame->scope);
     if (flow == FLAG_YES) return;   // unreachable
     if (flow == FLAG_MAYBE) {
@@ -439,10 +496,7 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
     const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
     k = rest;
     if (s->kind == NODE_WITH) {
-      L->b.span = s->span;
-      const Cont *after = rest;
-      for (uint32_t i = 0; i < s->with.items.count && after; i++) after = enter_context(L, s->with.items.data[i], after);
-      k = after ? new_cont(L, &s->with.body, 0, after) : rest;
+      lower_with(L, s);
     } else if (s->kind == NODE_IF) {
       L->b.span = s->span;
       Term *c = lower_expr(L, s->cond.test);

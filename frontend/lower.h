@@ -196,6 +196,7 @@ Term *lower_find_method(Lower *L, Term *self, const char *name);
 typedef struct Cont { const NodeList *list; uint32_t from; const struct Cont *next; } Cont;
 // Which variables matter after the end of a statement list. NULL = all.
 typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
+bool lower_count(Lower *L, uint64_t statements, Span span);   // so many more will be lowered; false where those before have given up, or these do
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
 void lower_for(Lower *L, const Node *s);
 void lower_while(Lower *L, const Node *s);
@@ -213,7 +214,9 @@ Scope scope_copy(Lower *L, const Scope *s);
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
 void scope_remove(Scope *s, const char *name);
+void collect_expr(Lower *L, const Node *e, NameVec *out);                 // names that `:=` in an expression may bind
 void collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
+void scope_lose(Lower *L, const Var *v, const char *why);                 // for the message, should the name be used all the same
 bool has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);

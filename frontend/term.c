@@ -166,11 +166,18 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
   diag_note(L->ctx, (Span){0, 0}, "%s", otherwise);
 }
 
+// Equal constants of one kind may differ all the same: 0.0 and -0.0.
+static bool same_constant(const CtValue *a, const CtValue *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind) return false;
+  return a->kind == CT_FLOAT ? memcmp(&a->f, &b->f, sizeof a->f) == 0 : ct_equal(a, b);
+}
+
 bool term_same_type(Lower *L, const Term *a, const Term *b) {
   if (a == b) return true;
   if (!a || !b || a->kind != b->kind) return false;
   switch (a->kind) {
-  case TERM_CONST: return a->ct == b->ct || (a->ct->kind == b->ct->kind && ct_equal(a->ct, b->ct));
+  case TERM_CONST: return same_constant(a->ct, b->ct);
   case TERM_VALUE: return ct_type_equal(a->value.type, b->value.type);
   case TERM_TUPLE:
     if (a->tuple.count != b->tuple.count || a->tuple.cls != b->tuple.cls) return false;
