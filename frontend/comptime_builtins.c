@@ -173,8 +173,16 @@ static CtValue *py_type(Comptime *ct, const CallArgs *a) {
   return v->kind == CT_INSTANCE ? find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
 }
 
+// What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
+static const char *triton_class(const CtValue *v) {
+  if (v->kind != CT_FUNCTION || v->fn->role == FN_PLAIN) return NULL;
+  if (v->fn->role == FN_CONSTEXPR) return "ConstexprFunction";
+  return v->fn->autotune ? "Autotuner" : v->fn->num_heuristics ? "Heuristics" : "JITFunction";
+}
+
 static bool is_builtin_instance(const CtValue *v, const char *type) {
-  const char *dot = strrchr(type, '.'), *last = dot ? dot + 1 : type;
+  const char *dot = strrchr(type, '.'), *last = dot ? dot + 1 : type, *made = triton_class(v);
+  if (made && !strcmp(made, last)) return true;
   if (!strcmp(type, "object")) return true;
   if (!strcmp(last, "constexpr")) return v->kind == CT_CONSTEXPR;
   v = v->kind == CT_CONSTEXPR ? v->inner : v;

@@ -240,7 +240,7 @@ static CtValue *call_heuristics(Comptime *ct, CtValue *self, const CallArgs *a) 
 
 static CtValue *change_function(Comptime *ct, const char *what, const CallArgs *a, FnRole role, bool must_use) {
   CtValue *v = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
-  if (v && v->kind == CT_MISSING) return v;
+  if (v && (v->kind == CT_MISSING || v->kind == CT_BUILTIN)) return v;
   if (!v || v->kind != CT_FUNCTION) return ct_fail(ct, a->span, "TypeError", "%s decorates one function", what);
   CtFunction *fn = copy_function(ct, v->fn);
   if (role == FN_CONSTEXPR) fn->role = FN_CONSTEXPR;

@@ -25,6 +25,8 @@ static const BuiltinModule builtin_modules[] = {
     {"triton.tools", "triton.tools"},
     {"triton.tools.tensor_descriptor", "triton.tools.tensor_descriptor"},
     {"triton.runtime", "triton.runtime"},
+    {"triton.runtime.jit", "triton.runtime"},
+    {"triton.runtime.autotuner", "triton.runtime"},
     {"triton.testing", "triton.testing"},
     {"triton.experimental", "triton.experimental"},
     {"triton.experimental.gluon", "gluon"},
