@@ -157,6 +157,9 @@ void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *
 // The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored, elsewhere.
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values);
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
+bool cg_can_load_matrices(const PlaceMap *map, const Type *elem);
+// By ldmatrix where that is possible, else by vectors.
+CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem);
 void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v);
 LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of the op's scratch

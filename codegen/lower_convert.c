@@ -91,35 +91,33 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   return out;
 }
 
-// Fragments of the tensor cores, by stmatrix to a tile whose rows are swizzled, which is read 16 bytes at a time. The tile takes the
-// bytes that convert_scratch_layout's would. NULL where the layouts are not such.
+// 16-bit elements, where one side has the fragments of stmatrix or ldmatrix, as tensor cores and transposes do, and a row of them
+// is in registers of one thread on the other side. NULL where the layouts are not such.
 static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
-  enum { VECTOR = 8, LEAST_ROW = 32, WIDEST_ROW = 128 };
   const Type *elem = type_elem(to);
-  uint32_t rank = to->rank, fast = rank, order[MAX_RANK], n = 1, bytes = type_elem_bytes(elem);
-  for (uint32_t i = 0; i < rank; i++)
-    if (layout_contiguity(to->layout, i) >= VECTOR) fast = i;
-  if (rank < 2 || fast == rank || bytes != 2 || to->shape[fast] * bytes < LEAST_ROW) return NULL;
-  order[0] = fast;
-  for (uint32_t i = rank; i-- > 0;)
-    if (i != fast) order[n++] = i;
-  uint32_t row = (uint32_t)min_i64(to->shape[fast] * bytes, WIDEST_ROW);
-  const Layout *tile = layout_make_shared_swizzled(c->ctx, rank, to->shape, bytes * 8, row, order);
-  PlaceMap store, load;
-  if (!placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load)) return NULL;
-  for (uint32_t i = 0; i < 3; i++)
-    if (load.num_reg_bits < 3 || load.reg[i] != 1u << i) return NULL;
-  LLVMValueRef scratch = cg_scratch(c, op);
-  if (!cg_shared_store_matrices(c, scratch, &store, elem, x)) return NULL;
-  cg_barrier(c);
-  return cg_shared_load(c, scratch, &load, elem);
+  if (type_elem_bytes(elem) != 2) return NULL;
+  for (uint32_t i = 0; i < 4; i++) {
+    bool storing = i < 2;
+    const Layout *fragments = storing ? from->layout : to->layout, *vectors = storing ? to->layout : from->layout;
+    const Layout *tile = layout_make_shared_for_matrices(c->ctx, fragments, vectors, i & 1);
+    PlaceMap store, load;
+    if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load)) continue;
+    if (!storing && !cg_can_load_matrices(&load, elem)) continue;
+    LLVMValueRef scratch = cg_scratch(c, op);
+    if (!storing) cg_shared_store(c, scratch, &store, elem, x, NULL);
+    else if (!cg_shared_store_matrices(c, scratch, &store, elem, x)) continue;
+    cg_barrier(c);
+    return storing ? cg_shared_load(c, scratch, &load, elem) : cg_shared_load_fastest(c, scratch, &load, elem);
+  }
+  return NULL;
 }
 
 static CgValue *convert_by_shared(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
-  CgValue *by_matrices = convert_by_matrices(c, x, from, to, op);
-  if (by_matrices) return by_matrices;
+  enum { WIDEST = 16 };
   uint32_t store_vec, load_vec;
   const Layout *tile = convert_scratch_layout(c->ctx, from, to, &store_vec, &load_vec);
+  CgValue *by_matrices = store_vec * type_elem_bytes(type_elem(from)) < WIDEST ? convert_by_matrices(c, x, from, to, op) : NULL;
+  if (by_matrices) return by_matrices;
   PlaceMap store, load;
   if (!tile || !placemap_to_shared(from->layout, tile, &store) || !placemap_to_shared(to->layout, tile, &load))
     cg_unsupported(c, op, "no scratch layout for the conversion");

@@ -123,13 +123,32 @@ static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *bu
   return m;
 }
 
+// Pairs that already go as wider vectors need no matrices.
+static bool is_wide(const PlaceMap *m) { return m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2; }
+
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
   MatrixAccess a;
-  // Pairs that already go as wider vectors need no stmatrix.
-  bool wide = m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2;
-  if (!c->target->has_stmatrix || v->splat || wide || !matrix_access(m, type_elem_bytes(elem), &a)) return false;
+  if (!c->target->has_stmatrix || v->splat || is_wide(m) || !matrix_access(m, type_elem_bytes(elem), &a)) return false;
   store_matrices(c, base, m, &a, cg_elem_kind(elem), v);
   return true;
+}
+
+// Everyone loads, duplicates too.
+static bool load_access(PlaceMap *m, const Type *elem, MatrixAccess *a) {
+  m->free_reg = m->free_thread = 0;
+  return !is_wide(m) && matrix_access(m, type_elem_bytes(elem), a);
+}
+
+bool cg_can_load_matrices(const PlaceMap *map, const Type *elem) {
+  PlaceMap m = *map;
+  MatrixAccess a;
+  return load_access(&m, elem, &a);
+}
+
+CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem) {
+  PlaceMap m = *map;
+  MatrixAccess a;
+  return load_access(&m, elem, &a) ? load_matrices(c, base, &m, &a, elem) : cg_shared_load(c, base, &m, elem);
 }
 
 static void store_tile(Cg *c, const Op *op, Value *value, Value *buf_type_of, LLVMValueRef base) {
@@ -165,16 +184,9 @@ void emit_buffer_slice(Cg *c, Op *op) {
 
 void emit_local_load(Cg *c, Op *op) {
   Value *buf = op_operand(op, 0);
-  const Type *t = op_result(op, 0)->type, *elem = type_elem(t);
+  const Type *t = op_result(op, 0)->type;
   PlaceMap m = tile_map(c, op, t, buf->type);
-  LLVMValueRef base = cg_scalar(buf);
-  MatrixAccess a;
-  m.free_reg = m.free_thread = 0;   // everyone loads, duplicates too
-  bool wide = m.num_reg_bits > 1 && m.reg[0] == 1 && m.reg[1] == 2;
-  if (!wide && matrix_access(&m, type_elem_bytes(elem), &a))
-    cg_set(op_result(op, 0), load_matrices(c, base, &m, &a, elem));
-  else
-    cg_set(op_result(op, 0), cg_shared_load(c, base, &m, elem));
+  cg_set(op_result(op, 0), cg_shared_load_fastest(c, cg_scalar(buf), &m, type_elem(t)));
 }
 
 void emit_local_store(Cg *c, Op *op) {

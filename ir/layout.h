@@ -171,6 +171,9 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
 // possible.
 const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
                                                 uint32_t *log2_vec);
+// The same for 16-bit elements that one side moves by ldmatrix or stmatrix, whose fragments it has, and the other by vectors of
+// 16 bytes: a row of a matrix is such a vector. transposed: with .trans. NULL where the layouts are not such.
+const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors, bool transposed);
 // Wavefronts that one warp needs to access `shared` from `distributed` with vectors of `vec` elements; a conflict-free
 // access takes max(1, vec · elem_bits / 32).
 uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, uint32_t elem_bits, uint32_t vec);

@@ -193,29 +193,14 @@ static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32
   return num_out;
 }
 
-// Let V be the vector's span, P and Q the spans of V and one phase's lanes on either side. The offset bits are V, then B
-// (banks), then S (rows of 128 bytes). Two lanes conflict when they differ by something in V + S but not in V, so S must
-// meet neither P nor Q: it is made of what lies outside P + Q, and of sums p + q of a vector only P has and one only Q has.
-const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
-                                                uint32_t *log2_vec) {
-  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, bits = layout_tensor_bits(src);
-  uint32_t vec[LAYOUT_MAX_BITS], num_vec = 0, max_vec = 4 - log2_u32(bytes);
-  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
-    for (uint32_t j = 0; j < dst->num_bits[LAYOUT_REG]; j++)
-      if (src->basis[i] && src->basis[i] == dst->basis[j]) {
-        vec[num_vec++] = src->basis[i];
-        break;
-      }
-  Gf2Space v = {0};
-  num_vec = extend(&v, vec, num_vec, vec, 0, num_vec);
-
-  uint32_t lanes = phase_lanes(bytes << num_vec), p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
-  uint32_t num_p = num_vec, num_q = num_vec;
-  memcpy(p, vec, num_vec * sizeof *vec);
-  memcpy(q, vec, num_vec * sizeof *vec);
-  for (uint32_t i = 0; i < lanes && i < src->num_bits[LAYOUT_LANE]; i++) p[num_p++] = layout_basis(src, LAYOUT_LANE, i);
-  for (uint32_t i = 0; i < lanes && i < dst->num_bits[LAYOUT_LANE]; i++) q[num_q++] = layout_basis(dst, LAYOUT_LANE, i);
-
+// Let V be the vector's span, P and Q the spans of V and one phase's lanes on either side (p and q, which begin with vec). The
+// offset bits are V, then B (banks), then S (rows of 128 bytes). Two lanes conflict when they differ by something in V + S but
+// not in V, so S must meet neither P nor Q: it is made of what lies outside P + Q, and of sums p + q of a vector only P has and
+// one only Q has.
+static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t bytes, const uint32_t *vec, uint32_t num_vec,
+                                   const uint32_t *p, uint32_t num_p, const uint32_t *q, uint32_t num_q) {
+  uint32_t bits = layout_tensor_bits(shape);
+  Gf2Space v = gf2_span(vec, num_vec);
   uint32_t both[LAYOUT_MAX_BITS], only_p[LAYOUT_MAX_BITS], only_q[LAYOUT_MAX_BITS], rest[LAYOUT_MAX_BITS], unit[LAYOUT_MAX_BITS];
   uint32_t num_both = gf2_intersect(p, num_p, q, num_q, both);
   Gf2Space sum = gf2_span(both, num_both), sum_q = sum;
@@ -244,14 +229,55 @@ const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src,
   b = extend(&taken, only_q, num_only_q, banks, b, bank_bits);
   b = extend(&taken, unit, bits, banks, b, bank_bits);
 
-  Layout l = {.kind = LAYOUT_SHARED, .rank = src->rank};
-  memcpy(l.log2_size, src->log2_size, sizeof l.log2_size);
+  Layout l = {.kind = LAYOUT_SHARED, .rank = shape->rank};
+  memcpy(l.log2_size, shape->log2_size, sizeof l.log2_size);
   l.num_bits[LAYOUT_OFFSET] = (uint8_t)bits;
   memcpy(l.basis, vec, num_vec * sizeof *vec);
   memcpy(l.basis + num_vec, banks, b * sizeof *banks);
   memcpy(l.basis + num_vec + b, rows, n * sizeof *rows);
-  if (log2_vec) *log2_vec = num_vec;
   return layout_intern(ctx, &l);
+}
+
+static bool in_registers(const Layout *l, uint32_t column) {
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_REG]; i++)
+    if (l->basis[i] == column) return column != 0;
+  return false;
+}
+
+// vec and the first `lanes` lane columns of l.
+static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, uint32_t lanes, uint32_t out[LAYOUT_MAX_BITS]) {
+  memcpy(out, vec, num_vec * sizeof *vec);
+  for (uint32_t i = 0; i < lanes && i < l->num_bits[LAYOUT_LANE]; i++) out[num_vec++] = layout_basis(l, LAYOUT_LANE, i);
+  return num_vec;
+}
+
+const Layout *layout_make_shared_for_conversion(Context *ctx, const Layout *src, const Layout *dst, uint32_t elem_bits,
+                                                uint32_t *log2_vec) {
+  uint32_t bytes = elem_bits < 8 ? 1 : elem_bits / 8, max_vec = 4 - log2_u32(bytes);
+  uint32_t vec[LAYOUT_MAX_BITS], num_vec = 0, p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS];
+  Gf2Space v = {0};
+  for (uint32_t i = 0; i < src->num_bits[LAYOUT_REG] && num_vec < max_vec; i++)
+    if (in_registers(dst, src->basis[i])) num_vec = extend(&v, &src->basis[i], 1, vec, num_vec, max_vec);
+  uint32_t lanes = phase_lanes(bytes << num_vec), num_p = phase(src, vec, num_vec, lanes, p), num_q = phase(dst, vec, num_vec, lanes, q);
+  if (log2_vec) *log2_vec = num_vec;
+  return make_swizzled(ctx, src, bytes, vec, num_vec, p, num_p, q, num_q);
+}
+
+const Layout *layout_make_shared_for_matrices(Context *ctx, const Layout *fragments, const Layout *vectors, bool transposed) {
+  enum { ROW = 3 };   // eight elements of 16 bits
+  if (fragments->num_bits[LAYOUT_REG] < 1 || fragments->num_bits[LAYOUT_LANE] != 5) return NULL;
+  uint32_t pair[ROW] = {layout_basis(fragments, LAYOUT_REG, 0), layout_basis(fragments, LAYOUT_LANE, 0), layout_basis(fragments, LAYOUT_LANE, 1)};
+  uint32_t high[ROW], p[LAYOUT_MAX_BITS], q[LAYOUT_MAX_BITS], num_q = 0;
+  for (uint32_t i = 0; i < ROW; i++) high[i] = layout_basis(fragments, LAYOUT_LANE, 2 + i);
+  const uint32_t *row = transposed ? high : pair, *rows = transposed ? pair : high;
+  Gf2Space tile = {0};
+  for (uint32_t i = 0; i < ROW; i++)
+    if (!in_registers(vectors, row[i]) || !gf2_add(&tile, row[i], 0)) return NULL;
+  for (uint32_t i = 0; i < ROW; i++)
+    if (!gf2_add(&tile, rows[i], 0)) return NULL;
+  for (uint32_t i = 0; i < ROW; i++) q[num_q++] = row[i];
+  for (uint32_t i = 0; i < ROW; i++) q[num_q++] = rows[i];
+  return make_swizzled(ctx, vectors, 2, row, ROW, p, phase(vectors, row, ROW, phase_lanes(16), p), q, num_q);
 }
 
 uint32_t layout_bank_conflicts(const Layout *distributed, const Layout *shared, uint32_t elem_bits, uint32_t vec) {

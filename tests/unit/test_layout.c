@@ -390,6 +390,35 @@ static void test_conversion_scratch(void **state) {
   assert_true(layout_is_surjective(layout_make_shared_for_conversion(ctx, r, c, 16, &v)));
 }
 
+// A transposed tile of 16-bit elements: rows of matrices are vectors on the other side, and neither side has bank conflicts.
+static void test_matrices_scratch(void **state) {
+  Context *ctx = *state;
+  int64_t shape[] = {64, 64};
+  const Layout *r = layout_make_blocked(ctx, 2, shape, (uint32_t[]){1, 8}, (uint32_t[]){4, 8}, (uint32_t[]){4, 1}, (uint32_t[]){1, 0});
+  const Layout *c = layout_make_blocked(ctx, 2, shape, (uint32_t[]){8, 1}, (uint32_t[]){8, 4}, (uint32_t[]){1, 4}, (uint32_t[]){0, 1});
+  const Layout *w = layout_make_wgmma_acc(ctx, shape, 4, 1, 64);
+  const Layout *fragments[] = {c, r, w}, *vectors[] = {r, c, r};
+  for (int i = 0; i < 3; i++) {
+    bool transposed = i < 2;
+    const Layout *s = layout_make_shared_for_matrices(ctx, fragments[i], vectors[i], transposed);
+    assert_non_null(s);
+    assert_true(layout_is_surjective(s) && layout_is_injective(s));
+    assert_int_equal(layout_bank_conflicts(vectors[i], s, 16, 8), 4);
+    LayoutMap map;
+    assert_true(layout_invert_and_compose(fragments[i], s, &map));
+    uint32_t lane = fragments[i]->num_bits[LAYOUT_REG];
+    uint32_t pair[] = {map.col[0], map.col[lane], map.col[lane + 1]}, high[] = {map.col[lane + 2], map.col[lane + 3], map.col[lane + 4]};
+    const uint32_t *row = transposed ? high : pair, *rows = transposed ? pair : high;
+    Gf2Space units = {0};   // the eight rows of a matrix lie in eight 16-byte units of 128 bytes
+    for (int k = 0; k < 3; k++) {
+      assert_int_equal(row[k], 1 << k);
+      assert_true(gf2_add(&units, rows[k] >> 3 & 7, 0));
+    }
+  }
+  assert_null(layout_make_shared_for_matrices(ctx, c, r, false));
+  assert_null(layout_make_shared_for_matrices(ctx, w, c, false));
+}
+
 static void test_print(void **state) {
   Context *ctx = *state;
   Buf b = buf_make(&ctx->arena);
@@ -404,7 +433,7 @@ int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
   const struct CMUnitTest tests[] = {
       T(test_gf2), T(test_random_maps), T(test_blocked), T(test_mma), T(test_fma_operand), T(test_shared), T(test_cluster),
-      T(test_product), T(test_shapes), T(test_vectors), T(test_moves), T(test_conversion_scratch), T(test_print),
+      T(test_product), T(test_shapes), T(test_vectors), T(test_moves), T(test_conversion_scratch), T(test_matrices_scratch), T(test_print),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
