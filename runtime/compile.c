@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/c_locale.h"
 #include "passes/pass.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -499,6 +500,7 @@ static tile_status read_source(CompileJob *job, Arena *a, tile_error **error) {
 }
 
 tile_status compile(const CompileJob *given, tile_program **out, tile_error **error) {
+  IN_C_LOCALE;
   CompileJob job = *given;
   *out = NULL;
   const Target *target;

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/c_locale.h"
 #include "runtime/error.h"
 
 size_t diagnostic_count(const Context *ctx) {
@@ -21,6 +22,7 @@ tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
 }
 
 tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {
+  IN_C_LOCALE;
   jmp_buf *const *const before = a->on_empty;
   jmp_buf on_empty, *const here = &on_empty;
   tile_status status;

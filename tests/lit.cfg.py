@@ -30,3 +30,5 @@ if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
 cache = os.path.join(build, "CMakeCache.txt")
 if os.path.exists(os.path.join(build, "libtile.so")) and not (os.path.exists(cache) and "TILE_SANITIZE:BOOL=ON" in open(cache).read()):
     config.available_features.add("libtile")
+if shutil.which("localedef") and os.path.exists("/usr/share/i18n/locales/de_DE"):
+    config.available_features.add("localedef")

@@ -2,6 +2,7 @@
 // of --emit=json. The text may be damaged or made up: whatever a launch relies on is checked here.
 #include <string.h>
 
+#include "ir/c_locale.h"
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
@@ -262,6 +263,7 @@ static tile_kernel *from_text(tile_device *device, Arena *a, const char *text, s
 
 // In a function of its own for setjmp's sake.
 static tile_kernel *from_text_contained(tile_device *device, Arena *a, const char *text, size_t size, bool is_ptx, const char *name, tile_error **error) {
+  IN_C_LOCALE;
   jmp_buf on_empty, *const empty = &on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading metadata"), NULL;
   a->on_empty = &empty;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/c_locale.h"
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
@@ -90,6 +91,7 @@ static const char *list_entries(tile_package *p) {
 }
 
 static tile_status read_package(tile_package *p, const char *name, tile_error **error) {
+  IN_C_LOCALE;
   jmp_buf on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", name);
   p->on_empty = &on_empty;
@@ -280,6 +282,7 @@ static tile_status load_variants(tile_family *f, tile_device *d, const tile_pack
 }
 
 static tile_status load_contained(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel, tile_error **error) {
+  IN_C_LOCALE;
   jmp_buf on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while loading a package");
   f->on_empty = &on_empty;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/c_locale.h"
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
@@ -103,6 +104,7 @@ static bool take_tuple(Flat *f, const tile_tuple *t) {
 
 tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names, const tile_arg *args, size_t num_args,
                            tile_arg *out, tile_error **error) {
+  IN_C_LOCALE;
   Flat f = {.k = k, .names = names, .num_names = num_names, .out = out};
   for (size_t i = 0; i < num_args; i++) {
     if (args[i].kind != TILE_ARG_TUPLE) {

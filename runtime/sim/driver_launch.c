@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/c_locale.h"
 #include "runtime/sim/driver_state.h"
 
 #define CONTEXT                                   \
@@ -25,6 +26,7 @@ static void write_log(unsigned n, const CUjit_option *options, void **values, co
 }
 
 static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_option *options, void **values) {
+  IN_C_LOCALE;
   CONTEXT;
   NEED(out && image, "no module image");
   // strncmp stops at the end of a text shorter than the magic numbers of cubin and fatbin.

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "ir/c_locale.h"
 #include "runtime/sim/driver_state.h"
 #include "runtime/sim/tensormap.h"
 
@@ -131,6 +132,7 @@ CUresult driver_run(const Work *k) {
   CONTEXT;
   switch (k->kind) {
   case WORK_LAUNCH: {
+    IN_C_LOCALE;   // printf of kernels
     CUresult r = grid_run(&sim_driver()->sim, context->device, &k->launch);
     if (r) context->failed = r;
     return r;
