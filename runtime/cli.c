@@ -31,10 +31,6 @@ int cli_finish(tile_status status, tile_error *error, const Options *o) {
   }
 }
 
-static int put(Buf *b) {
-  return fwrite(buf_str(b), 1, b->size, stdout) == b->size && fflush(stdout) == 0 ? TILE_OK : TILE_ERROR_FILE;
-}
-
 bool cli_answer(const Options *o, int *exit_status) {
   Buf b = buf_make(o->arena);
   if (o->help) {
@@ -60,7 +56,9 @@ bool cli_answer(const Options *o, int *exit_status) {
   } else {
     return false;
   }
-  *exit_status = put(&b);
+  tile_error *error = NULL;
+  tile_status status = file_write(o->arena, "-", buf_str(&b), b.size, &error);
+  *exit_status = cli_finish(status, error, o);
   return true;
 }
 

@@ -16,7 +16,7 @@ static tile_status failed(tile_error **error, const char *what, const char *path
 
 tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
   bool is_stdin = !strcmp(path, "-");
-  FILE *f = is_stdin ? stdin : fopen(path, "rb");
+  FILE *f = is_stdin ? stdin : fopen(path, "rbe");
   if (!f) return failed(error, "read", path);
   struct stat st;
   tile_status status = TILE_OK;
@@ -49,19 +49,22 @@ static bool write_all(FILE *f, const void *data, size_t size) {
   return fflush(f) == 0 && ok;
 }
 
+// As a shell's > does: a device, a pipe or what a symbolic link leads to takes the bytes and stays what it is.
+static tile_status write_through(const char *path, const void *data, size_t size, tile_error **error) {
+  FILE *f = fopen(path, "wbe");
+  if (!f) return failed(error, "write", path);
+  bool ok = write_all(f, data, size);
+  ok = fclose(f) == 0 && ok;
+  return ok ? TILE_OK : failed(error, "write", path);
+}
+
 enum { MAX_ATTEMPTS = 100 };         // at a name that nobody has
 
 tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error) {
   if (!strcmp(path, "-")) return write_all(stdout, data, size) ? TILE_OK : failed(error, "write", "standard output");
   struct stat st;
-  bool exists = stat(path, &st) == 0;
-  if (exists && !S_ISREG(st.st_mode)) {
-    FILE *f = fopen(path, "wb");
-    if (!f) return failed(error, "write", path);
-    bool ok = write_all(f, data, size);
-    ok = fclose(f) == 0 && ok;
-    return ok ? TILE_OK : failed(error, "write", path);
-  }
+  bool exists = lstat(path, &st) == 0;
+  if (exists && !S_ISREG(st.st_mode)) return write_through(path, data, size, error);
   if (exists && access(path, W_OK) != 0) return failed(error, "write", path);
   const size_t n = strlen(path) + 32;
   char *temporary = arena_try(a, n);
@@ -73,6 +76,8 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
     if (fd < 0 && errno != EEXIST) break;
   }
+  // The file may be ours to write in a folder that is not, and its name as long as one can be.
+  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG)) return write_through(path, data, size, error);
   if (fd < 0) return failed(error, "write", path);
   if (exists) fchmod(fd, st.st_mode & 07777);
   FILE *f = fdopen(fd, "wb");

@@ -1,5 +1,6 @@
 // tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune` in
 // tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,10 +56,18 @@ static int guarded_main(Arena *arena, int argc, char **argv) {
   return TILE_ERROR_RUN;
 }
 
+// What was printed has to arrive: that a disk is full shows when the last of it is written.
+static int finish_output(int exit_status) {
+  errno = 0;
+  if ((fflush(stdout) == 0 && !ferror(stdout)) || exit_status == TILE_ERROR_FILE) return exit_status;
+  fprintf(stderr, "tilec: error: cannot write standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+  return exit_status ? exit_status : TILE_ERROR_FILE;
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
   Arena arena;
-  int exit_status = guarded_main(&arena, argc, argv);
+  int exit_status = finish_output(guarded_main(&arena, argc, argv));
   arena_free(&arena);
   return exit_status;
 }

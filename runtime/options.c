@@ -176,15 +176,18 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
 
 static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error);
 
+// With the NUL that ends it, which strchr finds too: a NUL byte in a file parts words.
+#define BLANKS " \t\r\n"
+
 StrList options_split(Arena *a, const char *s, size_t size) {
   StrList words = {0};
   const char *end = s + size;
   while (s < end) {
-    while (s < end && strchr(" \t\r\n", *s) && *s) s++;
+    while (s < end && strchr(BLANKS, *s)) s++;
     if (s >= end) break;
     Buf word = buf_make(a);
     char quote = 0;
-    for (; s < end && (quote || !strchr(" \t\r\n", *s)); s++) {
+    for (; s < end && (quote || !strchr(BLANKS, *s)); s++) {
       if (*s == '\\' && quote != '\'' && s + 1 < end) buf_putc(&word, *++s);
       else if (quote ? *s == quote : *s == '"' || *s == '\'') quote = quote ? 0 : *s;
       else buf_putc(&word, *s);

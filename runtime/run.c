@@ -287,7 +287,7 @@ static void say_device(const Options *o, const tile_device *d) {
 }
 
 // The simulator reads its options when its driver is initialised, as those of a real driver, from the environment.
-static tile_status set_up_simulator(const Options *o, Arena *arena, tile_error **error) {
+tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **error) {
   const struct { const char *name, *value; } given[] = {
     {"TILE_SIM_SEED", o->sim_seed < 0 ? NULL : arena_printf(arena, "%lld", (long long)o->sim_seed)},
     // With --check the schedules are launches of their own, so that their results can be compared (check_schedules).
@@ -299,6 +299,7 @@ static tile_status set_up_simulator(const Options *o, Arena *arena, tile_error *
     if (given[i].value && setenv(given[i].name, given[i].value, 1)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   return TILE_OK;
 }
+
 static tile_status check_simulator_options(const Options *o, const tile_device *d, tile_error **error) {
   const char *option = o->sim_seed >= 0 ? "--sim-seed" : o->sim_seeds >= 0 ? "--sim-seeds" : o->sim_trace ? "--sim-trace" : NULL;
   if (!option || !d || !strcmp(tile_device_kind(d), "sim")) return TILE_OK;
@@ -338,7 +339,7 @@ int run_main(const Options *o, Arena *arena) {
   if (status == TILE_OK && !run_parse_args(&run, &error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = check_names(&run, &error);
   if (status == TILE_OK) status = run_read_files(&run, &error);
-  if (status == TILE_OK) status = set_up_simulator(o, arena, &error);
+  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
   if (status == TILE_OK && !o->compile_only) status = tile_device_open(o->device, &s.device, &error);
   if (status == TILE_OK) status = check_simulator_options(o, s.device, &error);
   if (status == TILE_OK && s.device) say_device(o, s.device);

@@ -41,7 +41,9 @@ typedef struct {
 // A kernel's time in milliseconds, and what it does in it.
 typedef struct { double median, low, high, bytes, flops; uint32_t runs; const char *kernel, *device; } BenchResult;
 
-// run.c: one timed run, without output.
+// run.c: options of the simulator, before a device is opened.
+tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
+// One timed run, without output.
 tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error);
 
 // run_args.c

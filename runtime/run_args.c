@@ -190,9 +190,10 @@ static CtValue *eval(Scope *s, const char *what, const char *text) {
 
 static bool as_int(Scope *s, const char *what, const char *text, CtValue *v, int64_t least, int64_t *out) {
   if (v->kind == CT_BOOL) v = ct_int(s->ctx, v->b);
-  if (v->kind == CT_FLOAT && v->f == (double)(int64_t)v->f) v = ct_int(s->ctx, (Int128)v->f);
+  if (v->kind == CT_FLOAT && v->f >= -0x1p63 && v->f < 0x1p63 && v->f == (double)(int64_t)v->f) v = ct_int(s->ctx, (Int128)v->f);
   if (v->kind != CT_INT) return usage(s, "%s: '%s' is %s, not a whole number", what, text, ct_repr(s->ctx, v));
-  if (v->i < least || v->i > INT64_MAX) return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
+  if (v->i < least) return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
+  if (v->i > INT64_MAX) return usage(s, "%s: '%s' is %s, more than 64 bits hold", what, text, ct_repr(s->ctx, v));
   *out = (int64_t)v->i;
   return true;
 }
@@ -221,7 +222,7 @@ static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int6
   for (uint32_t steps = 0; spec->kind == ARG_ALIAS && steps <= s->run->num_args; steps++) {
     int64_t skipped = 0;
     if (spec->offset && !eval_int(s, from->name, spec->offset, 0, &skipped)) return NULL;
-    *offset += skipped;
+    if (__builtin_add_overflow(*offset, skipped, offset)) *offset = INT64_MAX;   // which no buffer reaches
     RunBuffer *b = find_buffer(s->run, spec->name);
     if (b) return b;
     const ArgSpec *next = NULL;
@@ -247,13 +248,15 @@ static bool resolve_desc(Scope *s, RunArg *a) {
     a->tensor.shape[i] = spec->shape.count ? 0 : t->shape[i];
     if (spec->shape.count && !eval_int(s, what, spec->shape.data[i], 1, &a->tensor.shape[i])) return false;
   }
-  int64_t dense = 1, last = a->offset;
+  int64_t dense = 1, last = a->offset, reach;
+  bool too_far = false;
   for (uint32_t i = rank; i-- > 0;) {
     a->tensor.strides[i] = dense;
     if (spec->strides.count && !eval_int(s, what, spec->strides.data[i], 1, &a->tensor.strides[i])) return false;
-    dense *= a->tensor.shape[i];
-    last += (a->tensor.shape[i] - 1) * a->tensor.strides[i];
+    if (__builtin_mul_overflow(dense, a->tensor.shape[i], &dense)) dense = INT64_MAX;
+    too_far = too_far || __builtin_mul_overflow(a->tensor.shape[i] - 1, a->tensor.strides[i], &reach) || __builtin_add_overflow(last, reach, &last);
   }
+  if (too_far) last = INT64_MAX;
   if (last >= (int64_t)t->count) return usage(s, "%s reaches element %lld of a buffer of %llu", what, (long long)last, (unsigned long long)t->count);
   return true;
 }

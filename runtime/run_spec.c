@@ -220,7 +220,10 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     s->has_dtype = true;
     if (*rest == '[') return parse_buffer(a, rest, s, error);
     DtypeKind dtype = s->dtype;
+    s->has_dtype = false;
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
+    // What only u64 holds has come with that type.
+    if (s->has_dtype && dtype != DT_UINT64 && !host_is_float(dtype)) return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
     s->has_dtype = true;
     s->dtype = dtype;
     if (host_is_float(dtype)) s->kind = ARG_FLOAT;

@@ -243,6 +243,7 @@ int sweep_main(const Options *o, Arena *arena) {
   }
   // Held open, so that each point's own opening is cheap.
   tile_device *device = NULL;
+  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
   if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
   if (status == TILE_OK) {
     make_points(&s);

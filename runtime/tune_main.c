@@ -273,6 +273,7 @@ int tune_main(const Options *o, Arena *arena) {
   if (status == TILE_OK && !o->grid) status = error_set(&error, TILE_ERROR_USAGE, "`tilec tune` needs --grid, as in --grid \"cdiv(n,BLOCK)\"");
   if (status == TILE_OK && !run_parse_args(&t.run, &error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = run_read_files(&t.run, &error);
+  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
   if (status == TILE_OK) status = tile_device_open(o->device, &t.device, &error);
   if (status == TILE_OK) status = guarded(&t, load_source, &source, &error);
   if (status == TILE_OK) status = open_jit(&t, &source, &error);
