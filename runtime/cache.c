@@ -61,6 +61,15 @@ static bool make_folders(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+// One name for it wherever the host goes: what is trusted here must be what is read later.
+static bool make_absolute(char *dir, size_t size) {
+  char *real = realpath(dir, NULL);
+  bool ok = real && strlen(real) < size;
+  if (ok) strcpy(dir, real);
+  free(real);
+  return ok;
+}
+
 // Entries are code: a folder that others can write to is not trusted.
 static bool is_trusted(const char *dir, bool ours) {
   struct stat st;
@@ -72,8 +81,10 @@ static uint64_t parse_limit(const char *s) {
   char *end;
   double v = s ? strtod(s, &end) : 0;
   if (!s || end == s || !(v >= 0)) return DEFAULT_LIMIT;
-  static const char units[] = "KMG";
+  while (*end == ' ') end++;
+  static const char units[] = "KMGT";
   const char *unit = *end ? strchr(units, *end & ~32) : NULL;
+  if (*end && (!unit || !*unit)) return DEFAULT_LIMIT;   // what is meant is not clear
   for (long i = unit ? unit - units : -1; i >= 0; i--) v *= 1024;
   return v < 1e18 ? (uint64_t)v : UINT64_C(1000000000000000000);
 }
@@ -87,16 +98,20 @@ Cache *cache_open(const char *dir) {
   if (dir) n = snprintf(c->dir, sizeof c->dir, "%s", dir);
   else if (xdg && *xdg == '/') n = snprintf(c->dir, sizeof c->dir, "%s/tilec", xdg);
   else if (home && *home == '/') n = snprintf(c->dir, sizeof c->dir, "%s/.cache/tilec", home);
-  bool usable = n > 0 && (size_t)n < sizeof c->dir && make_folders(c->dir) && is_trusted(c->dir, true);
+  bool usable = n > 0 && (size_t)n < sizeof c->dir && make_folders(c->dir) && make_absolute(c->dir, sizeof c->dir) && is_trusted(c->dir, true);
   if (!usable) c->dir[0] = 0;
   c->writable = usable && access(c->dir, W_OK) == 0;
   c->limit = parse_limit(getenv("TILE_CACHE_SIZE"));
-  if (read_only && *read_only && strlen(read_only) < sizeof c->read_only && is_trusted(read_only, false)) strcpy(c->read_only, read_only);
+  if (read_only && *read_only && strlen(read_only) < sizeof c->read_only) {
+    strcpy(c->read_only, read_only);
+    if (!make_absolute(c->read_only, sizeof c->read_only) || !is_trusted(c->read_only, false)) c->read_only[0] = 0;
+  }
   if (c->dir[0] || c->read_only[0]) return c;
   free(c);
   return NULL;
 }
 
+bool cache_is_writable(const Cache *c) { return c->writable; }
 void cache_close(Cache *c) { free(c); }
 
 // ---- entries ----
@@ -182,7 +197,8 @@ static void trim_if_due(const Cache *c) {
   if (fd < 0) return;
   futimens(fd, NULL);
   close(fd);
-  if (cache_stats(c).bytes > c->limit) cache_trim(c, c->limit / 100 * KEEP_PERCENT);
+  // Within the limit only what killed writers left goes.
+  cache_trim(c, cache_stats(c).bytes > c->limit ? c->limit / 100 * KEEP_PERCENT : UINT64_MAX);
 }
 
 void cache_put(const Cache *c, const void *key, size_t key_size, const void *payload, size_t size) {

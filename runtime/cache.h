@@ -11,8 +11,9 @@ typedef struct Cache Cache;
 typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
 
 // dir NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec. TILE_CACHE_RO names a second folder that is
-// only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G). NULL: there is no cache.
+// only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G, T; 1G where it is none of these). NULL: there is no cache.
 Cache *cache_open(const char *dir);
+bool cache_is_writable(const Cache *c);
 void cache_close(Cache *c);
 // The payload of an entry, for the caller to free; NULL on a miss. A damaged entry is deleted.
 void *cache_get(const Cache *c, const void *key, size_t key_size, size_t *size);

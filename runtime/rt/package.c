@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "ir/c_locale.h"
 #include "runtime/rt/error.h"
@@ -126,8 +127,14 @@ static tile_status read_failed(const char *path, tile_error **error) { return er
 
 tile_status tile_package_open_file(const char *path, tile_package **package, tile_error **error) {
   *package = NULL;
-  FILE *f = fopen(path, "rb");
+  FILE *f = fopen(path, "rbe");
   if (!f) return read_failed(path, error);
+  struct stat st;
+  if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {   // which has an end to seek, at the largest number
+    fclose(f);
+    errno = EISDIR;
+    return read_failed(path, error);
+  }
   long size = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
   if (size < 0 || fseek(f, 0, SEEK_SET)) {
     fclose(f);
@@ -244,6 +251,7 @@ static bool read_fixed(const char *value, Fixed *to) {
 static bool match_args(tile_family *f, Variant *v) {
   const tile_kernel *k = v->kernel;
   uint32_t used = 0;
+  if (k->num_args > MAX_ARGS) return false;   // the family has no more than that either
   v->fixed = arena_array(&f->arena, Fixed, f->num_args + 1);
   for (uint32_t i = 0; i < f->num_args; i++) {
     uint32_t p = 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/cache.h"
@@ -172,8 +173,45 @@ static void layers_and_trust(void **state) {
   cache_close(c);
 }
 
+// A relative name means what it meant when the cache was opened.
+static void change_of_folder(void **state) {
+  (void)state;
+  char before[4096];
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(dir), 0);
+  Cache *c = cache_open("here");
+  put_entry(c, 5);
+  assert_int_equal(mkdir("there", 0777), 0);
+  assert_int_equal(chdir("there"), 0);
+  assert_int_equal(get_entry(c, 5), 1);
+  put_entry(c, 6);
+  assert_int_not_equal(access("here", F_OK), 0);
+  cache_close(c);
+  assert_int_equal(chdir(before), 0);
+}
+
+// What a killed writer left goes some time, even where all is within the limit.
+static void left_behind(void **state) {
+  (void)state;
+  Cache *c = cache_open(dir);
+  put_entry(c, 5);
+  char path[512], left[540];
+  only_entry(path, sizeof path);
+  snprintf(left, sizeof left, "%s.AbCdEf", path);
+  fclose(fopen(left, "w"));
+  const struct timespec old[2] = {{.tv_sec = time(NULL) - 7200}, {.tv_sec = time(NULL) - 7200}};
+  assert_int_equal(utimensat(AT_FDCWD, left, old, 0), 0);
+  snprintf(path, sizeof path, "%s/trimmed", dir);
+  assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+  put_entry(c, 6);
+  assert_int_not_equal(access(left, F_OK), 0);
+  assert_int_equal(get_entry(c, 5), 1);
+  cache_close(c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(put_and_get, set_up, tear_down), cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
-                                     cmocka_unit_test_setup_teardown(racing_processes, set_up, tear_down), cmocka_unit_test_setup_teardown(layers_and_trust, set_up, tear_down)};
+                                     cmocka_unit_test_setup_teardown(racing_processes, set_up, tear_down), cmocka_unit_test_setup_teardown(layers_and_trust, set_up, tear_down),
+                                     cmocka_unit_test_setup_teardown(change_of_folder, set_up, tear_down), cmocka_unit_test_setup_teardown(left_behind, set_up, tear_down)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

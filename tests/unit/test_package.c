@@ -281,6 +281,34 @@ static void damage(void **state) {
   arena_free(&a);
 }
 
+// A description that has more arguments than a launch of a family can map, and a folder for a file.
+static void foreign(void **state) {
+  (void)state;
+  Arena a;
+  arena_init(&a);
+  static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n";
+  Buf b = buf_make(&a);
+  PackageHeader h = {.magic = PACKAGE_MAGIC, .format = PACKAGE_FORMAT, .header_size = sizeof h};
+  buf_write(&b, (const char *)&h, sizeof h);
+  buf_write(&b, ptx, sizeof ptx);
+  h.index_offset = b.size;
+  buf_puts(&b, "{\"tile_package\": 1, \"kernels\": [{\"name\": \"k\", \"params\": [{\"name\": \"a3999\"}], \"variants\": [{\"targets\": [{\"metadata\": {\"format\": 1, "
+               "\"name\": \"k\", \"arch\": \"sm_90a\", \"threads\": 32, \"cluster\": 1, \"shared_bytes\": 0, \"scratch_bytes\": 0, \"params\": [");
+  for (int i = 0; i < 4000; i++) buf_printf(&b, "%s{\"name\": \"a%d\", \"type\": \"i32\", \"kind\": \"plain\"}", i ? ", " : "", i);
+  buf_printf(&b, "]}, \"code\": [{\"kind\": \"ptx\", \"offset\": %zu, \"size\": %zu}]}]}]}]}", sizeof h, sizeof ptx - 1);
+  h.file_size = b.size;
+  h.index_size = b.size - h.index_offset;
+  h.checksum = package_checksum(b.data + sizeof h, b.size - sizeof h);
+  memcpy(b.data, &h, sizeof h);
+  tile_device *device = case_device("sim");
+  tile_family *family;
+  REFUSED(tile_family_load_memory(device, b.data, b.size, NULL, &family, &error), TILE_ERROR_FILE, "the package's entry of k is damaged: its parameters do not fit together");
+  tile_device_close(device);
+  tile_package *p;
+  REFUSED(tile_package_open_file("/tmp", &p, &error), TILE_ERROR_FILE, "cannot read /tmp: Is a directory");
+  arena_free(&a);
+}
+
 static void json(void **state) {
   (void)state;
   Arena a;
@@ -305,6 +333,6 @@ static void json(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(same_description), cmocka_unit_test(dispatch), cmocka_unit_test(choices),
-                                     cmocka_unit_test(several_kernels), cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(json)};
+                                     cmocka_unit_test(several_kernels), cmocka_unit_test(cannot_be_packed), cmocka_unit_test(damage), cmocka_unit_test(foreign), cmocka_unit_test(json)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
