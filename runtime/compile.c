@@ -578,7 +578,7 @@ tile_status tile_compile_file(const char *path, const tile_compile_options *opti
 
 tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options, tile_program **program,
                                 tile_error **error) {
-  return compile_public(name, text, size, options, program, error);
+  return compile_public(name, text ? text : "", size, options, program, error);   // no text is an empty one
 }
 
 const char *tile_program_output(const tile_program *p, unsigned emit, size_t *size) {

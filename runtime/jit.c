@@ -130,6 +130,7 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   // The interpreter runs IR, which is not kept on disk.
   jit->cache = o->no_cache || !jit->device->arch ? NULL : cache_open(o->cache_dir);
   jit->identity = identity_with_options(jit, o);
+  jit->files = jit_files(a, jit->frontend);
   return TILE_OK;
 }
 
@@ -156,7 +157,7 @@ tile_status tile_jit_open_file(tile_device *device, const char *path, const tile
   return open_jit(device, path, NULL, 0, options, jit, error);
 }
 tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size, const tile_jit_options *options, tile_jit **jit, tile_error **error) {
-  return open_jit(device, name, text, size, options, jit, error);
+  return open_jit(device, name, text ? text : "", size, options, jit, error);   // no text is an empty one
 }
 
 void tile_jit_close(tile_jit *jit) {
@@ -206,10 +207,7 @@ bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i 
 bool tile_jit_is_tuned(const tile_jit_kernel *k) { return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF; }
 bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].has_default; }
 size_t tile_jit_num_variants(tile_jit_kernel *k) {
-  pthread_mutex_lock(&k->lock);
-  size_t n = k->num_variants;
-  pthread_mutex_unlock(&k->lock);
-  return n;
+  return k->num_variants;
 }
 
 tile_kernel *tile_variant_kernel(const tile_variant *v) { return v->kernel; }
@@ -312,7 +310,7 @@ static tile_status refuse_unprepared(void *user, Arena *a, tile_error **error) {
   const Request *r = user;
   const tile_jit_kernel *k = r->kernel;
   return error_set(error, TILE_ERROR_USAGE, "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
-                   jit_variant_text(a, k, r->args), k->num_variants);
+                   jit_variant_text(a, k, r->args), (size_t)k->num_variants);
 }
 
 static tile_status refuse_captured(void *user, Arena *a, tile_error **error) {
@@ -326,9 +324,11 @@ static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
   const CtAutotune *tune = k->fn->autotune;
   if (!tune || !tune->num_configs || !tune->configs[0].kwargs) return false;
   const CtDict *names = tune->configs[0].kwargs;
-  for (uint32_t i = 0; i < names->count; i++)
+  for (uint32_t i = 0; i < names->count; i++) {
+    if (names->entries[i].key->kind != CT_STR) return false;
     for (uint32_t p = 0; p < k->num_params; p++)
       if (!strcmp(k->params[p].name, names->entries[i].key->str.data) && args[p].kind == TILE_ARG_DEFAULT) return false;
+  }
   return true;
 }
 
@@ -403,7 +403,7 @@ static tile_status make_variant(const Request *r, Purpose why, tile_tuning *repo
 
 static void flatten(const tile_arg *a, tile_arg *flat, uint32_t *count) {
   if (a->kind == TILE_ARG_TUPLE) {
-    for (uint32_t i = 0; i < a->value.tuple->num_items; i++) flatten(&a->value.tuple->items[i], flat, count);
+    for (uint32_t i = 0; a->value.tuple && i < a->value.tuple->num_items; i++) flatten(&a->value.tuple->items[i], flat, count);
   } else if (*count < JIT_MAX_LEAVES) {
     flat[(*count)++] = *a;
   }
@@ -438,6 +438,7 @@ tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *
   tile_arg flat[JIT_MAX_LEAVES];
   uint32_t count;
   jit_flatten(args, v->owner->num_params, flat, &count);
+  while (count < v->num_leaves) flat[count++] = tile_arg_default();   // a tuple shorter than the variant's: the kernel has the message
   return launch_flat(v, grid, stream, flat, error);
 }
 
@@ -505,16 +506,21 @@ tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   tile_variant *v;
+  if (variant) *variant = NULL;
   tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, args, &v, error);
-  if (status == TILE_OK && variant) *variant = v;
-  return status;
+  if (status != TILE_OK) return status;
+  if (variant) *variant = v;
+  if (!v->kernel->scratch_bytes) return TILE_OK;
+  if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+  return o.grid[0] && o.grid[1] && o.grid[2] ? tile_kernel_reserve(v->kernel, o.grid, error) : TILE_OK;
 }
 
 // ---- several at once ----
 
+typedef struct { tile_status status; tile_error *error; } Prepared;
 typedef struct {
   const tile_jit_request *requests;
-  tile_error **errors;
+  Prepared *results;
   size_t count;
   atomic_size_t next;
 } Warming;
@@ -523,7 +529,7 @@ static void *prepare_some(void *user) {
   Warming *w = user;
   for (size_t i; (i = atomic_fetch_add(&w->next, 1)) < w->count;) {
     const tile_jit_request *r = &w->requests[i];
-    tile_jit_prepare(r->kernel, r->options, r->args, r->num_args, NULL, &w->errors[i]);
+    w->results[i].status = tile_jit_prepare(r->kernel, r->options, r->args, r->num_args, NULL, &w->results[i].error);
   }
   return NULL;
 }
@@ -531,22 +537,21 @@ static void *prepare_some(void *user) {
 tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads, tile_error **error) {
   enum { MAX_THREADS = 64 };
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  Warming w = {.requests = requests, .errors = calloc(count + 1, sizeof *w.errors), .count = count};
-  if (!w.errors) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
+  if (!w.results) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   size_t wanted = num_threads ? num_threads : cores > 0 ? (size_t)cores : 1, started = 0;
   pthread_t threads[MAX_THREADS];
   while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS && !pthread_create(&threads[started], NULL, prepare_some, &w)) started++;
   prepare_some(&w);
   while (started) pthread_join(threads[--started], NULL);
-  tile_error *first = NULL;
+  tile_status status = TILE_OK;
   for (size_t i = 0; i < count; i++) {
-    if (!first) first = w.errors[i];
-    else tile_error_free(w.errors[i]);
+    const bool is_first = status == TILE_OK && w.results[i].status != TILE_OK;
+    if (is_first) status = w.results[i].status;
+    if (is_first && error && !*error) *error = w.results[i].error;
+    else tile_error_free(w.results[i].error);
   }
-  free(w.errors);
-  tile_status status = first ? tile_error_status(first) : TILE_OK;
-  if (error && !*error) *error = first;
-  else tile_error_free(first);
+  free(w.results);
   return status;
 }
 

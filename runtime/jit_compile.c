@@ -34,7 +34,10 @@ static const char *float_text(Arena *a, double v) {
 static SpecValue spec_value(Arena *a, const tile_arg *arg) {
   SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED, .dtype = (DtypeKind)arg->type, .i = arg->value.i, .text = "the argument"};
   switch (arg->kind) {
-  case TILE_ARG_INT: v.kind = VALUE_INT, v.text = arena_printf(a, "%lld", (long long)arg->value.i); break;
+  case TILE_ARG_INT:
+    v.kind = VALUE_INT;
+    v.text = arg->type == TILE_UINT64 ? arena_printf(a, "%llu", (unsigned long long)arg->value.i) : arena_printf(a, "%lld", (long long)arg->value.i);
+    break;
   case TILE_ARG_FLOAT: v.kind = VALUE_FLOAT, v.f = arg->value.f, v.text = float_text(a, v.f); break;
   case TILE_ARG_BOOL: v.kind = VALUE_BOOL, v.text = arg->value.i ? "True" : "False"; break;
   case TILE_ARG_POINTER: v.kind = VALUE_POINTER, v.address = arg->value.pointer; break;
@@ -163,11 +166,14 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
 
 const char *jit_identity(const tile_jit *jit) {
   Arena *a = (Arena *)(uintptr_t)&jit->arena;
-  Buf b = buf_make(a);
   char id[96];
   build_id(id, sizeof id);
-  buf_printf(&b, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, codegen_llvm_version(), jit->device->arch ? jit->device->arch : "any");
-  const Comptime *ct = frontend_comptime(jit->frontend);
+  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, codegen_llvm_version(), jit->device->arch ? jit->device->arch : "any");
+}
+
+const char *jit_files(Arena *a, const Frontend *fe) {
+  Buf b = buf_make(a);
+  const Comptime *ct = frontend_comptime(fe);
   for (uint32_t i = 0; i < comptime_num_files(ct); i++) {
     const SourceFile *f = comptime_file(ct, i);
     buf_printf(&b, "file %s %zu %016llx %016llx\n", f->path, f->size, (unsigned long long)cache_hash(f->text, f->size, 5), (unsigned long long)cache_hash(f->text, f->size, 6));
@@ -178,7 +184,7 @@ const char *jit_identity(const tile_jit *jit) {
 static Buf cache_key(const Request *r, int config, Arena *a) {
   const tile_jit_kernel *k = r->kernel;
   Buf b = buf_make(a);
-  buf_printf(&b, "%skernel %s\nconfig %d\nwords", k->jit->identity, k->name, config);
+  buf_printf(&b, "%s%skernel %s\nconfig %d\nwords", k->jit->identity, k->jit->files, k->name, config);
   for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
   for (uint32_t i = 0; i < r->key->num_texts; i++) buf_printf(&b, "\ntext %s", r->key->texts[i]);
   // A hook may have changed the blocks that the key has.
@@ -225,6 +231,7 @@ static bool map_args(const Request *r, Arena *a, tile_variant *v) {
     m.traits = &k->params[i].traits;
     map_arg(&m, a, &r->args[i], k->params[i].name, false);
   }
+  v->num_leaves = m.leaf;
   return m.taken == v->kernel->num_args && m.leaf <= JIT_MAX_LEAVES;
 }
 
@@ -269,18 +276,23 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   return TILE_OK;
 }
 
+// An imported file may have changed since the JIT read it: then the code is not that of the files in the key.
+static void keep_code(const tile_jit *jit, const Buf *key, const char *ptx, const char *files) {
+  if (jit->cache && !strcmp(files, jit->files)) cache_put(jit->cache, key->data, key->size, ptx, strlen(ptx) + 1);
+}
+
 static tile_status make_isolated(Making *m, Buf *key, Arena *a, tile_error **error) {
   const tile_jit_kernel *k = m->r->kernel;
   const tile_jit *jit = k->jit;
-  const char *ptx = NULL, *text = jit_variant_text(a, k, m->r->args);
+  const char *ptx = NULL, *files = "", *text = jit_variant_text(a, k, m->r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = now_ms();
-  tile_status status = jit_compile_isolated(m->r, m->config, a, &ptx, error);
+  tile_status status = jit_compile_isolated(m->r, m->config, a, &ptx, &files, error);
   jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
   if (status != TILE_OK) return status;
   tile_error *why = NULL;
   if (!(m->v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, &why))) return error_pass_on(error, why);
-  if (jit->cache) cache_put(jit->cache, buf_str(key), key->size, ptx, strlen(ptx) + 1);
+  keep_code(jit, key, ptx, files);
   return start(m, a, error);
 }
 
@@ -304,7 +316,7 @@ static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
     if ((status = compile_program(m->r, m->config, a, &m->program, error)) != TILE_OK) return status;
     tile_error *why = NULL;
     if (!(v->kernel = kernel_describe(jit->device, m->program, k->name, &why))) return error_pass_on(error, why);
-    if (jit->cache) cache_put(jit->cache, buf_str(&key), key.size, v->kernel->ptx, strlen(v->kernel->ptx) + 1);
+    if (jit->cache) keep_code(jit, &key, v->kernel->ptx, jit_files(a, m->program->frontend));
     status = start(m, a, error);
     if (status == TILE_OK && !jit->device->arch) v->program = m->program, m->program = NULL;
   }
@@ -312,10 +324,10 @@ static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
   return status;
 }
 
-tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
+tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, const char **files, tile_error **error) {
   tile_program *program = NULL;
   tile_status status = compile_program(r, config, a, &program, error);
-  if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL));
+  if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL)), *files = jit_files(a, program->frontend);
   tile_program_free(program);
   return status;
 }

@@ -59,6 +59,7 @@ struct tile_variant {
   HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
   uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
   bool has_tuples;             // arguments are flattened before they are packed
+  uint32_t num_leaves;         // into so many
   pthread_mutex_t lock;        // the interpreter runs one launch at a time
 };
 
@@ -95,7 +96,7 @@ struct tile_jit_kernel {
   Arena arena;
   Pending *pending;
   tile_variant *variants;
-  size_t num_variants;
+  atomic_size_t num_variants;
 };
 
 struct tile_tuning {
@@ -134,7 +135,7 @@ struct tile_jit {
   tile_jit_kernel *kernels;
   uint32_t num_kernels;
   Cache *cache;                // or NULL
-  const char *identity;        // the part of a cache key that is the same for all variants
+  const char *identity, *files;   // the part of a cache key that is the same for all variants: the compiler and its options; the source as it was read
 };
 
 // A launch as the slow path takes it.
@@ -159,6 +160,7 @@ tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *
 
 // jit_compile.c
 const char *jit_identity(const tile_jit *jit);
+const char *jit_files(Arena *a, const Frontend *fe);   // all that were read, with sums of their text
 tile_status jit_compile(const Request *request, int config, tile_variant **variant, tile_error **error);
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
 void variant_free(tile_variant *v);
@@ -168,12 +170,12 @@ void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed)
 void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count);
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 
-// Without a device to run on, for a process of its own: the PTX.
-tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, tile_error **error);
+// Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
+tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
 // jit_isolated.c: the same by a process of its own.
 // Does a process of its own get through the source? An error in it counts as yes.
 tile_status jit_try_source(const tile_jit *jit, tile_error **error);
-tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, tile_error **error);
+tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
 
 // jit_tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);

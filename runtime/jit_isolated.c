@@ -141,7 +141,7 @@ static const char **take_texts(Reader *r, size_t *n) {
   return texts;
 }
 
-static tile_status answer_request(Reader *r, Arena *a, const char **ptx, tile_error **error) {
+static tile_status answer_request(Reader *r, Arena *a, const char **ptx, const char **files, tile_error **error) {
   if (take_u64(r) != REQUEST_MAGIC) return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
   const char *version = take_text(r), *arch = take_text(r), *path = take_text(r);
   if (strcmp(version, tile_version())) return error_set(error, TILE_ERROR_USAGE, "this tilec is version %s and the library is %s", tile_version(), version);
@@ -171,7 +171,7 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, tile_er
   status = tile_jit_get_kernel(jit, name, &k, error);
   if (status == TILE_OK && k->num_params != num_args) status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments", (unsigned long long)num_args);
   const Request request = {k, NULL, &launch, args, NULL};
-  if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, error);
+  if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, files, error);
   tile_jit_close(jit);
   return status;
 }
@@ -189,13 +189,14 @@ static bool read_all(int fd, Buf *b) {
 int jit_worker_main(Arena *arena) {
   Buf in = buf_make(arena), out = buf_make(arena);
   tile_error *error = NULL;
-  const char *ptx = "";
+  const char *ptx = "", *files = "";
   tile_status status = read_all(STDIN_FILENO, &in) ? TILE_OK : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
   Reader r = {buf_str(&in), in.size, arena, false};
-  if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &error);
+  if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &files, &error);
   put_u64(&out, ANSWER_MAGIC);
   put_u64(&out, status);
   put_text(&out, status == TILE_OK ? ptx : tile_error_message(error));
+  put_text(&out, files);
   tile_error_free(error);
   return fwrite(buf_str(&out), 1, out.size, stdout) == out.size && fflush(stdout) == 0 ? 0 : TILE_ERROR_FILE;
 }
@@ -230,26 +231,24 @@ static bool spawn_worker(const char *tilec, int fd, pid_t *pid) {
   return ok;
 }
 
-static bool send_all(int fd, const char *s, size_t n) {
-  while (n) {
-    ssize_t sent = send(fd, s, n, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    s += sent;
-    n -= (size_t)sent;
-  }
-  return shutdown(fd, SHUT_WR) == 0;
-}
-
-// Until the child has said all, or must not go on. TILE_OK does not mean that what it said is right.
-static tile_status receive(const tile_jit *jit, int fd, Buf *out, tile_error **error) {
+// The request is sent and the answer read until the child has said all, or must not go on. TILE_OK does not mean that what it said is right: what
+// one that died early left unread is in its exit status.
+static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf *out, tile_error **error) {
   double deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
   char chunk[65536];
-  for (;;) {
+  const char *unsent = request->data;
+  for (size_t left = request->size;;) {
     if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
     if (deadline > 0 && now_seconds() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
-    struct pollfd p = {fd, POLLIN, 0};
+    struct pollfd p = {fd, POLLIN | (left ? POLLOUT : 0), 0};
     if (poll(&p, 1, POLL_MS) <= 0) continue;
+    if (left && p.revents & POLLOUT) {
+      ssize_t sent = send(fd, unsent, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent > 0) unsent += sent, left -= (size_t)sent;
+      if (sent < 0 && errno != EINTR && errno != EAGAIN) left = 0;   // it reads no more
+      if (!left) shutdown(fd, SHUT_WR);
+      continue;
+    }
     ssize_t n = recv(fd, chunk, sizeof chunk, 0);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0 || out->size > MAX_TEXT) return TILE_OK;
@@ -257,13 +256,14 @@ static tile_status receive(const tile_jit *jit, int fd, Buf *out, tile_error **e
   }
 }
 
-static tile_status read_answer(const Buf *in, const char *tilec, int wait_status, Arena *a, const char **ptx, tile_error **error) {
+static tile_status read_answer(const Buf *in, const char *tilec, int wait_status, Arena *a, const char **ptx, const char **files, tile_error **error) {
   Reader r = {in->size ? in->data : "", in->size, a, false};
   bool is_answer = take_u64(&r) == ANSWER_MAGIC;
   tile_status status = (tile_status)take_u64(&r);
-  const char *text = take_text(&r);
+  const char *text = take_text(&r), *read = take_text(&r);
   if (is_answer && !r.bad && !r.left && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) {
     *ptx = text;
+    *files = read;
     return status == TILE_OK ? TILE_OK : error_set(error, status, "%s", text);
   }
   if (WIFSIGNALED(wait_status))
@@ -276,12 +276,11 @@ typedef struct { const tile_jit *jit; int fd; const Buf *request; Buf *answer; }
 static tile_status talk(void *user, Arena *a, tile_error **error) {
   (void)a;
   const Talk *t = user;
-  // What a child that died early left unsent is in its exit status.
-  return send_all(t->fd, t->request->data, t->request->size) ? receive(t->jit, t->fd, t->answer, error) : TILE_OK;
+  return converse(t->jit, t->fd, t->request, t->answer, error);
 }
 
 // Whatever happens, the process is gone and the socket closed afterwards.
-static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, tile_error **error) {
+static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, const char **files, tile_error **error) {
   const char *tilec = find_tilec(jit, a);
   Buf answer = buf_make(a);
   int pair[2];
@@ -297,22 +296,22 @@ static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const 
   if (status != TILE_OK) kill(pid, SIGKILL);
   int wait_status = 0;
   while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR) {}
-  return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, text, error) : status;
+  return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, text, files, error) : status;
 }
 
-tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, tile_error **error) {
+tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, const char **files, tile_error **error) {
   Buf request = buf_make(a);
   write_request(&request, r->kernel->jit, r, config);
-  return ask(r->kernel->jit, &request, a, ptx, error);
+  return ask(r->kernel->jit, &request, a, ptx, files, error);
 }
 
 static tile_status try_source(void *user, Arena *a, tile_error **error) {
   const tile_jit *jit = user;
   Buf request = buf_make(a);
-  const char *text;
+  const char *text, *files;
   write_request(&request, jit, NULL, 0);
   tile_error *why = NULL;
-  tile_status status = ask(jit, &request, a, &text, &why);
+  tile_status status = ask(jit, &request, a, &text, &files, &why);
   // What is wrong with the source is said better by who reads it here.
   if (status == TILE_ERROR_PROGRAM) status = TILE_OK;
   if (status != TILE_OK) return error_pass_on(error, why);

@@ -17,6 +17,8 @@ static inline uint64_t hash_words(const uint64_t *words, uint32_t n) {
   return h ^ h >> 29;
 }
 
+static bool is_type(tile_type t) { return (unsigned)t <= TILE_FP64; }
+
 #define REFUSE(i, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' " __VA_ARGS__)
 
 static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error);
@@ -30,11 +32,13 @@ static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, cons
   switch (a->kind) {
   case TILE_ARG_DEFAULT: return REFUSE(i, "is a tuple with an item that is missing", k->name, i, p->name);
   case TILE_ARG_TEXT:
+    if (!a->value.text) return REFUSE(i, "has no text", k->name, i, p->name);
     put(key, (uint64_t)a->kind);
     put(key, cache_hash(a->value.text, strlen(a->value.text), 0));
     key->texts[key->num_texts++] = a->value.text;
     return TILE_OK;
   case TILE_ARG_INT: {
+    if (!is_type(a->type)) return REFUSE(i, "has an unknown type %d", k->name, i, p->name, (int)a->type);
     uint64_t type = a->type ? a->type : a->value.i >= INT32_MIN && a->value.i <= INT32_MAX ? TILE_INT32 : TILE_INT64;
     put(key, (uint64_t)a->kind | type << 16 | (uint64_t)specialize_hint(false, false, t.never, t.never_aligned, (uint64_t)a->value.i) << 8);
     if (t.is_value_keyed) put(key, (uint64_t)a->value.i);
@@ -59,8 +63,12 @@ static tile_status key_item(Key *key, const tile_jit_kernel *k, uint32_t i, cons
 // A word per parameter: kind, hint, type. What the compiler would do differently must differ here, and nothing else should.
 static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, const tile_arg *a, tile_error **error) {
   const JitParam *p = &k->params[i];
+  if ((unsigned)a->kind > TILE_ARG_TUPLE) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
+  const bool is_number = a->kind == TILE_ARG_INT || a->kind == TILE_ARG_FLOAT || a->kind == TILE_ARG_BOOL;
+  if (is_number && !is_type(a->type)) return REFUSE(i, "has an unknown type %d", k->name, i, p->name, (int)a->type);
   uint64_t word = (uint64_t)a->kind | (uint64_t)a->type << 16;
   if (p->traits.is_constexpr) {
+    if (a->kind == TILE_ARG_TEXT && !a->value.text) return REFUSE(i, "has no text", k->name, i, p->name);
     put(key, word);
     if (a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR) return REFUSE(i, "is a constexpr: it takes a value, not an address", k->name, i, p->name);
     if (a->kind == TILE_ARG_TUPLE) return REFUSE(i, "is a constexpr: a tuple for it is written as text, \"(1, 2)\"", k->name, i, p->name);
@@ -74,12 +82,12 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
     put(key, word | (uint64_t)specialize_hint(false, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, (uint64_t)a->value.i) << 8);
     break;
   case TILE_ARG_POINTER:
-    if (!a->type || a->type > TILE_FP64) return REFUSE(i, "is a pointer without a type: use tile_arg_array", k->name, i, p->name);
+    if (!a->type || !is_type(a->type)) return REFUSE(i, "is a pointer without a type: use tile_arg_array", k->name, i, p->name);
     put(key, word | (uint64_t)specialize_hint(true, p->traits.is_annotated, p->traits.never, p->traits.never_aligned, a->value.pointer) << 8);
     return TILE_OK;
   case TILE_ARG_TENSOR: {
     const tile_tensor *t = a->value.tensor;
-    if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type) return REFUSE(i, "is a tensor without rank or type", k->name, i, p->name);
+    if (!t || !t->rank || t->rank > TILE_MAX_RANK || !t->type || !is_type(t->type)) return REFUSE(i, "is a tensor without rank or type", k->name, i, p->name);
     if (key->num_words + t->rank + 4 * (k->num_params - i) + 8 > JIT_MAX_WORDS) return REFUSE(i, "is one tensor too many", k->name, i, p->name);
     put(key, word | (uint64_t)t->type << 24 | (uint64_t)t->rank << 32 | (uint64_t)t->pad_nan << 40);
     for (uint32_t axis = 0; axis < t->rank; axis++) put(key, (uint64_t)t->block[axis]);
@@ -91,9 +99,7 @@ static tile_status key_param(Key *key, const tile_jit_kernel *k, uint32_t i, con
     if (!p->has_default) return REFUSE(i, "is missing", k->name, i, p->name);
     put(key, word);
     return TILE_OK;
-  default:
-    if ((unsigned)a->kind > TILE_ARG_TUPLE) return REFUSE(i, "has an unknown kind %d", k->name, i, p->name, (int)a->kind);
-    put(key, word);
+  default: put(key, word);
   }
   if (p->traits.is_value_keyed) put(key, (uint64_t)a->value.i);
   return TILE_OK;

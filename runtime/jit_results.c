@@ -1,5 +1,4 @@
 // What tuning found, kept: a JSON file that can stand beside the source and be used without timing.
-#include <setjmp.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +6,7 @@
 #include "runtime/file.h"
 #include "runtime/jit_impl.h"
 #include "runtime/json_writer.h"
+#include "runtime/rt/json_reader.h"
 
 static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
   switch (a->kind) {
@@ -116,67 +116,44 @@ static tile_status keep(void *user, Arena *a, tile_error **error) {
 tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double ms, tile_error **error) {
   tile_jit *jit = k->jit;
   pthread_mutex_lock(&jit->lock);
-  // Another process may have tuned for other arguments meanwhile.
-  if (jit->tune_file) jit_load_results(jit, NULL);
+  // Another process may have tuned for other arguments meanwhile. A file that cannot be read is left as it is.
+  tile_status known = jit->tune_file ? jit_load_results(jit, error) : TILE_OK;
   Result result = {k, key, config, ms};
   tile_status status = scratch_contain(&jit->arena, "keeping a result of tuning", keep, &result, error);
+  if (status == TILE_OK) status = known;
   if (status == TILE_OK && jit->tune_file) status = scratch_run(hooks_memory(&jit->hooks), "writing results of tuning", save, jit, error);
   pthread_mutex_unlock(&jit->lock);
   return status;
 }
 
-static const char *field(const CtValue *v, const char *name) {
-  const CtValue *f = v->kind == CT_DICT ? dict_get_str(v->dict, name) : NULL;
-  return f && f->kind == CT_STR ? f->str.data : NULL;
-}
-
-static bool read_results(tile_jit *jit, const char *text) {
-  CtValue *v = comptime_eval_text(frontend_comptime(jit->frontend), frontend_module(jit->frontend), jit->tune_file, text, NULL, 0);
-  CtValue *list = v && v->kind == CT_DICT ? dict_get_str(v->dict, "results") : NULL;
-  bool ok = list && list->kind == CT_LIST;
-  for (uint32_t i = 0; ok && i < list->list.count; i++) {
-    const CtValue *r = list->list.data[i];
-    const char *kernel = field(r, "kernel"), *device = field(r, "device"), *key = field(r, "key"), *config = field(r, "config");
-    const CtValue *ms = r->kind == CT_DICT ? dict_get_str(r->dict, "milliseconds") : NULL;
+static bool read_results(tile_jit *jit, Arena *a, const char *text, size_t size) {
+  size_t where;
+  const JsonValue *const *list = NULL, *root = json_read(a, text, size, &where);
+  const JsonValue *results = json_get(root, "results");
+  bool ok = results && results->kind == JSON_ARRAY;
+  for (uint32_t i = 0, n = ok ? json_get_items(root, "results", &list) : 0; ok && i < n; i++) {
+    const char *kernel = json_get_string(list[i], "kernel", NULL), *device = json_get_string(list[i], "device", NULL);
+    const char *key = json_get_string(list[i], "key", NULL), *config = json_get_string(list[i], "config", NULL);
+    const JsonValue *ms = json_get(list[i], "milliseconds");
     ok = kernel && device && key && config;
-    if (ok) add(jit, kernel, device, key, config, ms && ms->kind == CT_FLOAT ? ms->f : 0);
+    if (ok) add(jit, kernel, device, key, config, ms && ms->kind == JSON_NUMBER ? ms->f : 0);
   }
   return ok;
 }
 
-// In the Context, whose way out stays with this function.
-static tile_status read_text(tile_jit *jit, const char *text, tile_error **error) {
-  jmp_buf on_ice;
-  int why = setjmp(on_ice);
-  tile_status status = TILE_OK;
-  if (why) {
-    comptime_left(frontend_comptime(jit->frontend));
-    status = error_set_left(error, why, &jit->ctx, "reading tuning results");
-  } else {
-    jit->ctx.on_ice = &on_ice;
-    if (!read_results(jit, text)) status = error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", jit->tune_file);
-  }
-  jit->ctx.on_ice = NULL;
-  jit->ctx.diags = jit->ctx.last_diag = NULL;
-  jit->ctx.num_errors = 0;
-  return status;
-}
+typedef struct { tile_jit *jit; const char *text; size_t size; Arena *scratch; } Saved;
 
-typedef struct { tile_jit *jit; const char *text; } Saved;
-
-static tile_status read_in_arena(void *user, Arena *a, tile_error **error) {
+// What is known lives in the jit's arena.
+static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   (void)a;
   const Saved *s = user;
-  return read_text(s->jit, s->text, error);
+  return read_results(s->jit, s->scratch, s->text, s->size) ? TILE_OK : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", s->jit->tune_file);
 }
 
-// The file is ours: JSON without null, true and false, which is a Python expression too.
 static tile_status load_results(void *user, Arena *a, tile_error **error) {
-  tile_jit *jit = user;
-  Saved saved = {jit, NULL};
-  size_t size = 0;
-  tile_status status = file_read(a, jit->tune_file, &saved.text, &size, error);
-  return status == TILE_OK ? scratch_contain(&jit->arena, "reading tuning results", read_in_arena, &saved, error) : status;
+  Saved saved = {.jit = user, .scratch = a};
+  tile_status status = file_read(a, saved.jit->tune_file, &saved.text, &saved.size, error);
+  return status == TILE_OK ? scratch_contain(&saved.jit->arena, "reading tuning results", keep_results, &saved, error) : status;
 }
 
 tile_status jit_load_results(tile_jit *jit, tile_error **error) {

@@ -1,5 +1,6 @@
 // Functions of the source that tuning calls: prune_configs_by, pre_hook and post_hook. They run in the jit's Context, one at a
 // time, and see scalars as values and arrays and descriptors as objects that remember what is done to them.
+#include <math.h>
 #include <setjmp.h>
 #include <string.h>
 
@@ -232,7 +233,7 @@ static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is
   uint32_t n = tune->num_configs, left = 0;
   double top;
   if (!as_number(top_k, &top)) return error_set(error, TILE_ERROR_PROGRAM, "%s: top_k of prune_configs_by is no number", c->k->name);
-  if (ct_unwrap(top_k)->kind == CT_FLOAT && top <= 1) top = (double)(uint32_t)(top * n);
+  if (ct_unwrap(top_k)->kind == CT_FLOAT && top <= 1) top = floor(top * n);
   double *estimates = arena_array(&c->ctx->arena, double, n + 1);
   for (uint32_t i = 0; i < n; i++) {
     if (is_pruned[i]) continue;
@@ -240,6 +241,8 @@ static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is
     CtValue *dict = named_args(c, &tune->configs[i]);
     if (!dict) return failed(c, "perf_model", error);
     CtBinding *kwargs = arena_array(&c->ctx->arena, CtBinding, dict->dict->count + 1);
+    for (uint32_t e = 0; e < dict->dict->count; e++)
+      if (dict->dict->entries[e].key->kind != CT_STR) return error_set(error, TILE_ERROR_PROGRAM, "%s: perf_model takes arguments by name, and a configuration has the key %s", c->k->name, ct_repr(c->ctx, dict->dict->entries[e].key));
     for (uint32_t e = 0; e < dict->dict->count; e++) kwargs[e] = (CtBinding){intern(c->ctx, dict->dict->entries[e].key->str.data), dict->dict->entries[e].value};
     CtValue *estimate = comptime_call(c->ct, model, NULL, 0, kwargs, dict->dict->count, (Span){0, 0});
     if (!as_number(estimate, &estimates[i])) return failed(c, "perf_model", error);
@@ -313,14 +316,26 @@ static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error)
   return TILE_OK;
 }
 
+// The number of the argument that an object stands for; -1: it is none that a hook can change. The source may have changed it.
+static int array_param(const Call *c, const CtValue *index) {
+  if (!index || index->kind != CT_INT || index->i < 0 || index->i >= c->k->num_params) return -1;
+  const tile_arg_kind kind = c->r->args[index->i].kind;
+  return kind == TILE_ARG_POINTER || kind == TILE_ARG_TENSOR ? (int)index->i : -1;
+}
+
 static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **error) {
   const CtList log = c->log->list;
   Effect *effects = arena_array(a, Effect, log.count + 1);
   for (uint32_t i = 0; i < log.count; i++) {
-    CtValue *const *entry = log.data[i]->list.data, *v = ct_unwrap(entry[1]);
+    const CtValue *entry = ct_unwrap(log.data[i]);
+    const bool is_entry = entry->kind == CT_TUPLE && entry->list.count == 2;
+    CtValue *v = is_entry ? ct_unwrap(entry->list.data[1]) : NULL;
     Effect *e = &effects[i];
-    e->param = (uint8_t)entry[0]->i;
-    if ((e->is_copy = v->kind == CT_INSTANCE)) e->from = (uint8_t)instance_get(v->instance, intern(c->ctx, "_index"))->i;
+    e->is_copy = v && v->kind == CT_INSTANCE;
+    const int param = is_entry ? array_param(c, entry->list.data[0]) : -1, from = e->is_copy ? array_param(c, instance_get(v->instance, intern(c->ctx, "_index"))) : param;
+    if (param < 0 || from < 0) return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object", c->k->name);
+    e->param = (uint8_t)param;
+    e->from = (uint8_t)from;
     tile_status status = e->is_copy ? TILE_OK : read_fill(c, v, e, error);
     if (status != TILE_OK) return status;
   }

@@ -44,6 +44,7 @@ typedef struct {
   uint32_t count;
   Assembler *assembler;        // NULL: the driver's
   int chosen;
+  bool holds_device;           // its lock for timing
   double compile_deadline, deadline;   // of now_ms(); half of the time is for compiling
   atomic_uint next, compiled;
 } Tuning;
@@ -67,7 +68,7 @@ static void drop(Candidate *c) {
 
 static void compile_candidate(Tuning *t, uint32_t i) {
   Candidate *c = &t->candidates[i];
-  if (c->is_pruned || c->error || is_stopped(t->k->jit)) return;
+  if (c->is_pruned || c->error || !c->hooked.args || is_stopped(t->k->jit)) return;
   if (atomic_load(&t->compiled) && now_ms() > t->compile_deadline) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
@@ -85,10 +86,11 @@ static void *compile_some(void *user) {
 }
 
 static void compile_all(Tuning *t) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const uint32_t most = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (uint32_t)cores;
   pthread_t threads[MAX_THREADS];
   uint32_t started = 0;
-  while (started + 1 < t->count && started + 1 < (uint32_t)(cores > MAX_THREADS ? MAX_THREADS : cores) && !pthread_create(&threads[started], NULL, compile_some, t)) started++;
+  while (started + 1 < t->count && started + 1 < most && !pthread_create(&threads[started], NULL, compile_some, t)) started++;
   compile_some(t);
   while (started) pthread_join(threads[--started], NULL);
 }
@@ -228,7 +230,7 @@ static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
     if (is_stopped(t->k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", t->k->name);
     tile_status status = is_first || !is_over(t) ? TILE_OK : error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     if (status == TILE_OK) status = run_candidate(t, s, i, is_first);
-    if (status == TILE_ERROR_USAGE || status == TILE_ERROR_DRIVER) return error_set(error, status, "%s", tile_error_message(c->error));
+    if (status == TILE_ERROR_USAGE || status == TILE_ERROR_DRIVER) return error_set_cuda(error, status, tile_error_cuda_result(c->error), "%s", tile_error_message(c->error));
     if (status == TILE_OK) is_first = false;
     else drop(c);
     if (status == TILE_OK) jit_event(t->k->jit, TILE_EVENT_TUNE_STEP, t->k->name, t->k->config_texts[i], c->median);
@@ -334,6 +336,8 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
   t->assembler = strcmp(k->jit->device->kind, "gpu") ? NULL : assembler_open();
   compile_all(t);
   if (is_stopped(k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", k->name);
+  pthread_mutex_lock(&k->jit->device->timing);
+  t->holds_device = true;
   // From here on nothing is taken from the arena: what the candidates wrote must be put back.
   if ((status = read_arrays(t->request, &t->arrays, a, error)) == TILE_OK) status = run_all(t, &t->arrays, error);
   if (status == TILE_OK) run_finals(t);
@@ -349,6 +353,7 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
   Arena a;
   arena_init_with(&a, hooks_memory(&k->jit->hooks), NULL);
   tile_status status = scratch_contain(&a, "tuning", tune, &t, error);
+  if (t.holds_device) pthread_mutex_unlock(&k->jit->device->timing);
   assembler_close(t.assembler);
   if (!t.candidates) t.count = 0;   // there was no memory for them
   Report to = {&t, out};

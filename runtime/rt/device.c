@@ -7,7 +7,7 @@
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
-static tile_status open_by_name(const char *spec, tile_device **device, tile_error **error) {
+static tile_status find_and_open(const char *spec, tile_device **device, tile_error **error) {
   if (!strcmp(spec, "interp")) {
     if (linked_parts.open_interp) return linked_parts.open_interp(device, error);
     return error_set(error, TILE_ERROR_NO_DEVICE, "libtile-rt has no interpreter; libtile has");
@@ -22,14 +22,26 @@ static tile_status open_by_name(const char *spec, tile_device **device, tile_err
   return error_set(error, TILE_ERROR_USAGE, "there is no device '%s'; there are gpu, gpu:N, sim, sim:N, interp", spec);
 }
 
+static tile_status open_by_name(const char *spec, tile_device **device, tile_error **error) {
+  tile_status status = find_and_open(spec, device, error);
+  if (status == TILE_OK) pthread_mutex_init(&(*device)->timing, NULL);
+  return status;
+}
+
 tile_status tile_device_open(const char *spec, tile_device **device, tile_error **error) {
   *device = NULL;
   const char *named = getenv("TILE_DEVICE");
   if (!spec && named && *named) spec = named;
   if (spec) return open_by_name(spec, device, error);
   static const char *const order[] = {"gpu", "sim"};
-  for (uint32_t i = 0; i < countof(order); i++)
-    if (open_by_name(order[i], device, NULL) == TILE_OK) return TILE_OK;
+  tile_error *why = NULL;   // there is no gpu
+  for (uint32_t i = 0; i < countof(order); i++) {
+    if (open_by_name(order[i], device, i ? NULL : &why) != TILE_OK) continue;
+    tile_error_free(why);
+    return TILE_OK;
+  }
+  if (!linked_parts.open_interp) return error_pass_on(error, why);
+  tile_error_free(why);
   return open_by_name("interp", device, error);
 }
 
@@ -45,7 +57,9 @@ const char *tile_device_kind(const tile_device *d) { return d->kind; }
 const char *tile_device_name(const tile_device *d) { return d->name; }
 const char *tile_device_arch(const tile_device *d) { return d->arch; }
 void tile_device_close(tile_device *d) {
-  if (d) d->ops->close(d);
+  if (!d) return;
+  pthread_mutex_destroy(&d->timing);
+  d->ops->close(d);
 }
 
 tile_status tile_memory_alloc(tile_device *d, size_t size, uint64_t *address, tile_error **error) { return d->ops->alloc(d, size, address, error); }

@@ -19,6 +19,7 @@ struct tile_device {
   const char *arch;            // what to compile for; NULL: any
   int sm;                      // 90; 0: any
   tile_hooks hooks;
+  pthread_mutex_t timing;      // of whoever times on it: two at once would measure each other
 };
 
 static inline tile_hooks hooks_copy(const tile_hooks *given) {
@@ -144,6 +145,8 @@ void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 tile_type param_elem_type(const KernelParam *p);
 // What an argument must be a multiple of.
 static inline int64_t param_multiple(const KernelParam *p) { return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible; }
+// Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
+static inline bool is_map_stride(int64_t elements, uint32_t bytes) { return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0; }
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);

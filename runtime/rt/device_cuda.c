@@ -184,6 +184,9 @@ static tile_status refuse_old_driver(const CudaDevice *d, const tile_kernel *k, 
                         d->driver_version / 1000, d->driver_version % 1000 / 10, wants);
 }
 
+// Of what a load can fail with; the rest is the device's: no memory, a kernel that failed before.
+static bool is_about_code(CUresult r) { return (r >= CUDA_ERROR_INVALID_IMAGE && r < CUDA_ERROR_FILE_NOT_FOUND && r != CUDA_ERROR_INVALID_CONTEXT) || r == CUDA_ERROR_NOT_SUPPORTED; }
+
 static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, const char *what, tile_error **error) {
   char *log = calloc(1, LOG_BYTES);
   if (!log) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
@@ -197,7 +200,7 @@ static tile_status load_code(CudaDevice *d, tile_kernel *k, const void *code, co
     status = cuda_check(&d->cu, r, "loading code", NULL);
     const char *name = NULL;
     d->cu.error_name(r, &name);
-    if (r != CUDA_ERROR_OUT_OF_MEMORY) status = TILE_ERROR_ASSEMBLER;
+    if (is_about_code(r)) status = TILE_ERROR_ASSEMBLER;
     error_set_cuda(error, status, (int)r, "the driver refused the %s of %s, which is for %s, on %s (sm_%d): %s%s%s", what, k->name, k->target->name, d->base.name, d->base.sm,
                    name ? name : "?", *log ? "\n" : "", log);
   }
@@ -318,7 +321,7 @@ static tile_status encode_map(const CudaDevice *d, const tile_kernel *k, const K
     dims[i] = (uint64_t)t->shape[axis];
     box[i] = (uint32_t)p->box[axis];
     ones[i] = 1;
-    if (i) strides[i - 1] = (uint64_t)t->strides[axis] * bytes;
+    if (i && __builtin_mul_overflow((uint64_t)t->strides[axis], bytes, &strides[i - 1])) strides[i - 1] = UINT64_MAX;   // which the driver refuses
   }
   CUtensorMapSwizzle swizzle = p->swizzle_bytes ? (CUtensorMapSwizzle)(log2_u32(p->swizzle_bytes) - 4) : CU_TENSOR_MAP_SWIZZLE_NONE;
   bool is_nan = p->padding == PAD_NAN && scalar_is_float(p->scalar);
@@ -342,7 +345,7 @@ static tile_status explain_map(const tile_kernel *k, const KernelParam *p, const
     error_set(&e, TILE_ERROR_USAGE, "%s: the descriptor made of '%s' needs a base aligned to 16 bytes, got 0x%llx; pass such an address, or load by plain pointers", k->name, of,
               (unsigned long long)t->base);
   for (uint32_t i = 0; !e && i + 1 < p->rank; i++)
-    if (t->strides[i] <= 0 || t->strides[i] * bytes % 16)
+    if (!is_map_stride(t->strides[i], bytes))
       error_set(&e, TILE_ERROR_USAGE,
                 "%s: the descriptor made of '%s' needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows, or load by plain pointers", k->name,
                 of, i, (long long)t->strides[i], bytes);
@@ -373,7 +376,9 @@ static void show_empty(const CudaDevice *d, const KernelParam *p, tile_tensor *t
 
 // Called with the kernel's scratch_lock.
 static tile_status ensure_scratch(CudaDevice *d, tile_kernel *k, const uint32_t grid[3], CUstream stream, tile_error **error) {
-  uint64_t need = (uint64_t)k->scratch_bytes * grid[0] * k->num_ctas * grid[1] * grid[2];
+  unsigned __int128 all = (unsigned __int128)k->scratch_bytes * grid[0] * k->num_ctas * grid[1] * grid[2];
+  if (all > INT64_MAX) return error_set(error, TILE_ERROR_NO_MEMORY, "%s: the scratch memory for a grid of %u x %u x %u is more than there can be", k->name, grid[0], grid[1], grid[2]);
+  const uint64_t need = (uint64_t)all;
   if (need <= k->scratch_size) return TILE_OK;
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   if (d->cu.stream_is_capturing(stream, &capture) != CUDA_SUCCESS || capture != CU_STREAM_CAPTURE_STATUS_NONE)
@@ -477,13 +482,13 @@ static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const LaunchBl
     return status;
   }
   tile_status status = TILE_OK;
-  if (!d->flush) {
-    status = cuda_check(cu, cu->mem_alloc(&d->flush, FLUSH_BYTES), "allocating the buffer that flushes the caches", error);
-    if (status == TILE_OK) status = cuda_check(cu, cu->event_create(&d->start, CU_EVENT_DEFAULT), "creating an event", error);
+  if (!d->end) {
+    if (!d->flush) status = cuda_check(cu, cu->mem_alloc(&d->flush, FLUSH_BYTES), "allocating the buffer that flushes the caches", error);
+    if (status == TILE_OK && !d->start) status = cuda_check(cu, cu->event_create(&d->start, CU_EVENT_DEFAULT), "creating an event", error);
     if (status == TILE_OK) status = cuda_check(cu, cu->event_create(&d->end, CU_EVENT_DEFAULT), "creating an event", error);
   }
   float elapsed = 0;
-  if (status == TILE_OK) status = cuda_check(cu, cu->memset_d8(d->flush, 0, FLUSH_BYTES), "flushing the caches", error);
+  if (status == TILE_OK) status = cuda_check(cu, cu->memset_d8_async(d->flush, 0, FLUSH_BYTES, o->stream), "flushing the caches", error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->start, o->stream), "recording an event", error);
   if (status == TILE_OK) status = launch_packed(d, k, b, o, error);
   if (status == TILE_OK) status = cuda_check(cu, cu->event_record(d->end, o->stream), "recording an event", error);

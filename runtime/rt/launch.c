@@ -69,7 +69,7 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
   if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld; describe the transposed tensor, or copy it", (long long)t->strides[t->rank - 1]);
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX) return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
-    if (i + 1 < t->rank && (t->strides[i] <= 0 || t->strides[i] * bytes % 16))
+    if (i + 1 < t->rank && !is_map_stride(t->strides[i], bytes))
       return BAD("needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows", i, (long long)t->strides[i], bytes);
   }
   return TILE_OK;
@@ -133,7 +133,8 @@ static bool plan_param(const KernelParam *p, QuickArg *q) {
 void launch_plan(tile_kernel *k) {
   k->max_grid_x = INT32_MAX / k->num_ctas;
   if (!k->device->ops->launch_params || k->num_params != k->num_args || k->num_args > MAX_QUICK || k->scratch_bytes) return;
-  QuickArg *quick = arena_array(&k->arena, QuickArg, k->num_args + 1);
+  QuickArg *quick = arena_try(&k->arena, (k->num_args + 1) * sizeof *quick);   // without it launches go the slow way
+  if (!quick) return;
   for (uint32_t i = 0; i < k->num_args; i++)
     if (!plan_param(&k->params[i], &quick[i])) return;
   k->quick = quick;

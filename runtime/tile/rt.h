@@ -193,8 +193,8 @@ typedef enum tile_arg_kind {
   TILE_ARG_TUPLE = 8
 } tile_arg_kind;
 typedef struct tile_tuple tile_tuple;
-/* An argument. An integer or a float is converted to the parameter's type; one that does not fit is an error. `type` is
- * what a pointer points to, or a scalar's own type; only the JIT looks at it. */
+/* An argument. An integer or a float is converted to the parameter's type; an integer parameter takes no number that does not fit
+ * it, a float one rounds. `type` is what a pointer points to, or a scalar's own type; of scalars only the JIT looks at it. */
 typedef struct tile_arg {
   tile_arg_kind kind;
   tile_type type;

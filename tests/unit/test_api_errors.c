@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/tile/rt.h"
 
@@ -128,6 +129,83 @@ static void jit(void **state) {
   tile_device_close(d);
 }
 
+// Arguments as a C program can get them wrong: kinds and types that there are not, and no text.
+static void wrong_args(void **state) {
+  (void)state;
+  tile_device *d = case_device("sim");
+  tile_jit *j = case_jit(d, kernels);
+  tile_jit_kernel *k = case_kernel(j, "fill");
+  uint64_t p = case_buffer(d, NULL, 256);
+  tile_arg args[] = {tile_arg_array(p, TILE_INT32), tile_arg_int(3), tile_arg_int(16)};
+  args[1].type = (tile_type)99;
+  REFUSED(tile_jit_launch(k, NULL, args, 3, &error), TILE_ERROR_USAGE, "fill: argument 1 'n' has an unknown type 99");
+  const tile_tuple items = {&args[1], 1, NULL};
+  const tile_arg tuple[] = {args[0], tile_arg_tuple(&items)};
+  REFUSED(tile_jit_launch(k, NULL, tuple, 2, &error), TILE_ERROR_USAGE, "fill: argument 1 'n' has an unknown type 99");
+  args[1] = tile_arg_int(3);
+  args[2].kind = (tile_arg_kind)99;
+  REFUSED(tile_jit_launch(k, NULL, args, 3, &error), TILE_ERROR_USAGE, "fill: argument 2 'B' has an unknown kind 99");
+  args[2] = tile_arg_text(NULL);
+  REFUSED(tile_jit_launch(k, NULL, args, 3, &error), TILE_ERROR_USAGE, "fill: argument 2 'B' has no text");
+  args[0].type = (tile_type)-1;
+  REFUSED(tile_jit_launch(k, NULL, args, 2, &error), TILE_ERROR_USAGE, "is a pointer without a type: use tile_arg_array");
+  tile_tensor t = {.base = p, .rank = 1, .shape = {16}, .strides = {1}, .type = (tile_type)99, .block = {16}};
+  args[0] = tile_arg_tensor(&t);
+  REFUSED(tile_jit_launch(k, NULL, args, 2, &error), TILE_ERROR_USAGE, "is a tensor without rank or type");
+  tile_jit_close(j);
+  // No text is an empty one, not the file of that name.
+  REFUSED(tile_jit_open_memory(d, "examples/vector_add.tile", NULL, 0, NULL, &j, &error), TILE_ERROR_PROGRAM, "defines no kernel");
+  tile_program *q = NULL;
+  REFUSED(tile_compile_memory("examples/vector_add.tile", NULL, 0, NULL, &q, &error), TILE_ERROR_PROGRAM, "defines no kernel");
+  OK(tile_memory_free(d, p, &error));
+  tile_device_close(d);
+}
+
+// Sizes whose products do not fit 64 bits.
+static void large(void **state) {
+  (void)state;
+  static const char source[] =
+    "import triton\nimport triton.language as tl\n"
+    "@triton.jit\ndef move(src, y):\n    y += tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]\n    tl.store(y, src.load([0, 0]))\n"
+    "@triton.jit\ndef made(x, y, p):\n    d = tl.make_tensor_descriptor(x, shape=[tl.load(p), 64], strides=[64, 1], block_shape=[16, 64])\n"
+    "    tl.store(y + tl.arange(0, 16)[:, None] * 64 + tl.arange(0, 64)[None, :], d.load([0, 0]))\n";
+  tile_device *d = case_device("sim");
+  tile_jit *j = case_jit(d, source);
+  uint64_t p = case_buffer(d, NULL, 4096);
+  tile_tensor t = {.base = p, .rank = 2, .shape = {8, 8}, .strides = {(INT64_C(1) << 61) + 8, 1}, .type = TILE_INT64, .block = {8, 8}};
+  const tile_arg args[] = {tile_arg_tensor(&t), tile_arg_array(p, TILE_INT64)};
+  REFUSED(tile_jit_launch(case_kernel(j, "move"), NULL, args, 2, &error), TILE_ERROR_USAGE, "axis 0 has 2305843009213693960 elements of 8 bytes");
+  // A launch needs scratch memory for each program; prepare gets it.
+  const tile_arg pointers[] = {tile_arg_array(p, TILE_FP32), tile_arg_array(p, TILE_FP32), tile_arg_array(p, TILE_INT32)};
+  const tile_variant *v = NULL;
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  OK(tile_jit_prepare(case_kernel(j, "made"), &o, pointers, 3, &v, &error));
+  assert_int_equal(tile_kernel_scratch_bytes(tile_variant_kernel(v)), 128);
+  const uint32_t grid[3] = {INT32_MAX, 65535, 65535};
+  REFUSED(tile_kernel_reserve(tile_variant_kernel(v), grid, &error), TILE_ERROR_NO_MEMORY, "made: the scratch memory for a grid of 2147483647 x 65535 x 65535 is more than there can be");
+  memcpy(o.grid, grid, sizeof grid);
+  REFUSED(tile_jit_prepare(case_kernel(j, "made"), &o, pointers, 3, NULL, &error), TILE_ERROR_NO_MEMORY, "is more than there can be");
+  tile_jit_close(j);
+  OK(tile_memory_free(d, p, &error));
+  tile_device_close(d);
+}
+
+// After a kernel that failed the device takes no more code, and that is not the code's fault.
+static void after_a_failure(void **state) {
+  (void)state;
+  tile_device *d = case_device("sim");
+  tile_program *p = program_of(typed, "first", NULL);
+  tile_kernel *k = NULL;
+  OK(tile_kernel_load(d, p, NULL, &k, &error));
+  const tile_arg args[] = {tile_arg_pointer(0x1000)};
+  REFUSED(tile_kernel_launch(k, NULL, args, 1, &error), TILE_ERROR_RUN, "out-of-bounds access");
+  tile_kernel *again = NULL;
+  REFUSED(tile_kernel_load(d, p, NULL, &again, &error), TILE_ERROR_RUN, "the driver refused the PTX of first");
+  tile_kernel_free(k);
+  tile_program_free(p);
+  tile_device_close(d);
+}
+
 static const char pruning[] =
   "import triton\nimport triton.language as tl\n"
   "def none(configs, named_args, **kw):\n    return []\n"
@@ -143,7 +221,9 @@ static const char pruning[] =
   "@triton.autotune(configs=[triton.Config({'B': 16}, pre_hook=lambda a: a['x'].copy_(a['y']))], key=[])\n"
   "@triton.jit\ndef copies(x, y, B: tl.constexpr):\n    tl.store(x + tl.arange(0, B), 1)\n"
   "@triton.autotune(configs=[triton.Config({'B': 16}), triton.Config({'B': 32})], key=[], prune_configs_by={'perf_model': lambda **kw: 1.0, 'top_k': 'two'})\n"
-  "@triton.jit\ndef bad_number(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n";
+  "@triton.jit\ndef bad_number(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n"
+  "@triton.autotune(configs=[triton.Config({1: 16}), triton.Config({1: 32})], key=[], prune_configs_by={'perf_model': lambda **kw: 1.0, 'top_k': 1})\n"
+  "@triton.jit\ndef bad_key(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n";
 
 static void tuning(void **state) {
   (void)state;
@@ -161,6 +241,7 @@ static void tuning(void **state) {
   launch.num_arg_bytes = 1;
   REFUSED(tile_jit_launch(case_kernel(j, "no_config"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "no_config: early_config_prune leaves no configuration");
   REFUSED(tile_jit_launch(case_kernel(j, "bad_number"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_number: top_k of prune_configs_by is no number");
+  REFUSED(tile_jit_launch(case_kernel(j, "bad_key"), &launch, args, 1, &error), TILE_ERROR_PROGRAM, "bad_key: perf_model takes arguments by name, and a configuration has the key 1");
   const tile_arg nowhere[] = {tile_arg_array(0x1000, TILE_INT32), tile_arg_array(0x2000, TILE_INT32)};
   REFUSED(tile_jit_launch(case_kernel(j, "clears"), &launch, nowhere, 1, &error), TILE_ERROR_USAGE, "0x1000 with 256 bytes is not inside of an allocation");
   const size_t same[] = {256, 256};
@@ -195,6 +276,31 @@ static void results(void **state) {
   o.tune = TILE_TUNE_SAVED;
   o.tune_file = "tests/unit/test_api_errors.c";
   REFUSED(tile_jit_open_memory(d, "case.py", pruning, strlen(pruning), &o, &j, &error), TILE_ERROR_FILE, "tests/unit/test_api_errors.c holds no tuning results");
+  // What another process kept meanwhile stays; what is no file of results stays as it is.
+  char path[] = "/tmp/tile-results-XXXXXX", text[1024] = "";
+  const int fd = mkstemp(path);
+  assert_true(fd >= 0 && unlink(path) == 0);
+  o.tune = TILE_TUNE_ON;
+  o.tune_file = path;
+  for (int is_foreign = 0; is_foreign < 2; is_foreign++) {
+    unlink(path);
+    OK(tile_jit_open_memory(d, "case.py", kernels, strlen(kernels), &o, &j, &error));
+    FILE *f = fopen(path, "w");
+    fputs(is_foreign ? "mine" : "{\"tile_tuning\": 1, \"results\": [{\"kernel\": \"other\", \"device\": \"d\", \"key\": \"k\", \"config\": \"B=1\"}]}", f);
+    fclose(f);
+    uint64_t out = case_buffer(d, NULL, 256);
+    const tile_arg args[] = {tile_arg_array(out, TILE_INT32), tile_arg_int(3)};
+    OK(tile_jit_launch(case_kernel(j, "tuned"), NULL, args, 2, &error));
+    OK(tile_memory_free(d, out, &error));
+    tile_jit_close(j);
+    f = fopen(path, "r");
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    if (is_foreign) assert_string_equal(text, "mine");
+    else assert_true(strstr(text, "\"kernel\": \"other\"") && strstr(text, "\"kernel\": \"tuned\""));
+  }
+  unlink(path);
+  close(fd);
   tile_device_close(d);
 }
 
@@ -266,6 +372,7 @@ static void arrays(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(programs), cmocka_unit_test(memory), cmocka_unit_test(metadata), cmocka_unit_test(jit),
+                                     cmocka_unit_test(wrong_args), cmocka_unit_test(large), cmocka_unit_test(after_a_failure),
                                      cmocka_unit_test(grids), cmocka_unit_test(tuning), cmocka_unit_test(results), cmocka_unit_test(devices), cmocka_unit_test(arrays)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,43 @@ static void disk_cache(void **state) {
   assert_int_equal(system(command), 0);
 }
 
+static void write_factor(const char *dir, int factor) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/helper.py", dir);
+  FILE *f = fopen(path, "w");
+  fprintf(f, "import triton.language as tl\nfactor: tl.constexpr = tl.constexpr(%d.0)\n", factor);
+  fclose(f);
+}
+
+// An import that is written anew while the JIT is open: the code that comes of it is not kept for the old text.
+static void changed_import(void **state) {
+  (void)state;
+  static const char importing[] = "import triton\nimport triton.language as tl\nfrom helper import factor\n@triton.jit\ndef fill(out):\n    tl.store(out, factor)\n";
+  char dir[] = "/tmp/tile-jit-XXXXXX", path[64], command[64];
+  assert_non_null(mkdtemp(dir));
+  snprintf(path, sizeof path, "%s/case.py", dir);
+  tile_device *d = case_device("sim");
+  uint64_t x = make_buffer(d, NULL, N);
+  const tile_arg args[] = {tile_arg_array(x, TILE_FP32)};
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.cache_dir = dir;
+  float out[N];
+  for (int round = 0; round < 2; round++) {
+    tile_jit *jit = NULL;
+    write_factor(dir, 2);
+    OK(tile_jit_open_memory(d, path, importing, strlen(importing), &o, &jit, &error));
+    if (round == 0) write_factor(dir, 3);
+    OK(tile_jit_launch(case_kernel(jit, "fill"), NULL, args, 1, &error));
+    case_fetch(d, out, x, sizeof out);
+    assert_true(out[0] == (float)(3 - round));
+    tile_jit_close(jit);
+  }
+  tile_memory_free(d, x, NULL);
+  tile_device_close(d);
+  snprintf(command, sizeof command, "rm -r %s", dir);
+  assert_int_equal(system(command), 0);
+}
+
 static const char tuned[] =
   "import triton\nimport triton.language as tl\n"
   "def few(configs, args, **kwargs):\n"
@@ -379,6 +416,6 @@ static void bad_sources(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_interp), cmocka_unit_test(on_gpu), cmocka_unit_test(descriptors_and_heuristics),
-                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(tuning), cmocka_unit_test(bad_sources)};
+                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(changed_import), cmocka_unit_test(tuning), cmocka_unit_test(bad_sources)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,10 @@
 // the budget; captured streams are not here (tests/runtime/stub.test).
 #include "tile_case.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char source[] =
@@ -40,6 +42,10 @@ static const char source[] =
   "@triton.autotune(configs=[triton.Config({'B': b}) for b in (16, 32)], key=[], pre_hook=seen, post_hook=after)\n"
   "@triton.jit\n"
   "def hooked(out, n, B: tl.constexpr):\n"
+  "    tl.store(out + tl.arange(0, B), 1.0, mask=tl.arange(0, B) < n)\n"
+  "@triton.autotune(configs=[triton.Config({'B': b}) for b in (16, 32)], key=[])\n"
+  "@triton.jit\n"
+  "def waits(out, n, B: tl.constexpr):\n"
   "    tl.store(out + tl.arange(0, B), 1.0, mask=tl.arange(0, B) < n)\n"
   "@triton.jit\n"
   "def plain(out):\n"
@@ -220,6 +226,41 @@ static void budget(void **state) {
 static bool after_some(void *user) { return ++*(int *)user > 3; }
 
 // The host may end it at any time; nothing is chosen, and the arrays are as before.
+// Tuned at once for two sets of arguments: one is timed after the other, as launches that run beside each other say nothing.
+typedef struct { int which; pthread_mutex_t *lock; char *order; } Seen;
+static void seen_grid(void *user, const tile_variant *v, uint32_t grid[3]) {
+  (void)v;
+  const Seen *s = user;
+  grid[0] = 1;
+  pthread_mutex_lock(s->lock);
+  s->order[strlen(s->order)] = (char)('a' + s->which);
+  pthread_mutex_unlock(s->lock);
+  nanosleep(&(struct timespec){0, 5 * 1000000L}, NULL);
+}
+static void one_at_a_time(void **state) {
+  (void)state;
+  Bench b;
+  open_bench(&b, "sim", TILE_TUNE_ON, 0);
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  char order[256] = "";
+  Seen seen[2] = {{0, &lock, order}, {1, &lock, order}};
+  const tile_arg args[] = {tile_arg_array(b.out, TILE_FP32), tile_arg_int(5)};
+  tile_jit_launch_options o[2] = {options_of(&b), options_of(&b)};
+  tile_jit_request requests[2];
+  for (int i = 0; i < 2; i++) {
+    o[i].grid_fn = seen_grid;
+    o[i].grid_user = &seen[i];
+    o[i].arg_bytes = NULL;
+    o[i].num_warps = 1 << i;
+    requests[i] = (tile_jit_request){case_kernel(b.jit, "waits"), &o[i], args, 2};
+  }
+  OK(tile_jit_prepare_all(requests, 2, 2, &error));
+  int changes = 0;
+  for (const char *s = order; s[0] && s[1]; s++) changes += s[0] != s[1];
+  if (changes != 1 || strlen(order) < 6) fail_msg("timed in the order %s", order);
+  close_bench(&b);
+}
+
 static void cancelled(void **state) {
   (void)state;
   Bench b;
@@ -251,6 +292,6 @@ static void cancelled(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(model_and_report), cmocka_unit_test(zeroing), cmocka_unit_test(block_hook), cmocka_unit_test(hooks_of_autotune), cmocka_unit_test(budget),
-                                     cmocka_unit_test(cancelled)};
+                                     cmocka_unit_test(one_at_a_time), cmocka_unit_test(cancelled)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

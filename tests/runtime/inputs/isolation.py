@@ -80,6 +80,14 @@ for path, more in (
         print(e.status, str(e).replace(folder + "/", ""))
     assert time.monotonic() - began < 20
 
+# One that does not even listen, to a source that does not fit the socket.
+began = time.monotonic()
+try:
+    tile.loads(SOURCE + "# " + "x" * (4 << 20), device=device, cache=False, isolate=True, tilec=script("deaf", "exec sleep 60\n"), compile_seconds=0.3)
+except tile.Error as e:
+    print(e.status, e)
+assert time.monotonic() - began < 20
+
 # The module level: read by a process of its own first, so that what it does to the compiler is an error of opening.
 picky = script("picky", f"cat >{folder}/request; if grep -q crashes_here {folder}/request; then kill -SEGV $$; fi; exec {tilec} jit-worker <{folder}/request\n")
 for source, more in (
