@@ -305,15 +305,29 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   return call_comptime(L, v, &a, arena_printf(&L->ctx->arena, "`%s`", name));
 }
 
+// Functions of fp32 and fp64 whose methods Triton has for fp16 and bf16, too: x.exp(), where tl.exp(x) is an error.
+static bool method_takes_half(const Term *fn) {
+  static const char *const names[] = {"tl.exp", "tl.exp2", "log", "log2", "sin", "cos", "erf", "tl.sqrt", "tl.rsqrt"};
+  if (!term_is_const(fn) || (fn->ct->kind != CT_BUILTIN && fn->ct->kind != CT_FUNCTION)) return false;
+  const char *name = fn->ct->kind == CT_BUILTIN ? fn->ct->builtin.name : fn->ct->fn->name;
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
+  bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
+  const CtType *back_to = is_half && method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
+  if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
+  CallArgs a = with_self(L, self, args);
+  Term *r = term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
+  return back_to ? lower_cast(L, r, back_to, DOWNCAST_DEFAULT, args->span) : r;
+}
+
 Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   if (!callee) return NULL;
   L->b.span = args->span;
-  if (callee->kind == TERM_BOUND) {
-    Term *fn = callee->bound.fn;
-    if (term_is_const(fn) && fn->ct->kind == CT_BUILTIN) return call_builtin(L, fn->ct, callee->bound.self, args);
-    CallArgs a = with_self(L, callee->bound.self, args);
-    return lower_call(L, fn, &a);
-  }
+  if (callee->kind == TERM_BOUND) return call_method(L, callee->bound.self, callee->bound.fn, args);
   if (callee->kind == TERM_TUPLE && callee->tuple.cls) {
     Term *m = lower_find_method(L, callee, "__call__");
     if (m) return lower_call(L, m, args);

@@ -152,7 +152,7 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);                       // arithmetic, bits, comparison
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Both operands of one type and one shape, as binary operators do it.
-typedef struct { bool allow_left_ptr, allow_right_ptr, no_arithmetic, div_or_mod; } PromoteRule;
+typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;   // bits: of integers; else no promotion
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);

@@ -1,9 +1,11 @@
 // Casts, type promotion, broadcasting, and the operators built on them: Triton 3.6's rules.
 //
 // A constant operand ("weak") takes the other side's type when its kind (bool < int < float) is not higher; run-time
-// scalars, kernel arguments and decayed variables among them, promote like tensors.
+// scalars, kernel arguments and decayed variables among them, promote like tensors, and so do constants in comparisons.
 #include "frontend/lower.h"
+#include "ir/fold.h"
 
+#include <math.h>
 #include <string.h>
 
 Value *make_scalar(Lower *L, const CtType *scalar, double f, int64_t i) {
@@ -236,6 +238,20 @@ static bool is_number(const Term *t) {
   return term_is_const(t) && (t->ct->kind == CT_BOOL || t->ct->kind == CT_INT || t->ct->kind == CT_FLOAT);
 }
 
+// Whether constant c, a tensor of its own type as `made`, takes `type`. In arithmetic it does. A comparison is with `made`, which
+// is fp32 for most floats: c takes the type only where the outcome is the same. In bit operations a constant that the type does
+// not hold keeps its own.
+static bool takes_type(Lower *L, const Term *c, const Term *made, const CtType *type, PromoteRule rule) {
+  bool is_float = c->ct->kind == CT_FLOAT;
+  if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && fits_int(const_int(c->ct), type);
+  if (!rule.compares || ct_is_ptr(type)) return true;
+  if (ct_is_fp8(type)) return !is_float;
+  double v = !is_float ? (double)const_int(c->ct) : ct_is_kind(term_t(made), DT_FP32) ? (double)(float)c->ct->f : c->ct->f;
+  if (ct_is_kind(type, DT_FP64) && is_float && v != c->ct->f) return false;
+  NumFormat format = scalar_num_format(ir_elem_type(L, type)->scalar);
+  return isnan(v) || num_decode(format, num_encode(format, v, NUM_RNE, false)) == v;
+}
+
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
   if (!*a || !*b) return false;
   bool a_weak = is_number(*a), b_weak = is_number(*b);
@@ -244,7 +260,6 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   buf_printf(&right, "the right operand of `%s`", what);
   Term *va = term_to_value(L, *a, span, buf_str(&left)), *vb = term_to_value(L, *b, span, buf_str(&right));
   if (!va || !vb) return false;
-  Op *spare[2] = {a_weak ? term_v(va)->def : NULL, b_weak ? term_v(vb)->def : NULL};
   const CtType *ta = ct_scalar_of(term_t(va)), *tb = ct_scalar_of(term_t(vb));
   bool pa = ct_is_ptr(ta), pb = ct_is_ptr(tb);
   if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(ta, tb)) ||
@@ -253,7 +268,11 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
     if (pa || pb) diag_note(L->ctx, (Span){0, 0}, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
     return false;
   }
-  if (!rule.no_arithmetic && !pa && !pb) {
+  bool both_ints = ct_is_int(ta) && ct_is_int(tb);
+  if (!pa && !pb && (both_ints || !rule.bits)) {
+    a_weak = a_weak && takes_type(L, *a, va, tb, rule);
+    b_weak = b_weak && takes_type(L, *b, vb, ta, rule);
+    Op *spare[2] = {a_weak ? term_v(va)->def : NULL, b_weak ? term_v(vb)->def : NULL};
     const CtType *t = promoted_type(L, ta, a_weak, tb, b_weak, rule.div_or_mod, what, span);
     if (!t) return false;
     va = a_weak ? weak_operand(L, *a, t, span) : lower_cast(L, va, t, DOWNCAST_DEFAULT, span);
@@ -355,26 +374,23 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 
 static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
-  PromoteRule rule = {.no_arithmetic = true};
-  if (!lower_promote(L, &a, &b, rule, what, span)) return NULL;
+  const Term *decides = a->kind == TERM_VALUE ? a : b;   // which right shift it is: the left operand, or the only tensor
+  bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
+  if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
   if (!ct_is_int(ta) || !ct_is_int(tb))
     return lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta), ct_type_text(L->ctx, tb));
-  const CtType *t = promote_ints(ta, tb);
-  a = lower_cast(L, a, t, DOWNCAST_DEFAULT, span);
-  b = lower_cast(L, b, t, DOWNCAST_DEFAULT, span);
-  if (!a || !b) return NULL;
   switch (op) {
   case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
   case PYOP_OR: return binary_op(L, OP_ORI, a, b);
   case PYOP_XOR: return binary_op(L, OP_XORI, a, b);
   case PYOP_LSHIFT: return binary_op(L, OP_SHLI, a, b);
-  default: return binary_op(L, ct_is_signed(ta) ? OP_SHRSI : OP_SHRUI, a, b);
+  default: return binary_op(L, is_signed ? OP_SHRSI : OP_SHRUI, a, b);
   }
 }
 
 static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  if (!lower_promote(L, &a, &b, (PromoteRule){0}, pyop_text(op), span)) return NULL;
+  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !in_prelude(L, span)}, pyop_text(op), span)) return NULL;
   static const CmpPred preds[][3] = {   // signed, unsigned, float
       [PYOP_EQ] = {CMP_EQ, CMP_EQ, CMP_OEQ},    [PYOP_NE] = {CMP_NE, CMP_NE, CMP_UNE},
       [PYOP_LT] = {CMP_SLT, CMP_ULT, CMP_OLT},  [PYOP_LE] = {CMP_SLE, CMP_ULE, CMP_OLE},
