@@ -99,8 +99,12 @@ static void measure(Op *op, void *user) {
   uint32_t held = held_behind(op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i)) taken += words_of(op_operand(op, i));
-  // What only the wait takes may be loaded and combined in two halves.
-  if (taken > held) held += (taken - held) / 2;
+  // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and beside each
+  // what comes before it.
+  uint32_t given = 0;
+  for (uint32_t i = 0; i < op->num_results; i++) given += held_of(&op->results[i], op);
+  if (op->opcode == OP_SCAN) held += 2 * taken - given;
+  else if (taken > held) held += (taken - held) / 2;
   if (held > g->most) g->most = held;
 }
 
