@@ -118,7 +118,7 @@ static void flush(Comptime *ct) {
   ct->error = NULL;
   if (!e) return;
   if (e->missing) comptime_report_missing(ct, e->missing, e->span);
-  else if (e->exception) diag_error(ct->ctx, e->span, "%s raised: %s", e->type, e->message);
+  else if (e->exception) diag_error(ct->ctx, e->span, "%s raised%s%s", e->type, *e->message ? ": " : "", e->message);
   else diag_error(ct->ctx, e->span, "%s", e->message);
   for (uint32_t i = 0; i < e->num_notes; i++) diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
 }
@@ -306,7 +306,8 @@ CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
   CtValue *v = env_lookup(env, name);
   if (!v) v = python_name(ct, name);
   if (!v) v = language_name(ct, name);
-  return v;
+  CtValue *star = !v || v->kind == CT_BUILTIN ? star_name(ct, env, name) : NULL;
+  return star && (!v || star->kind != CT_MISSING) ? star : v;
 }
 
 CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name) {

@@ -149,6 +149,10 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
   return other ? call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
 }
 
+static CtValue *missing_attribute(Comptime *ct, const char *kind, const char *name, Span span) {
+  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s.%s", kind, name), "the compiler does not run this method: compute it in the host program and pass it as a constexpr", span);
+}
+
 CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   switch (v->kind) {
     case CT_MODULE: return module_attr(ct, v->module, name);
@@ -158,7 +162,9 @@ CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
     }
     case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : find_attr(ct, v->inner, name, span);
     case CT_DTYPE: return dtype_attr(ct, v, name);
-    case CT_FUNCTION: return function_attr(ct, v->fn, name, span);
+    case CT_FUNCTION:
+      if (v->fn->binding == BIND_PROPERTY && (!strcmp(name, "setter") || !strcmp(name, "deleter") || !strcmp(name, "getter"))) return method_of(ct, v, "property", name);
+      return function_attr(ct, v->fn, name, span);
     case CT_CLASS: return class_attr(ct, v, name);
     case CT_INSTANCE: return instance_attr(ct, v, name, span);
     case CT_BUILTIN: {
@@ -174,7 +180,8 @@ CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
       return !strcmp(name, "step") ? ct_int(ct->ctx, v->range.step) : NULL;
     default:
       if (!strcmp(name, "__class__")) return ct_builtin(ct->ctx, ct_kind_name(v));
-      return has_method(v, name) ? method_of(ct, v, ct_kind_name(v), name) : NULL;
+      if (has_method(v, name)) return method_of(ct, v, ct_kind_name(v), name);
+      return is_host_method(v, name) ? missing_attribute(ct, ct_kind_name(v), name, span) : NULL;
   }
 }
 

@@ -57,7 +57,9 @@ static CtValue *py_int(Comptime *ct, const CallArgs *a) {
   if (v->kind != CT_STR) return wrong_type(ct, a, v);
   Int128 i;
   bool too_large;
-  if (!read_int(v->str.data, v->str.size, base && base->kind == CT_INT ? (uint32_t)base->i : 10, &i, &too_large))
+  if (base && (!is_int(base) || int_of(base) < 0 || int_of(base) > 36 || int_of(base) == 1))
+    return ct_fail(ct, a->span, "ValueError", "the base of int() is 0 or 2 to 36, not %s", ct_repr(ct->ctx, base));
+  if (!read_int(v->str.data, v->str.size, base ? (uint32_t)int_of(base) : 10, &i, &too_large))
     return ct_fail(ct, a->span, "ValueError", "%s is not an integer", ct_repr(ct->ctx, v));
   return too_large ? ct_fail(ct, a->span, "OverflowError", "integer does not fit in 128 bits") : ct_int(ct->ctx, i);
 }
@@ -79,10 +81,23 @@ static CtValue *py_bool(Comptime *ct, const CallArgs *a) {
   return ct_bool(ct->ctx, b);
 }
 
+// To a multiple of ten to the `digits`, the even one of two that are as near.
+static CtValue *round_int(Comptime *ct, const CallArgs *a, Int128 v, Int128 digits) {
+  enum { MOST = 38 };   // 10 to the 38 is the largest power that fits
+  Int128 unit = 1, out;
+  if (digits > MOST) return ct_int(ct->ctx, 0);
+  for (Int128 i = 0; i < digits; i++) unit *= 10;
+  const Int128 whole = v / unit, rest = v % unit < 0 ? -(v % unit) : v % unit, up = v < 0 ? -1 : 1;
+  const bool beyond = rest > unit - rest || (rest == unit - rest && whole % 2 != 0);
+  if (__builtin_mul_overflow(whole + (beyond ? up : 0), unit, &out)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+  return ct_int(ct->ctx, out);
+}
+
 static CtValue *py_round(Comptime *ct, const CallArgs *a) {
   CtValue *v = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL, *digits = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "ndigits");
   if (!v) return wrong_count(ct, a);
-  if (is_int(v)) return ct_int(ct->ctx, int_of(v));
+  if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0))) return ct_int(ct->ctx, int_of(v));
+  if (is_int(v) && is_int(digits)) return round_int(ct, a, int_of(v), -int_of(digits));
   if (v->kind != CT_FLOAT) return wrong_type(ct, a, v);
   if (!digits || digits->kind == CT_NONE) {
     CtValue *whole = ct_float(ct->ctx, nearbyint(v->f));
@@ -130,16 +145,19 @@ static CtValue *py_ord(Comptime *ct, const CallArgs *a) {
   const unsigned char *s = (const unsigned char *)v->str.data;
   size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
   Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
-  for (size_t i = 1; i < len && i < v->str.size; i++) c = c << 6 | (s[i] & 0x3f);
+  if (len != v->str.size) return ct_fail(ct, a->span, "TypeError", "ord() takes one character, not %s", ct_repr(ct->ctx, v));
+  for (size_t i = 1; i < len; i++) c = c << 6 | (s[i] & 0x3f);
   return ct_int(ct->ctx, c);
 }
 
 static CtValue *py_chr(Comptime *ct, const CallArgs *a) {
   CtValue *v = one(ct, a);
   if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
-  if (int_of(v) < 0 || int_of(v) > 127) return ct_unsupported(ct, a->span, "chr() beyond ASCII");
-  char c = (char)int_of(v);
-  return ct_str_n(ct->ctx, &c, 1);
+  if (int_of(v) < 0 || int_of(v) > 0x10ffff) return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
+  if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
+  Buf b = buf_make(&ct->ctx->arena);
+  put_utf8(&b, (uint32_t)int_of(v));
+  return ct_str_n(ct->ctx, b.data, b.size);
 }
 
 // ---- objects ----
@@ -208,12 +226,15 @@ static CtValue *py_isinstance(Comptime *ct, const CallArgs *a) {
   if (a->num_args != 2) return wrong_count(ct, a);
   CtValue *v = a->args[0];
   CtList types = {0};
-  if (a->args[1]->kind == CT_TUPLE) types = a->args[1]->list; else vec_push(&ct->ctx->arena, &types, a->args[1]);
+  vec_push(&ct->ctx->arena, &types, a->args[1]);
   const CtValue *missing = NULL;
   for (uint32_t i = 0; i < types.count; i++) {
     const CtValue *t = types.data[i];
     if (t->kind == CT_MISSING) missing = t;
-    else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_TUPLE) {
+      if (!ct_step(ct, a->span)) return NULL;
+      for (uint32_t k = 0; k < t->list.count; k++) vec_push(&ct->ctx->arena, &types, t->list.data[k]);
+    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
     else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
     else if (t->kind == CT_BUILTIN) { if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true); }
     else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));

@@ -78,7 +78,7 @@ static bool bind_call(Comptime *ct, const CtFunction *fn, const CallArgs *a, CtE
       v = ct_dict(ct->ctx);
       for (uint32_t k = 0; k < a->num_kwargs; k++) {
         bool named = false;
-        for (uint32_t j = 0; j < fn->num_params; j++) named |= fn->params[j].name == a->kwargs[k].name && fn->params[j].kind <= PARAM_KEYWORD_ONLY && fn->params[j].kind != PARAM_VARARGS;
+        for (uint32_t j = 0; j < fn->num_params; j++) named |= fn->params[j].name == a->kwargs[k].name && (fn->params[j].kind == PARAM_NORMAL || fn->params[j].kind == PARAM_KEYWORD_ONLY);
         if (named) continue;
         dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
         taken[k] = true;

@@ -79,11 +79,11 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
     if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
     if (base->kind == CT_CLASS) {
       if (!cls->base) cls->base = base->cls;
-      if (cls->form == CLASS_PLAIN) cls->form = base->cls->form;
+      if (cls->form == CLASS_PLAIN) cls->form = base->cls->form, cls->is_int = base->cls->is_int;
     } else if (base->kind == CT_BUILTIN) {
       const char *b = base->builtin.name;
       if (!strcmp(b, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
-      else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM;
+      else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM, cls->is_int = !strncmp(b, "enum.Int", 8);
       else if (is_exception_name(b)) {
         cls->form = CLASS_EXCEPTION;
         cls->base = arena_new(&ct->ctx->arena, CtClass);
@@ -92,6 +92,8 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
       }
     }
   }
+  for (uint32_t i = 0; cls->form == CLASS_ENUM && i < n->cls.bases.count; i++)   // class Mode(int, Enum)
+    cls->is_int |= n->cls.bases.data[i]->kind == NODE_NAME && !strcmp(n->cls.bases.data[i]->name.id, "int");
   cls->env = env_new(ct, env, env->module);
   cls->env->is_class = true;
   if (!exec_statements(ct, &n->cls.body, cls->env)) return NULL;
@@ -99,6 +101,16 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
   collect_fields(ct, n, cls);
   inherit_fields(ct->ctx, cls);
   return v;
+}
+
+// A field's default value; NULL where it is declared by dataclasses.field(…) without one. False after a failure.
+static bool default_of(Comptime *ct, const CtField *f, Span span, CtValue **out) {
+  CtValue *v = f->default_value;
+  *out = v;
+  if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field")) return true;
+  CtValue *factory = instance_get(v->instance, intern(ct->ctx, "default_factory"));
+  *out = factory ? call(ct, factory, &(CallArgs){.span = span}) : NULL;
+  return *out || !factory;
 }
 
 // The arguments of a class that lists its fields, bound to them.
@@ -117,7 +129,7 @@ static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CallAr
     CtValue *v = k < a->num_args ? a->args[k] : NULL;
     for (uint32_t i = 0; i < a->num_kwargs && !v; i++)
       if (a->kwargs[i].name == f->name) v = a->kwargs[i].value;
-    if (!v) v = f->default_value;
+    if (!v && f->default_value && !default_of(ct, f, a->span, &v)) return false;
     if (!v) return ct_fail(ct, a->span, "TypeError", "%s needs a value for '%s'", cls->name, f->name) != NULL;
     env_set(ct->ctx, in->attrs, f->name, v);
   }

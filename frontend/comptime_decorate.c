@@ -46,6 +46,7 @@ static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
   CtValue *v = p->annotation = eval_quietly(ct, n, env);
   if (!v) return;
   v = ct_unwrap(v);
+  if (v->kind == CT_TUPLE && v->list.count) v = v->list.data[0];   // fp32 | None
   if (v->kind == CT_STR) annotate_text(ct, p, v->str.data);
   else if (v->kind == CT_DTYPE) p->type_text = intern(ct->ctx, ct_type_text(ct->ctx, v->type));
   else if (v->kind == CT_BUILTIN) {

@@ -113,7 +113,7 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
     return true;
   }
   const Node *c = n->comp.generators.data[clause];
-  CtValue *iter = eval(ct, c->loop.iter, env);
+  CtValue *iter = eval(ct, c->loop.iter, clause ? env : env->parent);   // the first is evaluated where the comprehension stands
   CtList items;
   if (!iter || !op_iterate(ct, iter, c->loop.iter->span, &items)) return false;
   for (uint32_t i = 0; i < items.count; i++) {

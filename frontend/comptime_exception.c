@@ -72,7 +72,7 @@ CtValue *exception_value(Comptime *ct, const CtError *e) {
   CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
   cls->name = e->type;
   cls->form = CLASS_EXCEPTION;
-  CtValue *v = instance_new(ct, cls), *message = ct_str(ct->ctx, e->message);
+  CtValue *v = instance_new(ct, cls), *message = e->argument ? e->argument : ct_str(ct->ctx, e->message);
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, &message, 1));
   return v;
 }

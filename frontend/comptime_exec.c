@@ -118,7 +118,8 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
     return FLOW_ERROR;
   }
   CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
-  const char *message = args && args->kind == CT_TUPLE && args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0]) : args ? ct_repr(ct->ctx, args) : "";
+  const bool has_args = args && args->kind == CT_TUPLE && args->list.count;
+  const char *message = !has_args ? "" : args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0]) : ct_repr(ct->ctx, args);
   ct_fail(ct, n->span, v->instance->cls->name, "%s", message);
   ct->error->exception = v;
   return FLOW_ERROR;
@@ -126,7 +127,8 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- definitions ----
 
-// A decorator that is not known (@libentry(), @torch.compile) leaves a jit function what it is: it is the host's affair.
+// A decorator that is not known (@libentry(), @torch.compile), or wraps what it gets, leaves a jit function what it is: how it is
+// launched is the host's affair.
 static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, CtEnv *env) {
   for (uint32_t i = decorators->count; v && i-- > 0;) {
     const Node *d = decorators->data[i];
@@ -137,7 +139,8 @@ static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, C
       ct->error = NULL;
       continue;
     }
-    if (is_jit && decorated && decorated->kind == CT_MISSING) continue;
+    bool is_wrapped = decorated && (decorated->kind != CT_FUNCTION || decorated->fn->role == FN_PLAIN);
+    if (is_jit && is_wrapped) continue;
     v = decorated;
   }
   return v;
@@ -194,6 +197,8 @@ static Flow exec_while(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- the rest ----
 
+static Flow ok_or_error(bool ok) { return ok ? FLOW_NEXT : FLOW_ERROR; }
+
 static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *test = eval(ct, n->cond.test, env);
   bool b;
@@ -206,17 +211,45 @@ static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
   return FLOW_ERROR;
 }
 
-static Flow exec_aug(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *left = eval(ct, n->binary.left, env), *right = left ? eval(ct, n->binary.right, env) : NULL;
-  if (!right) return FLOW_ERROR;
-  if (left->kind == CT_LIST && n->op == PYOP_ADD) {   // in place
+// += and the like change a list, set or dictionary in place. NULL without an error: this value has no such operator.
+static CtValue *change_in_place(Comptime *ct, PyOp op, CtValue *v, CtValue *by, Span span) {
+  const bool is_list = v->kind == CT_LIST, is_collection = v->kind == CT_SET || v->kind == CT_DICT;
+  if (is_list && op == PYOP_ADD) {
     CtList items;
-    if (!op_iterate(ct, right, n->span, &items) || !ct_grow(ct, (size_t)left->list.count + items.count, n->span)) return FLOW_ERROR;
-    for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &left->list, items.data[i]);
-    return FLOW_NEXT;
+    if (!op_iterate(ct, by, span, &items) || !ct_grow(ct, (size_t)v->list.count + items.count, span)) return NULL;
+    for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &v->list, items.data[i]);
+    return v;
   }
-  CtValue *v = op_binary(ct, (PyOp)n->op, left, right, n->span);
-  return v && assign_target(ct, n->binary.left, v, env) ? FLOW_NEXT : FLOW_ERROR;
+  if (!(is_list && op == PYOP_MUL) && !(is_collection && by->kind == v->kind)) return NULL;
+  CtValue *r = op_binary(ct, op, v, by, span);
+  if (!r || r->kind != v->kind) return r;
+  if (is_list) v->list = r->list;
+  else v->dict = r->dict;
+  return v;
+}
+
+static Flow exec_aug(Comptime *ct, const Node *n, CtEnv *env) {
+  const Node *target = n->binary.left;
+  CtValue *object = NULL, *index = NULL, *left;   // the target is evaluated once
+  switch (target->kind) {
+    case NODE_ATTRIBUTE:
+      object = eval(ct, target->attr.first, env);
+      left = object ? get_attr(ct, object, target->attr.name, target->span) : NULL;
+      break;
+    case NODE_SUBSCRIPT:
+      object = eval(ct, target->pair.first, env);
+      index = object ? eval(ct, target->pair.second, env) : NULL;
+      left = index ? op_subscript(ct, object, index, target->span) : NULL;
+      break;
+    default: left = eval(ct, target, env); break;
+  }
+  CtValue *right = left ? eval(ct, n->binary.right, env) : NULL;
+  CtValue *v = right ? change_in_place(ct, (PyOp)n->op, left, right, n->span) : NULL;
+  if (!v && right && !ct->error) v = op_binary(ct, (PyOp)n->op, left, right, n->span);
+  if (!v) return FLOW_ERROR;
+  if (index) return ok_or_error(op_store_subscript(ct, object, index, v, target->span));
+  if (object) return ok_or_error(set_attr(ct, object, target->attr.name, v, target->span));
+  return ok_or_error(assign_target(ct, target, v, env));
 }
 
 static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
@@ -227,6 +260,7 @@ static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *message = n->pair.second ? eval(ct, n->pair.second, env) : NULL;
   if (n->pair.second && !message) return FLOW_ERROR;
   ct_fail(ct, n->span, "AssertionError", "assertion failed%s%s", message ? ": " : "", message ? ct_to_str(ct->ctx, message) : "");
+  ct->error->argument = message ? message : ct_str(ct->ctx, "");
   return FLOW_ERROR;
 }
 
@@ -248,8 +282,6 @@ static bool exec_delete(Comptime *ct, const Node *target, CtEnv *env) {
     default: return ct_unsupported(ct, target->span, "this del") != NULL;
   }
 }
-
-static Flow ok_or_error(bool ok) { return ok ? FLOW_NEXT : FLOW_ERROR; }
 
 static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
   if (!ct_step(ct, n->span)) return FLOW_ERROR;

@@ -45,7 +45,6 @@ static bool parse_spec(const char *s, Spec *f) {
   if (*s == '#') f->alternate = true, s++;
   if (*s == '0') {
     f->zero = true;
-    if (!f->align) f->align = '=', f->fill = "0", f->fill_size = 1;
     s++;
   }
   if (!read_number(&s, &f->width)) return false;
@@ -57,6 +56,14 @@ static bool parse_spec(const char *s, Spec *f) {
   }
   if (*s) f->type = *s++;
   return !*s;
+}
+
+// A leading zero of the width: numbers are filled behind their sign, text at its end.
+static void fill_with_zeros(Spec *f, char align) {
+  if (!f->zero || f->align) return;
+  f->align = align;
+  f->fill = "0";
+  f->fill_size = 1;
 }
 
 static size_t display_length(const char *s, size_t n) {
@@ -79,10 +86,10 @@ static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char 
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
 }
 
-// Puts a separator between groups of the digits before the point.
-static const char *group_digits(Comptime *ct, const char *digits, char separator, size_t group) {
+// Puts a separator between groups of the digits before the point or exponent.
+static const char *group_digits(Comptime *ct, const char *digits, char separator, size_t group, bool is_float) {
   size_t whole = 0;
-  while (digits[whole] && strchr("0123456789abcdefABCDEF", digits[whole]) && digits[whole] != 'e') whole++;
+  while (digits[whole] && (is_float ? digits[whole] >= '0' && digits[whole] <= '9' : true)) whole++;
   Buf b = buf_make(&ct->ctx->arena);
   for (size_t i = 0; i < whole; i++) {
     if (i && (whole - i) % group == 0) buf_putc(&b, separator);
@@ -97,13 +104,13 @@ static const char *sign_of(const Spec *f, bool negative) { return negative ? "-"
 static CtValue *format_int(Comptime *ct, const Spec *f, Int128 value) {
   Buf b = buf_make(&ct->ctx->arena);
   if (f->type == 'c') {
-    if (value >= 0 && value < 128) buf_putc(&b, (char)value);
+    if (value >= 0 && value <= 0x10ffff) put_utf8(&b, (uint32_t)value);
     return pad(ct, f, '<', "", b.size ? b.data : "", b.size);
   }
   uint32_t base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
   put_int_base(&b, value, base, f->type == 'X');
   const char *digits = buf_str(&b) + (value < 0);
-  if (f->grouping) digits = group_digits(ct, digits, f->grouping, base == 10 ? 3 : 4);
+  if (f->grouping) digits = group_digits(ct, digits, f->grouping, base == 10 ? 3 : 4, false);
   const char *mark = f->alternate && base != 10 ? arena_printf(&ct->ctx->arena, "0%c", f->type) : "";
   return pad(ct, f, '>', arena_printf(&ct->ctx->arena, "%s%s", sign_of(f, value < 0), mark), digits, strlen(digits));
 }
@@ -115,7 +122,8 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
   char type = f->type ? f->type : f->has_precision ? 'g' : 0;
   Buf b = buf_make(&ct->ctx->arena);
   if (isnan(value) || isinf(value)) {
-    buf_puts(&b, isnan(value) ? "nan" : "inf");
+    const bool upper = type == 'E' || type == 'F' || type == 'G';
+    buf_puts(&b, isnan(value) ? (upper ? "NAN" : "nan") : upper ? "INF" : "inf");
   } else if (!type) {
     put_float(&b, magnitude);
   } else {
@@ -132,7 +140,7 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
     if (!f->type && !strpbrk(text, ".eE")) buf_puts(&b, ".0");
   }
   const char *digits = buf_str(&b);
-  if (f->grouping) digits = group_digits(ct, digits, f->grouping, 3);
+  if (f->grouping) digits = group_digits(ct, digits, f->grouping, 3, true);
   if (type == '%') digits = arena_printf(&ct->ctx->arena, "%s%%", digits);
   return pad(ct, f, '>', sign_of(f, negative), digits, strlen(digits));
 }
@@ -171,7 +179,8 @@ CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spe
   }
   Spec f;
   if (!parse_spec(spec, &f)) return ct_fail(ct, span, "ValueError", "malformed format '%s'", spec);
-  bool is_int = v->kind == CT_INT || (v->kind == CT_BOOL && f.type);
+  bool is_int = v->kind == CT_INT || v->kind == CT_BOOL;
+  fill_with_zeros(&f, is_int || v->kind == CT_FLOAT ? '=' : '<');
   Int128 i = v->kind == CT_INT ? v->i : v->kind == CT_BOOL ? v->b : 0;
   if (is_int && is_type(f.type, "bcdoxXn")) return format_int(ct, &f, i);
   if (is_int && is_type(f.type, "eEfFgG%")) return format_float(ct, &f, (double)i, span);
@@ -222,7 +231,8 @@ CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span)
     }
     v = ct_unwrap(v);
     char type = *s == 'i' || *s == 'u' ? 'd' : *s;
-    if (type == 'd' && v->kind == CT_FLOAT) v = ct_int(ct->ctx, (Int128)v->f);
+    if (type == 'd' && v->kind == CT_FLOAT && !(v = call_builtin(ct, NULL, "int", &(CallArgs){&v, 1, NULL, 0, span}))) return NULL;
+    if (type == 'c' && v->kind == CT_STR) type = 's';
     bool is_text = type == 's' || type == 'r' || type == 'a';
     const char *converted = arena_printf(&ct->ctx->arena, "%s%s%s%.*s%c", left ? "<" : is_text ? ">" : "", is_text ? "" : flags, zero && !left && !is_text ? "0" : "",
                                          (int)(s - width), width, is_text ? 's' : type);
@@ -267,12 +277,11 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
   return v;
 }
 
-CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a) {
+// A format with its replacement fields filled in; a field's specification may have fields of its own.
+static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next, const CallArgs *a) {
   Buf b = buf_make(&ct->ctx->arena);
-  uint32_t next = 0;
-  const char *s = format->str.data, *end = s + format->str.size;
   while (s < end) {
-    if ((*s == '{' || *s == '}') && s + 1 < end && s[1] == *s) {
+    if (!nested && (*s == '{' || *s == '}') && s + 1 < end && s[1] == *s) {
       buf_putc(&b, *s);
       s += 2;
       continue;
@@ -286,19 +295,25 @@ CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a) {
     size_t name_size = (size_t)(s - name);
     char conversion = s + 1 < end && *s == '!' ? s[1] : 0;
     if (conversion) s += 2;
-    const char *spec = "";
+    const char *from = s, *to = s;
     if (s < end && *s == ':') {
-      const char *from = ++s;
-      while (s < end && *s != '}') s++;
-      spec = arena_strndup(&ct->ctx->arena, from, (size_t)(s - from));
+      from = ++s;
+      for (int depth = 0; s < end && (depth || *s != '}'); s++) depth += *s == '{' ? 1 : *s == '}' ? -1 : 0;
+      to = s;
     }
-    if (s >= end || *s != '}') return ct_fail(ct, a->span, "ValueError", "malformed format text");
+    if (s >= end || *s != '}' || (nested && memchr(from, '{', (size_t)(to - from)))) return ct_fail(ct, a->span, "ValueError", "malformed format text");
     s++;
-    CtValue *v = field_value(ct, name, name_size, &next, a);
-    CtValue *text = v ? format_value(ct, v, conversion, spec, a->span) : NULL;
+    CtValue *v = field_value(ct, name, name_size, next, a);
+    CtValue *spec = v ? fill_fields(ct, from, to, true, next, a) : NULL;
+    CtValue *text = spec ? format_value(ct, v, conversion, spec->str.data, a->span) : NULL;
     if (!text) return NULL;
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, a->span)) return NULL;
   }
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+}
+
+CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a) {
+  uint32_t next = 0;
+  return fill_fields(ct, format->str.data, format->str.data + format->str.size, false, &next, a);
 }

@@ -18,6 +18,7 @@ typedef struct {
   Span span;
   const CtValue *missing;      // the value that was not there, or NULL
   CtValue *exception;          // what was raised, or NULL
+  CtValue *argument;           // of the exception that `except … as e` binds, where it is not the message; or NULL
   bool is_fatal;               // a limit of the evaluator: no `try` catches it
   struct { Span span; const char *name; } notes[MAX_ERROR_NOTES];   // calls, innermost first
   uint32_t num_notes;
@@ -47,12 +48,17 @@ typedef struct {
   Span span;
 } CallArgs;
 
-static inline bool is_int(const CtValue *v) { return v->kind == CT_INT || v->kind == CT_BOOL; }
-static inline Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+static inline bool is_int(const CtValue *v) { return ct_integer(v) != NULL; }
+static inline Int128 int_of(const CtValue *v) {
+  v = ct_integer(v);
+  return v->kind == CT_INT ? v->i : v->b;
+}
 typedef CtValue *BuiltinFn(Comptime *ct, const CallArgs *a);
 typedef struct { const char *name; BuiltinFn *fn; } Builtin;
 typedef CtValue *ModuleFn(Comptime *ct, CtValue *self, const CallArgs *a);   // self: of a bound one, or NULL
 typedef struct { const char *name; ModuleFn *fn; } ModuleFunction;
+typedef CtValue *MethodFn(Comptime *ct, CtValue *self, const CallArgs *a);
+typedef struct { const char *name; MethodFn *fn; } Method;
 
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -125,11 +131,15 @@ CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spe
 CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span);
 CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a);
 
-// ---- comptime_builtins.c, comptime_methods.c ----
+// ---- comptime_builtins.c, comptime_methods.c, comptime_text.c ----
 CtValue *call_builtin(Comptime *ct, CtValue *self, const char *name, const CallArgs *a);   // self: of a bound one, or NULL
 bool is_python_builtin(const char *name);
 CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallArgs *a);   // "str.join", "list.append", …
 bool has_method(const CtValue *v, const char *name);
+bool is_host_method(const CtValue *v, const char *name);                           // Python's, but not computed here
+extern const Method str_methods[];                                                // ends at NULL
+CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max);       // so many positional arguments, or a failure
+bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
 const char *find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
 // A keyword argument of a call by its name, a positional one by its number, or NULL; the only one, or a failure.
 CtValue *kwarg(const CallArgs *a, const char *name);
@@ -165,6 +175,7 @@ CtValue *module_attr(Comptime *ct, CtModule *module, const char *name);   // NUL
 CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found);
 bool exec_import(Comptime *ct, const Node *n, CtEnv *env);
 bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
+CtValue *star_name(Comptime *ct, const CtEnv *env, const char *name);   // what an `import *` gives, or may give; NULL if none does
 bool import_must_raise(const Node *try_node);                           // whether a handler of it is for modules that are not found
 bool check_import(Comptime *ct, const Node *n, const CtEnv *env);       // fails if what the statement imports is not there
 

@@ -288,7 +288,10 @@ bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
 }
 
 static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
-  if (module->kind != CT_MODULE || !module->module->env) return true;   // built-in names are found without it
+  if (module->kind != CT_MODULE || !module->module->env) {
+    vec_push(&ct->ctx->arena, &env->stars, module);
+    return true;
+  }
   const CtEnv *from = module->module->env;
   CtValue *all = env_get_local(from, intern(ct->ctx, "__all__"));
   for (uint32_t i = 0; i < from->count; i++) {
@@ -322,6 +325,19 @@ bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
     env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
   }
   return true;
+}
+
+CtValue *star_name(Comptime *ct, const CtEnv *env, const char *name) {
+  const CtValue *missing = NULL;
+  for (; env; env = env->parent)
+    for (uint32_t i = env->stars.count; i-- > 0;) {
+      CtValue *m = env->stars.data[i];
+      if (m->kind == CT_MISSING && !missing) missing = m;
+      if (m->kind != CT_MODULE || is_language(m->module)) continue;   // the language's names are found without it
+      const bool is_type = !strcmp(m->module->prefix, "typing") && name[0] >= 'A' && name[0] <= 'Z';
+      if (is_type || constant(ct, m->module, name) || comptime_has_function(arena_printf(&ct->ctx->arena, "%s.%s", m->module->prefix, name))) return module_attr(ct, m->module, name);
+    }
+  return missing ? ct_missing_from(ct, missing, "%s", name) : NULL;
 }
 
 // Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing values.

@@ -1,235 +1,24 @@
-// Methods of the built-in types: text, list, dict, set, tuple, int, float, dtype, and Config's.
+// Methods of the built-in types other than text: list, dict, set, tuple, int, float, dtype, and Config's.
 #include <math.h>
 #include <string.h>
 
 #include "frontend/comptime_impl.h"
 
-typedef CtValue *MethodFn(Comptime *ct, CtValue *self, const CallArgs *a);
-typedef struct { const char *name; MethodFn *fn; } Method;
-
-const char *find_text(const char *s, size_t n, const char *part, size_t m) {
-  if (!m) return s;
-  for (const char *end = s + n; (size_t)(end - s) >= m; s++) {
-    s = memchr(s, part[0], (size_t)(end - s) - m + 1);
-    if (!s) return NULL;
-    if (!memcmp(s, part, m)) return s;
-  }
-  return NULL;
-}
-
 // ---- argument help ----
 
-static CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max) {
+CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max) {
   if (a->num_args >= min && a->num_args <= max) return ct_none(ct->ctx);
-  return ct_fail(ct, a->span, "TypeError", "expected %u%s argument%s, got %u", min, max > min ? " or more" : "", min == 1 ? "" : "s", a->num_args);
+  if (max > min) return ct_fail(ct, a->span, "TypeError", "expected %u to %u arguments, got %u", min, max, a->num_args);
+  return ct_fail(ct, a->span, "TypeError", "expected %u argument%s, got %u", min, min == 1 ? "" : "s", a->num_args);
 }
 
-static CtValue *text_arg(Comptime *ct, const CallArgs *a, uint32_t i) {
-  CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
-  if (v && v->kind == CT_STR) return v;
-  if (!v) return ct_fail(ct, a->span, "TypeError", "an argument is missing");
-  return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(v));
-}
-
-static bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
+bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   *out = otherwise;
   if (!v || v->kind == CT_NONE) return true;
   if (is_int(v)) return *out = int_of(v), true;
   return ct_fail(ct, a->span, "TypeError", "expected an integer, not '%s'", ct_kind_name(v)) != NULL;
 }
-
-static CtValue *buf_value(Comptime *ct, const Buf *b) { return ct_str_n(ct->ctx, b->size ? b->data : "", b->size); }
-
-// ---- text ----
-
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-static CtValue *map_case(Comptime *ct, const CtValue *self, int mode) {   // 0 lower, 1 upper, 2 title, 3 capitalize
-  CtValue *v = ct_str_n(ct->ctx, self->str.data, self->str.size);
-  char *s = (char *)v->str.data;
-  for (size_t i = 0; i < v->str.size; i++) {
-    bool starts = i == 0 || (mode == 2 && !((s[i - 1] | 0x20) >= 'a' && (s[i - 1] | 0x20) <= 'z'));
-    bool upper = mode == 1 || (mode >= 2 && starts);
-    if (s[i] >= 'a' && s[i] <= 'z' && upper) s[i] = (char)(s[i] - 32);
-    else if (s[i] >= 'A' && s[i] <= 'Z' && !upper) s[i] = (char)(s[i] + 32);
-  }
-  return v;
-}
-static CtValue *str_lower(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return map_case(ct, self, 0); }
-static CtValue *str_upper(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return map_case(ct, self, 1); }
-static CtValue *str_title(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return map_case(ct, self, 2); }
-static CtValue *str_capitalize(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return map_case(ct, self, 3); }
-
-static CtValue *strip(Comptime *ct, const CtValue *self, const CallArgs *a, bool left, bool right) {
-  CtValue *set = a->num_args && a->args[0]->kind == CT_STR ? a->args[0] : NULL;
-  size_t from = 0, to = self->str.size;
-  const char *s = self->str.data;
-#define STRIPPED(c) (set ? memchr(set->str.data, (c), set->str.size) != NULL : is_blank(c))
-  while (left && from < to && STRIPPED(s[from])) from++;
-  while (right && to > from && STRIPPED(s[to - 1])) to--;
-#undef STRIPPED
-  return ct_str_n(ct->ctx, s + from, to - from);
-}
-static CtValue *str_strip(Comptime *ct, CtValue *self, const CallArgs *a) { return strip(ct, self, a, true, true); }
-static CtValue *str_lstrip(Comptime *ct, CtValue *self, const CallArgs *a) { return strip(ct, self, a, true, false); }
-static CtValue *str_rstrip(Comptime *ct, CtValue *self, const CallArgs *a) { return strip(ct, self, a, false, true); }
-
-static CtValue *str_split(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *out = ct_list(ct->ctx, NULL, 0), *separator = a->num_args ? ct_unwrap(a->args[0]) : kwarg(a, "sep");
-  CtValue *limit = a->num_args > 1 ? a->args[1] : kwarg(a, "maxsplit");
-  Int128 most = limit && limit->kind == CT_INT && limit->i >= 0 ? limit->i : MAX_ELEMENTS;
-  const char *s = self->str.data, *end = s + self->str.size;
-  if (!ct_grow(ct, self->str.size, a->span)) return NULL;
-  if (separator && separator->kind == CT_STR) {
-    if (!separator->str.size) return ct_fail(ct, a->span, "ValueError", "empty separator");
-    for (const char *hit; most-- > 0 && (hit = find_text(s, (size_t)(end - s), separator->str.data, separator->str.size)); s = hit + separator->str.size)
-      vec_push(&ct->ctx->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(hit - s)));
-    vec_push(&ct->ctx->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(end - s)));
-    return out;
-  }
-  while (s < end) {
-    while (s < end && is_blank(*s)) s++;
-    const char *from = s;
-    while (s < end && !is_blank(*s)) s++;
-    if (s > from && most-- == 0) s = end;
-    if (s > from) vec_push(&ct->ctx->arena, &out->list, ct_str_n(ct->ctx, from, (size_t)(s - from)));
-  }
-  return out;
-}
-
-static CtValue *str_splitlines(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *out = ct_list(ct->ctx, NULL, 0);
-  (void)a;
-  for (const char *s = self->str.data, *end = s + self->str.size; s < end;) {
-    const char *line = memchr(s, '\n', (size_t)(end - s));
-    if (!line) line = end;
-    vec_push(&ct->ctx->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(line - s)));
-    s = line + 1;
-  }
-  return out;
-}
-
-static CtValue *str_join(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtList items;
-  Buf b = buf_make(&ct->ctx->arena);
-  if (!arity(ct, a, 1, 1) || !op_iterate(ct, a->args[0], a->span, &items)) return NULL;
-  for (uint32_t i = 0; i < items.count; i++) {
-    CtValue *v = ct_unwrap(items.data[i]);
-    if (v->kind != CT_STR) return v->kind == CT_MISSING ? ct_fail_missing(ct, a->span, v) : ct_fail(ct, a->span, "TypeError", "join() of '%s'", ct_kind_name(v));
-    if (i) buf_write(&b, self->str.data, self->str.size);
-    buf_write(&b, v->str.data, v->str.size);
-    if (!ct_grow(ct, b.size, a->span)) return NULL;
-  }
-  return buf_value(ct, &b);
-}
-
-static CtValue *str_replace(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *from = text_arg(ct, a, 0), *to = from ? text_arg(ct, a, 1) : NULL;
-  Int128 most;
-  if (!to || !optional_int(ct, a, 2, -1, &most)) return NULL;
-  Buf b = buf_make(&ct->ctx->arena);
-  const char *s = self->str.data, *end = s + self->str.size;
-  for (const char *hit; from->str.size && most != 0 && (hit = find_text(s, (size_t)(end - s), from->str.data, from->str.size)); most--) {
-    buf_write(&b, s, (size_t)(hit - s));
-    buf_write(&b, to->str.data, to->str.size);
-    s = hit + from->str.size;
-    if (!ct_grow(ct, b.size, a->span)) return NULL;
-  }
-  buf_write(&b, s, (size_t)(end - s));
-  return buf_value(ct, &b);
-}
-
-static CtValue *affix(Comptime *ct, const CtValue *self, const CallArgs *a, bool at_end) {
-  if (!arity(ct, a, 1, 1)) return NULL;
-  CtList options = {0};
-  if (a->args[0]->kind == CT_TUPLE) options = a->args[0]->list; else vec_push(&ct->ctx->arena, &options, ct_unwrap(a->args[0]));
-  for (uint32_t i = 0; i < options.count; i++) {
-    const CtValue *o = options.data[i];
-    if (o->kind != CT_STR) return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(o));
-    if (o->str.size <= self->str.size && !memcmp(self->str.data + (at_end ? self->str.size - o->str.size : 0), o->str.data, o->str.size)) return ct_bool(ct->ctx, true);
-  }
-  return ct_bool(ct->ctx, false);
-}
-static CtValue *str_startswith(Comptime *ct, CtValue *self, const CallArgs *a) { return affix(ct, self, a, false); }
-static CtValue *str_endswith(Comptime *ct, CtValue *self, const CallArgs *a) { return affix(ct, self, a, true); }
-
-static CtValue *remove_affix(Comptime *ct, const CtValue *self, const CallArgs *a, bool at_end) {
-  CtValue *part = text_arg(ct, a, 0), *has = part ? affix(ct, self, a, at_end) : NULL;
-  if (!has) return NULL;
-  size_t cut = has->b ? part->str.size : 0;
-  return ct_str_n(ct->ctx, self->str.data + (at_end ? 0 : cut), self->str.size - cut);
-}
-static CtValue *str_removeprefix(Comptime *ct, CtValue *self, const CallArgs *a) { return remove_affix(ct, self, a, false); }
-static CtValue *str_removesuffix(Comptime *ct, CtValue *self, const CallArgs *a) { return remove_affix(ct, self, a, true); }
-
-static CtValue *str_find(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *part = text_arg(ct, a, 0);
-  if (!part) return NULL;
-  const char *hit = find_text(self->str.data, self->str.size, part->str.data, part->str.size);
-  Int128 at = hit ? 0 : -1;
-  for (const char *s = self->str.data; hit && s < hit; s++) at += ((unsigned char)*s & 0xc0) != 0x80;
-  return ct_int(ct->ctx, at);
-}
-
-static CtValue *str_index(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *at = str_find(ct, self, a);
-  return at && at->i < 0 ? ct_fail(ct, a->span, "ValueError", "the text is not found") : at;
-}
-
-static CtValue *str_count(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *part = text_arg(ct, a, 0);
-  Int128 n = 0;
-  if (!part) return NULL;
-  const char *s = self->str.data, *end = s + self->str.size;
-  for (const char *hit; part->str.size && (hit = find_text(s, (size_t)(end - s), part->str.data, part->str.size)); s = hit + part->str.size) n++;
-  return ct_int(ct->ctx, n);
-}
-
-static CtValue *str_format(Comptime *ct, CtValue *self, const CallArgs *a) { return format_method(ct, self, a); }
-
-static CtValue *pad_text(Comptime *ct, CtValue *self, const CallArgs *a, char align) {
-  Int128 width;
-  CtValue *fill = a->num_args > 1 ? text_arg(ct, a, 1) : NULL;
-  if (!arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !optional_int(ct, a, 0, 0, &width) || !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span)) return NULL;
-  return format_value(ct, self, 0, arena_printf(&ct->ctx->arena, "%s%c%lld", fill ? fill->str.data : "", align, (long long)(width < 0 ? 0 : width)), a->span);
-}
-static CtValue *str_ljust(Comptime *ct, CtValue *self, const CallArgs *a) { return pad_text(ct, self, a, '<'); }
-static CtValue *str_rjust(Comptime *ct, CtValue *self, const CallArgs *a) { return pad_text(ct, self, a, '>'); }
-static CtValue *str_center(Comptime *ct, CtValue *self, const CallArgs *a) { return pad_text(ct, self, a, '^'); }
-static CtValue *str_zfill(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *args[2] = {a->num_args ? a->args[0] : ct_int(ct->ctx, 0), ct_str(ct->ctx, "0")};
-  return pad_text(ct, self, &(CallArgs){args, 2, NULL, 0, a->span}, '>');
-}
-
-static CtValue *all_chars(Comptime *ct, const CtValue *self, bool digits, bool letters) {
-  bool ok = self->str.size > 0;
-  for (size_t i = 0; i < self->str.size; i++) {
-    char c = self->str.data[i], low = c | 0x20;
-    ok &= (digits && c >= '0' && c <= '9') || (letters && low >= 'a' && low <= 'z');
-  }
-  return ct_bool(ct->ctx, ok);
-}
-static CtValue *str_isdigit(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return all_chars(ct, self, true, false); }
-static CtValue *str_isalpha(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return all_chars(ct, self, false, true); }
-static CtValue *str_isalnum(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return all_chars(ct, self, true, true); }
-
-static CtValue *str_partition(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *part = text_arg(ct, a, 0);
-  if (!part) return NULL;
-  const char *hit = find_text(self->str.data, self->str.size, part->str.data, part->str.size);
-  size_t head = hit ? (size_t)(hit - self->str.data) : self->str.size, sep = hit ? part->str.size : 0;
-  CtValue *parts[3] = {ct_str_n(ct->ctx, self->str.data, head), ct_str_n(ct->ctx, part->str.data, sep),
-                       ct_str_n(ct->ctx, self->str.data + head + sep, self->str.size - head - sep)};
-  return ct_tuple(ct->ctx, parts, 3);
-}
-
-static const Method str_methods[] = {
-    {"lower", str_lower}, {"upper", str_upper}, {"title", str_title}, {"capitalize", str_capitalize}, {"casefold", str_lower}, {"strip", str_strip},
-    {"lstrip", str_lstrip}, {"rstrip", str_rstrip}, {"split", str_split}, {"splitlines", str_splitlines}, {"join", str_join}, {"replace", str_replace},
-    {"startswith", str_startswith}, {"endswith", str_endswith}, {"removeprefix", str_removeprefix}, {"removesuffix", str_removesuffix}, {"find", str_find},
-    {"index", str_index}, {"count", str_count}, {"format", str_format}, {"ljust", str_ljust}, {"rjust", str_rjust}, {"center", str_center},
-    {"zfill", str_zfill}, {"isdigit", str_isdigit}, {"isnumeric", str_isdigit}, {"isalpha", str_isalpha}, {"isalnum", str_isalnum}, {"partition", str_partition}};
 
 // ---- lists and tuples ----
 
@@ -325,8 +114,8 @@ static CtValue *list_sort(Comptime *ct, CtValue *self, const CallArgs *a) {
 
 static const Method list_methods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert}, {"pop", list_pop}, {"index", list_index},
                                       {"remove", list_remove}, {"count", list_count}, {"reverse", list_reverse}, {"clear", list_clear}, {"copy", list_copy},
-                                      {"sort", list_sort}};
-static const Method tuple_methods[] = {{"index", list_index}, {"count", list_count}};
+                                      {"sort", list_sort}, {NULL, NULL}};
+static const Method tuple_methods[] = {{"index", list_index}, {"count", list_count}, {NULL, NULL}};
 
 // ---- dictionaries and sets ----
 
@@ -394,8 +183,15 @@ static CtValue *dict_copy(Comptime *ct, CtValue *self, const CallArgs *a) {
   return v;
 }
 
+static CtValue *dict_popitem(Comptime *ct, CtValue *self, const CallArgs *a) {
+  if (!self->dict->count) return ct_fail(ct, a->span, "KeyError", "nothing is left to take");
+  const CtEntry last = self->dict->entries[self->dict->count - 1];
+  dict_remove(ct->ctx, self->dict, last.key);
+  return self->kind == CT_SET ? last.key : ct_tuple(ct->ctx, (CtValue *[]){last.key, last.value}, 2);
+}
+
 static const Method dict_methods[] = {{"keys", dict_keys}, {"values", dict_values}, {"items", dict_items}, {"get", dict_method_get}, {"setdefault", dict_setdefault},
-                                      {"pop", dict_pop}, {"update", dict_update}, {"clear", dict_clear}, {"copy", dict_copy}};
+                                      {"pop", dict_pop}, {"update", dict_update}, {"clear", dict_clear}, {"copy", dict_copy}, {"popitem", dict_popitem}, {NULL, NULL}};
 
 static CtValue *set_add(Comptime *ct, CtValue *self, const CallArgs *a) {
   CtValue *key = checked_key(ct, a);
@@ -409,6 +205,12 @@ static CtValue *set_discard(Comptime *ct, CtValue *self, const CallArgs *a) {
   if (!key) return NULL;
   dict_remove(ct->ctx, self->dict, key);
   return ct_none(ct->ctx);
+}
+
+static CtValue *set_remove(Comptime *ct, CtValue *self, const CallArgs *a) {
+  CtValue *key = checked_key(ct, a);
+  if (!key || dict_remove(ct->ctx, self->dict, key)) return key ? ct_none(ct->ctx) : NULL;
+  return ct_fail(ct, a->span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
 
 static CtValue *set_with(Comptime *ct, CtValue *self, const CallArgs *a, PyOp op) {
@@ -429,8 +231,25 @@ static CtValue *set_update(Comptime *ct, CtValue *self, const CallArgs *a) {
   return ct_none(ct->ctx);
 }
 
-static const Method set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_discard}, {"copy", dict_copy}, {"clear", dict_clear},
-                                     {"union", set_union}, {"intersection", set_intersection}, {"difference", set_difference}, {"update", set_update}};
+static CtValue *set_symmetric_difference(Comptime *ct, CtValue *self, const CallArgs *a) { return arity(ct, a, 1, 1) ? set_with(ct, self, a, PYOP_XOR) : NULL; }
+
+// Whether `a` has all (or, with `none`, nothing) of b; b may be any sequence.
+static CtValue *set_test(Comptime *ct, CtValue *self, const CallArgs *a, bool other_in_self, bool none) {
+  CtValue *other = arity(ct, a, 1, 1) ? call_builtin(ct, NULL, "set", &(CallArgs){a->args, 1, NULL, 0, a->span}) : NULL;
+  if (!other) return NULL;
+  const CtDict *items = other_in_self ? other->dict : self->dict, *in = other_in_self ? self->dict : other->dict;
+  bool ok = true;
+  for (uint32_t i = 0; i < items->count && ok; i++) ok = (dict_get(in, items->entries[i].key) == NULL) == none;
+  return ct_bool(ct->ctx, ok);
+}
+static CtValue *set_issubset(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, false, false); }
+static CtValue *set_issuperset(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, true, false); }
+static CtValue *set_isdisjoint(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, false, true); }
+
+static const Method set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_remove}, {"copy", dict_copy}, {"clear", dict_clear},
+                                     {"union", set_union}, {"intersection", set_intersection}, {"difference", set_difference}, {"update", set_update},
+                                     {"symmetric_difference", set_symmetric_difference}, {"issubset", set_issubset}, {"issuperset", set_issuperset},
+                                     {"isdisjoint", set_isdisjoint}, {"pop", dict_popitem}, {NULL, NULL}};
 
 // ---- numbers ----
 
@@ -453,8 +272,8 @@ static CtValue *float_is_integer(Comptime *ct, CtValue *self, const CallArgs *a)
   return ct_bool(ct->ctx, self->f == floor(self->f) && !isinf(self->f));
 }
 
-static const Method int_methods[] = {{"bit_length", int_bit_length}, {"bit_count", int_bit_count}};
-static const Method float_methods[] = {{"is_integer", float_is_integer}};
+static const Method int_methods[] = {{"bit_length", int_bit_length}, {"bit_count", int_bit_count}, {NULL, NULL}};
+static const Method float_methods[] = {{"is_integer", float_is_integer}, {NULL, NULL}};
 
 // ---- dtypes ----
 
@@ -487,7 +306,7 @@ static CtValue *dtype_get_block_shapes(Comptime *ct, CtValue *self, const CallAr
 static const Method dtype_methods[] = {
     {"is_floating", dtype_is_floating}, {"is_int_signed", dtype_is_int_signed}, {"is_int_unsigned", dtype_is_int_unsigned}, {"is_int", dtype_is_int},
     {"is_bool", dtype_is_bool}, {"is_fp8", dtype_is_fp8}, {"is_standard_floating", dtype_is_standard_floating}, {"is_ptr", dtype_is_ptr},
-    {"is_block", dtype_is_block}, {"is_const", dtype_is_const}, {"is_void", dtype_is_void}, {"get_block_shapes", dtype_get_block_shapes}};
+    {"is_block", dtype_is_block}, {"is_const", dtype_is_const}, {"is_void", dtype_is_void}, {"get_block_shapes", dtype_get_block_shapes}, {NULL, NULL}};
 
 // is_fp16, is_int32, is_fp8e4nv, …: named after the dtypes.
 static bool dtype_named_test(const char *name, DtypeKind *out) { return !strncmp(name, "is_", 3) && dtype_find(name + 3, out); }
@@ -526,34 +345,47 @@ static CtValue *config_all_kwargs(Comptime *ct, CtValue *self, const CallArgs *a
   return d;
 }
 
-static const Method namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict}};
-static const Method config_methods[] = {{"all_kwargs", config_all_kwargs}};
+static const Method namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict}, {NULL, NULL}};
+static const Method config_methods[] = {{"all_kwargs", config_all_kwargs}, {NULL, NULL}};
 
 // ---- dispatch ----
 
-static MethodFn *find_method(const CtValue *v, const char *name) {
-  const Method *table = NULL;
-  size_t n = 0;
-#define TABLE(t) (table = (t), n = countof(t))
+static const Method *methods_of(const CtValue *v) {
   switch (v->kind) {
-    case CT_STR: TABLE(str_methods); break;
-    case CT_LIST: TABLE(list_methods); break;
-    case CT_TUPLE: TABLE(tuple_methods); break;
-    case CT_DICT: TABLE(dict_methods); break;
-    case CT_SET: TABLE(set_methods); break;
-    case CT_INT: case CT_BOOL: TABLE(int_methods); break;
-    case CT_FLOAT: TABLE(float_methods); break;
-    case CT_DTYPE: TABLE(dtype_methods); break;
+    case CT_STR: return str_methods;
+    case CT_LIST: return list_methods;
+    case CT_TUPLE: return tuple_methods;
+    case CT_DICT: return dict_methods;
+    case CT_SET: return set_methods;
+    case CT_INT: case CT_BOOL: return int_methods;
+    case CT_FLOAT: return float_methods;
+    case CT_DTYPE: return dtype_methods;
     case CT_INSTANCE:
-      if (v->instance->cls->form == CLASS_NAMEDTUPLE) TABLE(namedtuple_methods);
-      else if (!v->instance->cls->env && !strcmp(v->instance->cls->name, "triton.Config")) TABLE(config_methods);
-      break;
-    default: break;
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) return namedtuple_methods;
+      return !v->instance->cls->env && !strcmp(v->instance->cls->name, "triton.Config") ? config_methods : NULL;
+    default: return NULL;
   }
-#undef TABLE
-  for (size_t i = 0; i < n; i++)
-    if (!strcmp(table[i].name, name)) return table[i].fn;
+}
+
+static MethodFn *find_method(const CtValue *v, const char *name) {
+  for (const Method *m = methods_of(v); m && m->name; m++)
+    if (!strcmp(m->name, name)) return m->fn;
   return NULL;
+}
+
+// Python's methods of the built-in types that are not computed here: calling one is no fault of the program.
+bool is_host_method(const CtValue *v, const char *name) {
+  static const struct { CtKind kind; const char *const names[24]; } host[] = {
+      {CT_STR, {"encode", "expandtabs", "format_map", "isascii", "isdecimal", "isprintable", "istitle", "maketrans", "swapcase", "translate"}},
+      {CT_BYTES, {"decode", "hex", "join", "split", "strip", "startswith", "endswith", "find", "replace", "count", "index"}},
+      {CT_DICT, {"fromkeys"}},
+      {CT_SET, {"difference_update", "intersection_update", "symmetric_difference_update"}},
+      {CT_INT, {"as_integer_ratio", "conjugate", "denominator", "imag", "numerator", "real", "to_bytes", "from_bytes", "is_integer"}},
+      {CT_FLOAT, {"as_integer_ratio", "conjugate", "fromhex", "hex", "imag", "real"}}};
+  for (size_t i = 0; i < countof(host); i++)
+    for (size_t k = 0; host[i].kind == v->kind && k < countof(host[i].names) && host[i].names[k]; k++)
+      if (!strcmp(host[i].names[k], name)) return true;
+  return false;
 }
 
 bool has_method(const CtValue *v, const char *name) {

@@ -167,6 +167,12 @@ static CtValue *func_wraps(Comptime *ct, CtValue *self, const CallArgs *a) {
   return method_value(ct, ct_none(ct->ctx), "functools.cache");
 }
 
+// @x.setter: the property stays what it was, for an attribute that is set is found before it.
+static CtValue *property_accessor(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)ct; (void)a;
+  return self;
+}
+
 static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span span) {
   if (depth > 50) return ct_fail(ct, span, "RecursionError", "copy of a structure nested too deeply");
   CtValue *out = v;
@@ -269,11 +275,16 @@ static CtValue *dataclasses_dataclass(Comptime *ct, CtValue *self, const CallArg
   return v;
 }
 
+// A field that says more than its default value: bind_fields asks it for one, anew for each instance.
 static CtValue *dataclasses_field(Comptime *ct, CtValue *self, const CallArgs *a) {
   CtValue *value = kwarg(a, "default"), *factory = kwarg(a, "default_factory");
   (void)self;
   if (value) return value;
-  return factory ? call(ct, factory, &(CallArgs){.span = a->span}) : ct_unsupported(ct, a->span, "a dataclass field without a default");
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "dataclasses.Field";
+  CtValue *field = instance_new(ct, cls);
+  if (factory) env_set(ct->ctx, field->instance->attrs, intern(ct->ctx, "default_factory"), factory);
+  return field;
 }
 
 static CtValue *dataclasses_replace(Comptime *ct, CtValue *self, const CallArgs *a) {
@@ -319,7 +330,8 @@ static const ModuleFunction functions[] = {
     {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le}, {"operator.gt", operator_gt},
     {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_},
     {"operator.or_", operator_or_}, {"operator.xor", operator_xor}, {"packaging.version.Version", packaging_version},
-    {"packaging.version.parse", packaging_version}, {NULL, NULL}};
+    {"packaging.version.parse", packaging_version}, {"property.setter", property_accessor},
+    {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
 
 static const ModuleFunction *find_function(const char *name) {
   const ModuleFunction *const tables[] = {functions, math_functions, triton_functions};

@@ -90,8 +90,10 @@ static CtValue *float_binary(Comptime *ct, PyOp op, const CtValue *left, const C
     case PYOP_MOD: return b != 0 ? ct_float(ct->ctx, float_mod(a, b)) : divided_by_zero(ct, span);
     case PYOP_FLOORDIV: {
       if (b == 0) return divided_by_zero(ct, span);
-      double q = (a - float_mod(a, b)) / b;
-      return ct_float(ct->ctx, q ? floor(q + 0.5) : copysign(0.0, a / b));
+      double m = fmod(a, b), q = (a - m) / b;
+      if (m != 0 && (m < 0) != (b < 0)) q -= 1;
+      if (q == 0) return ct_float(ct->ctx, copysign(0.0, a / b));
+      return ct_float(ct->ctx, q - floor(q) > 0.5 ? floor(q) + 1 : floor(q));   // the division may have rounded
     }
     case PYOP_POW:
       if (a == 0 && b < 0) return divided_by_zero(ct, span);
@@ -143,9 +145,7 @@ static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span sp
 static void add_matching(Context *ctx, CtDict *out, const CtDict *from, const CtDict *other, bool wanted) {
   for (uint32_t i = 0; i < from->count; i++) {
     CtEntry *e = &from->entries[i];
-    bool in_other = false;
-    for (uint32_t k = 0; k < other->count && !in_other; k++) in_other = other->entries[k].hash == e->hash && ct_equal(other->entries[k].key, e->key);
-    if (in_other == wanted) dict_set(ctx, out, e->key, e->value);
+    if ((dict_get(other, e->key) != NULL) == wanted) dict_set(ctx, out, e->key, e->value);
   }
 }
 
@@ -167,6 +167,13 @@ static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValu
   }
 }
 
+// A namedtuple is a tuple to operators that its class does not define.
+static CtValue *as_tuple(Comptime *ct, CtValue *v) {
+  CtList items;
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || class_special(ct, v, "__add__") || class_special(ct, v, "__mul__")) return v;
+  return op_iterate(ct, v, (Span){0, 0}, &items) ? ct_tuple(ct->ctx, items.data, items.count) : v;
+}
+
 // ---- comparisons ----
 
 bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
@@ -180,12 +187,25 @@ bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   return true;
 }
 
-bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
+static const char *order_method(PyOp op) { return op == PYOP_LT ? "__lt__" : op == PYOP_GT ? "__gt__" : op == PYOP_LE ? "__le__" : "__ge__"; }
+
+// The comparison as a class defines it: `a op b`, or with the operands the other way round. *found: whether one does.
+static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, bool *found, bool *out) {
+  const PyOp reflected = op == PYOP_LT ? PYOP_GT : op == PYOP_GT ? PYOP_LT : op == PYOP_LE ? PYOP_GE : PYOP_LE;
+  CtValue *own = class_special(ct, a, order_method(op)), *method = own ? own : class_special(ct, b, order_method(reflected));
+  *found = method != NULL;
+  if (!method) return true;
+  CtValue *args[2] = {own ? a : b, own ? b : a}, *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+  return r && truth(ct, r, span, out);
+}
+
+// shown: the operator as it was written, for the message; of > and >= the operands come the other way round.
+static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bool *out) {
   a = ct_unwrap(a);
   b = ct_unwrap(b);
   if (!ct_step(ct, span)) return false;
   if (is_number(a) && is_number(b)) {
-    *out = is_int(a) && is_int(b) ? int_of(a) < int_of(b) : float_of(a) < float_of(b);
+    *out = ct_number_order(a, b) == -1;
     return true;
   }
   if (a->kind == b->kind && (a->kind == CT_STR || a->kind == CT_BYTES)) {
@@ -194,10 +214,12 @@ bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
     *out = order ? order < 0 : a->str.size < b->str.size;
     return true;
   }
+  a = as_tuple(ct, a);
+  b = as_tuple(ct, b);
   if (a->kind == b->kind && (a->kind == CT_TUPLE || a->kind == CT_LIST)) {
     for (uint32_t i = 0; i < a->list.count && i < b->list.count; i++) {
       if (ct_equal(a->list.data[i], b->list.data[i])) continue;
-      return op_less(ct, a->list.data[i], b->list.data[i], span, out);
+      return less(ct, shown, a->list.data[i], b->list.data[i], span, out);
     }
     *out = a->list.count < b->list.count;
     return true;
@@ -207,15 +229,16 @@ bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
     *out = !rest->dict->count && a->dict->count < b->dict->count;
     return true;
   }
-  CtValue *method = class_special(ct, a, "__lt__"), *args[2] = {a, b};
-  if (method) {
-    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-    return r && truth(ct, r, span, out);
-  }
+  bool found;
+  if (!call_order(ct, PYOP_LT, a, b, span, &found, out)) return false;
+  if (found) return true;
   if (a->kind == CT_MISSING || b->kind == CT_MISSING) return ct_fail_missing(ct, span, a->kind == CT_MISSING ? a : b) != NULL;
-  bad_operands(ct, PYOP_LT, a, b, span);
+  const bool swapped = shown == PYOP_GT || shown == PYOP_GE;
+  bad_operands(ct, shown, swapped ? b : a, swapped ? a : b, span);
   return false;
 }
+
+bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) { return less(ct, PYOP_LT, a, b, span, out); }
 
 static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *out) {
   *out = false;
@@ -224,13 +247,19 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
     return true;
   }
   if (v->kind == CT_DICT || v->kind == CT_SET) {
-    for (uint32_t i = 0, n = v->dict->count; i < n && !*out; i++) *out = ct_equal(v->dict->entries[i].key, item);
+    if (!ct_is_hashable(item)) return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
+    *out = dict_get(v->dict, item) != NULL;
     return true;
   }
   if (v->kind == CT_RANGE && is_int(item)) {
     Int128 i = int_of(item), d = i - v->range.start;
     *out = (v->range.step > 0 ? i >= v->range.start && i < v->range.stop : i <= v->range.start && i > v->range.stop) && d % v->range.step == 0;
     return true;
+  }
+  CtValue *method = class_special(ct, v, "__contains__"), *args[2] = {v, item};
+  if (method) {
+    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+    return r && truth(ct, r, span, out);
   }
   CtList items;
   if (!op_iterate(ct, v, span, &items)) return false;
@@ -254,12 +283,13 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
     case PYOP_IN: case PYOP_NOT_IN:
       if (!contains(ct, b, a, span, &r)) return NULL;
       return ct_bool(ct->ctx, r == (op == PYOP_IN));
-    case PYOP_LT: return op_less(ct, a, b, span, &r) ? ct_bool(ct->ctx, r) : NULL;
-    case PYOP_GT: return op_less(ct, b, a, span, &r) ? ct_bool(ct->ctx, r) : NULL;
     default: {
-      CtValue *low = op == PYOP_LE ? a : b, *high = op == PYOP_LE ? b : a;
-      if (!op_less(ct, low, high, span, &r)) return NULL;
-      if (!r && !op_equal(ct, a, b, span, &equal)) return NULL;
+      const bool swapped = op == PYOP_GT || op == PYOP_GE, or_equal = op == PYOP_LE || op == PYOP_GE;
+      bool found = false;
+      if (!call_order(ct, op, a, b, span, &found, &r)) return NULL;
+      if (found) return ct_bool(ct->ctx, r);
+      if (!less(ct, op, swapped ? b : a, swapped ? a : b, span, &r)) return NULL;
+      if (or_equal && !r && !op_equal(ct, a, b, span, &equal)) return NULL;
       return ct_bool(ct->ctx, r || equal);
     }
   }
@@ -301,13 +331,29 @@ static bool try_dunder(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span,
   return true;
 }
 
-static bool is_type_like(const CtValue *v) { return v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_DTYPE || v->kind == CT_NONE; }
+static bool is_type_like(const CtValue *v) {
+  if (v->kind == CT_TUPLE) {
+    for (uint32_t i = 0; i < v->list.count; i++)
+      if (v->list.data[i]->kind == CT_TUPLE || !is_type_like(v->list.data[i])) return false;
+    return v->list.count > 0;
+  }
+  return v->kind == CT_BUILTIN || v->kind == CT_CLASS || v->kind == CT_DTYPE || v->kind == CT_NONE;
+}
+
+// int | None, in an annotation or for isinstance: a tuple of types.
+static CtValue *type_union(Comptime *ct, CtValue *a, CtValue *b) {
+  CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_tuple(ct->ctx, &a, 1);
+  if (b->kind != CT_TUPLE) vec_push(&ct->ctx->arena, &v->list, b);
+  for (uint32_t i = 0; b->kind == CT_TUPLE && i < b->list.count; i++) vec_push(&ct->ctx->arena, &v->list, b->list.data[i]);
+  return v;
+}
 
 static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
   if (op == PYOP_IS || op == PYOP_IS_NOT) return compare(ct, op, a, b, span);
   if (a->kind == CT_MISSING || b->kind == CT_MISSING) {
     if (op == PYOP_IN || op == PYOP_NOT_IN) {
       if (b->kind == CT_MISSING) return ct_missing_from(ct, b, "... %s %s", pyop_text(op), b->missing.name);
+      return ct_missing_from(ct, a, "%s %s ...", a->missing.name, pyop_text(op));
     } else {
       const CtValue *m = a->kind == CT_MISSING ? a : b;
       return ct_missing_from(ct, m, "%s", m->missing.name);
@@ -316,6 +362,7 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   if (op >= PYOP_EQ) return compare(ct, op, a, b, span);
   if (is_int(a) && is_int(b)) return int_binary(ct, op, a, b, span);
   if (is_number(a) && is_number(b)) return float_binary(ct, op, a, b, span);
+  if (op == PYOP_ADD || op == PYOP_MUL) a = as_tuple(ct, a), b = as_tuple(ct, b);
   bool a_seq = a->kind == CT_LIST || a->kind == CT_TUPLE || a->kind == CT_STR || a->kind == CT_BYTES;
   bool b_seq = b->kind == CT_LIST || b->kind == CT_TUPLE || b->kind == CT_STR || b->kind == CT_BYTES;
   if (op == PYOP_ADD && a_seq && a->kind == b->kind) return concat(ct, a, b, span);
@@ -327,7 +374,7 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   CtValue *r;
   if (!try_dunder(ct, op, a, b, span, &r)) return NULL;
   if (r) return r;
-  if (op == PYOP_OR && is_type_like(a) && is_type_like(b)) return a;   // int | None in an annotation
+  if (op == PYOP_OR && is_type_like(a) && is_type_like(b)) return type_union(ct, a, b);
   return bad_operands(ct, op, a, b, span);
 }
 

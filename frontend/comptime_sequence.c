@@ -23,6 +23,7 @@ static CtValue *py_range(Comptime *ct, const CallArgs *a) {
     CtValue *v = ct_unwrap(a->args[i]);
     if (!is_int(v)) return wrong_type(ct, a, v);
     parts[a->num_args == 1 ? 1 : i] = int_of(v);
+    if (int_of(v) < INT64_MIN || int_of(v) > INT64_MAX) return ct_fail(ct, a->span, "OverflowError", "the bounds of a range do not fit in 64 bits");
   }
   if (!parts[2]) return ct_fail(ct, a->span, "ValueError", "range() step cannot be zero");
   CtValue *r = arena_new(&ct->ctx->arena, CtValue);

@@ -44,6 +44,11 @@ bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
       if (ct->error) return false;
       break;
     }
+    case CT_CLASS: {
+      CtList members;
+      if (v->cls->form != CLASS_ENUM || !op_iterate(ct, v, span, &members)) break;
+      return *out = members.count, true;
+    }
     case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
     default: break;
   }
@@ -103,6 +108,7 @@ static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, In
     else if (parts[i]->kind != CT_NONE && !is_int(parts[i])) return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
   *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
   if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
+  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // as good as any beyond
   Int128 low = *step > 0 ? 0 : -1, high = *step > 0 ? n : n - 1;
   Int128 bounds[2] = {*step > 0 ? low : high, *step > 0 ? high : low};
   for (int i = 0; i < 2; i++) {
@@ -152,6 +158,24 @@ static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, S
   return false;
 }
 
+static bool is_ascii(const CtValue *v) {
+  if (v->kind != CT_STR) return false;
+  for (size_t i = 0; i < v->str.size; i++)
+    if (v->str.data[i] & 0x80) return false;
+  return true;
+}
+
+// A text whose characters are its bytes need not be taken apart.
+static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Span span) {
+  const Int128 n = (Int128)v->str.size;
+  Int128 i, start, stop, step;
+  if (key->kind != CT_SLICE) return index_of(ct, v, key, n, span, &i) ? ct_str_n(ct->ctx, v->str.data + i, 1) : NULL;
+  if (!slice_bounds(ct, key, n, span, &start, &stop, &step)) return NULL;
+  Buf b = buf_make(&ct->ctx->arena);
+  for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) buf_putc(&b, v->str.data[k]);
+  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+}
+
 CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   if (!ct_step(ct, span)) return NULL;
   v = ct_unwrap(v);
@@ -183,6 +207,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_TUPLE: case CT_LIST: case CT_STR: case CT_BYTES: {
       CtList items;
       if (v->kind == CT_TUPLE || v->kind == CT_LIST) items = v->list;
+      else if (is_ascii(v)) return ascii_subscript(ct, v, key, span);
       else if (!op_iterate(ct, v, span, &items)) return NULL;
       if (key->kind != CT_SLICE) return index_of(ct, v, key, items.count, span, &i) ? items.data[i] : NULL;
       if (!slice_bounds(ct, key, items.count, span, &start, &stop, &step)) return NULL;
@@ -218,7 +243,12 @@ bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {
     CtList items;
     if (!op_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
-    if (step != 1) return ct_unsupported(ct, span, "a store to an extended slice") != NULL;
+    if (step != 1) {
+      const Int128 have = items.count, want = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0) : start > stop ? (start - stop - 1) / -step + 1 : 0;
+      if (have != want) return ct_fail(ct, span, "ValueError", "%u values cannot be stored in a slice of %u", items.count, (uint32_t)want) != NULL;
+      for (uint32_t k = 0; k < items.count; k++) v->list.data[start + k * step] = items.data[k];
+      return true;
+    }
     if (stop < start) stop = start;
     CtList out = {0};
     for (Int128 k = 0; k < start; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
@@ -248,6 +278,17 @@ bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     if (dict_remove(ct->ctx, v->dict, index)) return true;
     key_error(ct, index, span);
     return false;
+  }
+  if (v->kind == CT_LIST && index->kind == CT_SLICE) {
+    Int128 start, stop, step;
+    if (!slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < v->list.count; k++) {
+      const bool gone = step > 0 ? k >= start && k < stop && (k - start) % step == 0 : k <= start && k > stop && (start - k) % -step == 0;
+      if (!gone) v->list.data[kept++] = v->list.data[k];
+    }
+    v->list.count = kept;
+    return true;
   }
   if (v->kind == CT_LIST) {
     if (!index_of(ct, v, index, v->list.count, span, &i)) return false;

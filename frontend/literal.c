@@ -169,13 +169,6 @@ uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit) { ret
 
 // ---- decoding ----
 
-static void put_utf8(Buf *b, uint32_t c) {
-  if (c < 0x80) buf_putc(b, (char)c);
-  else if (c < 0x800) buf_putc(b, (char)(0xc0 | c >> 6)), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else if (c < 0x10000) buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else buf_putc(b, (char)(0xf0 | c >> 18)), buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f))), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-}
-
 // Reads up to `max` digits of the base at *i. False if there are fewer than `min`.
 static bool read_digits(const char *s, uint32_t *i, uint32_t end, int base, uint32_t min, uint32_t max, uint32_t *value) {
   uint32_t n = 0;

@@ -459,9 +459,17 @@ static CtValue *list_as_tuple(Lower *L, CtValue *v) {
   return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;
 }
 
+// A member of an IntEnum is a number to operators.
+static Term *plain_int(Lower *L, Term *t) {
+  const CtValue *i = t->kind == TERM_CONST && t->ct->kind == CT_INSTANCE ? ct_integer(t->ct) : NULL;
+  return i ? term_const(L, (CtValue *)i) : t;
+}
+
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (!a || !b) return NULL;
   L->b.span = span;
+  a = plain_int(L, a);
+  b = plain_int(L, b);
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
   bool compares = op == PYOP_EQ || op == PYOP_NE;
   if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);

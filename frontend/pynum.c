@@ -31,6 +31,13 @@ void put_float(Buf *b, double value) {
   else buf_printf(b, "%.*f", digits - 1 - exponent < 1 ? 1 : digits - 1 - exponent, value);
 }
 
+void put_utf8(Buf *b, uint32_t c) {
+  if (c < 0x80) buf_putc(b, (char)c);
+  else if (c < 0x800) buf_putc(b, (char)(0xc0 | c >> 6)), buf_putc(b, (char)(0x80 | (c & 0x3f)));
+  else if (c < 0x10000) buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
+  else buf_putc(b, (char)(0xf0 | c >> 18)), buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f))), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
+}
+
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static void trim(const char **s, size_t *n) {

@@ -96,7 +96,7 @@ bool term_get_dtype(const Term *t, const CtType **out) {
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   if (!t || t->kind == TERM_VALUE) return t;
   if (t->kind == TERM_CONST) {
-    const CtValue *c = t->ct;
+    const CtValue *c = ct_integer(t->ct) ? ct_integer(t->ct) : t->ct;
     if (c->kind == CT_BOOL) return term_full(L, ct_scalar(L, DT_INT1), 0, c->b);
     if (c->kind == CT_INT) {
       DtypeKind k;

@@ -1,10 +1,10 @@
-// Construction of compile-time values, types as values, scopes, dictionaries.
+// Construction of compile-time values, types as values, scopes, equality, dictionaries.
 #include "frontend/value.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "frontend/pynum.h"
+#include "ir/buf.h"
 
 // ---- dtypes ----
 
@@ -150,6 +150,14 @@ CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
   return v;
 }
 
+const CtValue *ct_integer(const CtValue *v) {
+  if (v->kind == CT_INT || v->kind == CT_BOOL) return v;
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_ENUM || !v->instance->cls->is_int) return NULL;
+  const CtEnv *attrs = v->instance->attrs;   // name, value
+  const CtValue *value = attrs->count == 2 ? attrs->bindings[1].value : NULL;
+  return value && (value->kind == CT_INT || value->kind == CT_BOOL) ? value : NULL;
+}
+
 CtValue *ct_unwrap(CtValue *v) { return v->kind == CT_CONSTEXPR ? v->inner : v; }
 
 // ---- scopes ----
@@ -185,6 +193,8 @@ CtValue *env_get_local(const CtEnv *env, const char *name) {
 }
 
 CtValue *env_lookup(const CtEnv *env, const char *name) {
+  for (uint32_t i = 0; i < env->globals.count; i++)
+    if (env->globals.data[i] == name) return env_get_local(env->module->env, name);
   for (const CtEnv *e = env; e; e = e->parent) {
     if (e->is_class && e != env) continue;
     CtValue *v = env_get_local(e, name);
@@ -216,12 +226,30 @@ CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_l
 // ---- equality and hashing ----
 
 // Structure beyond these bounds is not looked at: values may be cyclic, and may share parts exponentially often.
-enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20, MAX_TEXT = 1 << 22 };
+enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20 };
 typedef struct { uint32_t depth, left; } Walk;
 
-static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
-static double number_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : v->kind == CT_INT ? (double)v->i : v->b; }
-static Int128 int_of(const CtValue *v) { return v->kind == CT_INT ? v->i : v->b; }
+static bool is_number(const CtValue *v) { return v->kind == CT_FLOAT || ct_integer(v); }
+
+static Int128 int_of(const CtValue *v) {
+  v = ct_integer(v);
+  return v->kind == CT_INT ? v->i : v->b;
+}
+
+static int order_of(Int128 i, double f) {
+  if (fabs(f) >= 0x1p127) return f > 0 ? -1 : 1;
+  const Int128 whole = (Int128)floor(f);
+  return i != whole ? (i < whole ? -1 : 1) : f > floor(f) ? -1 : 0;
+}
+
+int ct_number_order(const CtValue *a, const CtValue *b) {
+  const bool af = a->kind == CT_FLOAT, bf = b->kind == CT_FLOAT;
+  if ((af && isnan(a->f)) || (bf && isnan(b->f))) return CT_UNORDERED;
+  if (af && bf) return (a->f > b->f) - (a->f < b->f);
+  if (bf) return order_of(int_of(a), b->f);
+  if (af) return -order_of(int_of(b), a->f);
+  return (int_of(a) > int_of(b)) - (int_of(a) < int_of(b));
+}
 
 static bool equal(const CtValue *a, const CtValue *b, Walk *w);
 
@@ -250,14 +278,22 @@ static bool instances_equal(const CtInstance *a, const CtInstance *b, Walk *w) {
   return true;
 }
 
+static bool is_namedtuple(const CtValue *v) { return v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE; }
+
+static bool fields_equal(const CtInstance *in, const CtList *list, Walk *w) {
+  if (in->attrs->count != list->count) return false;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (!equal(in->attrs->bindings[i].value, list->data[i], w)) return false;
+  return true;
+}
+
 static bool equal_kinds(const CtValue *a, const CtValue *b, Walk *w) {
   if (a->kind == CT_CONSTEXPR) a = a->inner;
   if (b->kind == CT_CONSTEXPR) b = b->inner;
-  if (is_number(a) && is_number(b)) {
-    if (a->kind == CT_FLOAT || b->kind == CT_FLOAT) return number_of(a) == number_of(b);
-    return int_of(a) == int_of(b);
-  }
+  if (is_number(a) && is_number(b)) return ct_number_order(a, b) == 0;
   if (a == b) return true;
+  if (is_namedtuple(a) && b->kind == CT_TUPLE) return fields_equal(a->instance, &b->list, w);
+  if (is_namedtuple(b) && a->kind == CT_TUPLE) return fields_equal(b->instance, &a->list, w);
   if (a->kind != b->kind) return false;
   switch (a->kind) {
     case CT_STR: case CT_BYTES: return a->str.size == b->str.size && !memcmp(a->str.data, b->str.data, a->str.size);
@@ -326,14 +362,15 @@ static uint64_t hash_type(const CtType *t) {
   return t->elem ? mix(h, hash_type(t->elem)) : h;
 }
 
+static uint64_t hash_int(Int128 i) { return mix(mix(1, (uint64_t)i), i == (Int128)(int64_t)i ? 0 : (uint64_t)(i >> 64)); }
+
 static uint64_t hash(const CtValue *v, int depth) {
   if (depth == MAX_NESTING) return 0;
   switch (v->kind) {
     case CT_CONSTEXPR: return hash(v->inner, depth);
-    case CT_BOOL: return mix(1, v->b);
-    case CT_INT: return mix(mix(1, (uint64_t)v->i), v->i == (Int128)(int64_t)v->i ? 0 : (uint64_t)(v->i >> 64));
+    case CT_BOOL: case CT_INT: return hash_int(int_of(v));
     case CT_FLOAT: {
-      if (fabs(v->f) < 1e18 && v->f == floor(v->f)) return mix(mix(1, (uint64_t)(int64_t)v->f), 0);
+      if (fabs(v->f) < 0x1p127 && v->f == floor(v->f)) return hash_int((Int128)v->f);
       uint64_t bits;
       memcpy(&bits, &v->f, sizeof bits);
       return mix(2, bits);
@@ -350,7 +387,14 @@ static uint64_t hash(const CtValue *v, int depth) {
     case CT_BUILTIN: return mix(5, hash_bytes(v->builtin.name, strlen(v->builtin.name)));
     case CT_FUNCTION: return mix(6, v->fn->def ? v->fn->def->span.begin : 0);
     case CT_CLASS: return mix(7, hash_bytes(v->cls->name, strlen(v->cls->name)));
-    case CT_INSTANCE: return mix(8, hash_bytes(v->instance->cls->name, strlen(v->instance->cls->name)));
+    case CT_INSTANCE:
+      if (ct_integer(v)) return hash_int(int_of(v));
+      if (is_namedtuple(v)) {   // as a tuple's
+        uint64_t h = 3;
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++) h = mix(h, hash(v->instance->attrs->bindings[i].value, depth + 1));
+        return h | 1;
+      }
+      return mix(8, hash_bytes(v->instance->cls->name, strlen(v->instance->cls->name)));
     default: return (uint64_t)v->kind;
   }
 }
@@ -444,134 +488,4 @@ const char *ct_kind_name(const CtValue *v) {
       [CT_SLICE] = "slice", [CT_DTYPE] = "dtype", [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method",
       [CT_MODULE] = "module", [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
   return v->kind == CT_INSTANCE ? v->instance->cls->name : names[v->kind];
-}
-
-// ---- text ----
-
-enum { REPR_DEPTH = 50 };
-static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth);
-
-static void put_str_repr(Buf *b, const CtValue *v) {
-  const char *s = v->str.data;
-  size_t n = v->str.size;
-  char quote = memchr(s, '\'', n) && !memchr(s, '"', n) ? '"' : '\'';
-  if (v->kind == CT_BYTES) buf_putc(b, 'b');
-  buf_putc(b, quote);
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)s[i];
-    if (c == quote || c == '\\') buf_printf(b, "\\%c", c);
-    else if (c == '\n') buf_puts(b, "\\n");
-    else if (c == '\r') buf_puts(b, "\\r");
-    else if (c == '\t') buf_puts(b, "\\t");
-    else if (c < 0x20 || c == 0x7f || (c >= 0x80 && v->kind == CT_BYTES)) buf_printf(b, "\\x%02x", c);
-    else buf_putc(b, (char)c);
-  }
-  buf_putc(b, quote);
-}
-
-static void put_items(Context *ctx, Buf *b, const CtList *list, int depth) {
-  for (uint32_t i = 0; i < list->count; i++) {
-    if (i) buf_puts(b, ", ");
-    put_repr(ctx, b, list->data[i], depth);
-  }
-}
-
-static void put_attrs(Context *ctx, Buf *b, const CtInstance *in, int depth) {
-  buf_printf(b, "%s(", in->cls->name);
-  for (uint32_t i = 0; i < in->attrs->count; i++) {
-    buf_printf(b, "%s%s=", i ? ", " : "", in->attrs->bindings[i].name);
-    put_repr(ctx, b, in->attrs->bindings[i].value, depth);
-  }
-  buf_putc(b, ')');
-}
-
-static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
-  if (depth > REPR_DEPTH || b->size > MAX_TEXT) {
-    buf_puts(b, "...");
-    return;
-  }
-  switch (v->kind) {
-    case CT_NONE: buf_puts(b, "None"); break;
-    case CT_BOOL: buf_puts(b, v->b ? "True" : "False"); break;
-    case CT_INT: put_int(b, v->i); break;
-    case CT_FLOAT: put_float(b, v->f); break;
-    case CT_STR: case CT_BYTES: put_str_repr(b, v); break;
-    case CT_ELLIPSIS: buf_puts(b, "Ellipsis"); break;
-    case CT_TUPLE:
-      buf_putc(b, '(');
-      put_items(ctx, b, &v->list, depth + 1);
-      buf_puts(b, v->list.count == 1 ? ",)" : ")");
-      break;
-    case CT_LIST:
-      buf_putc(b, '[');
-      put_items(ctx, b, &v->list, depth + 1);
-      buf_putc(b, ']');
-      break;
-    case CT_SET: case CT_DICT:
-      if (v->kind == CT_SET && !v->dict->count) {
-        buf_puts(b, "set()");
-        break;
-      }
-      buf_putc(b, '{');
-      for (uint32_t i = 0; i < v->dict->count; i++) {
-        if (i) buf_puts(b, ", ");
-        put_repr(ctx, b, v->dict->entries[i].key, depth + 1);
-        if (v->kind == CT_SET) continue;
-        buf_puts(b, ": ");
-        put_repr(ctx, b, v->dict->entries[i].value, depth + 1);
-      }
-      buf_putc(b, '}');
-      break;
-    case CT_RANGE:
-      buf_puts(b, "range(");
-      put_int(b, v->range.start);
-      buf_puts(b, ", ");
-      put_int(b, v->range.stop);
-      if (v->range.step != 1) {
-        buf_puts(b, ", ");
-        put_int(b, v->range.step);
-      }
-      buf_putc(b, ')');
-      break;
-    case CT_SLICE:
-      buf_puts(b, "slice(");
-      put_repr(ctx, b, v->slice.lower, depth + 1);
-      buf_puts(b, ", ");
-      put_repr(ctx, b, v->slice.upper, depth + 1);
-      buf_puts(b, ", ");
-      put_repr(ctx, b, v->slice.step, depth + 1);
-      buf_putc(b, ')');
-      break;
-    case CT_DTYPE: buf_puts(b, ct_type_text(ctx, v->type)); break;
-    case CT_FUNCTION: buf_printf(b, "<function %s>", v->fn->name); break;
-    case CT_BUILTIN: buf_printf(b, "<built-in %s>", v->builtin.name); break;
-    case CT_METHOD:
-      buf_puts(b, "<bound method ");
-      put_repr(ctx, b, v->method.fn, depth + 1);
-      buf_putc(b, '>');
-      break;
-    case CT_MODULE: buf_printf(b, "<module '%s'>", v->module->name); break;
-    case CT_CLASS: buf_printf(b, "<class '%s'>", v->cls->name); break;
-    case CT_INSTANCE: put_attrs(ctx, b, v->instance, depth + 1); break;
-    case CT_CONSTEXPR:
-      buf_puts(b, "constexpr[");
-      put_repr(ctx, b, v->inner, depth + 1);
-      buf_putc(b, ']');
-      break;
-    case CT_MISSING: buf_printf(b, "<missing %s>", v->missing.name); break;
-    case NUM_CT_KINDS: break;
-  }
-}
-
-const char *ct_repr(Context *ctx, const CtValue *v) {
-  Buf b = buf_make(&ctx->arena);
-  put_repr(ctx, &b, v, 0);
-  return buf_str(&b);
-}
-
-const char *ct_to_str(Context *ctx, const CtValue *v) {
-  if (v->kind == CT_STR) return v->str.data;
-  if (v->kind == CT_CONSTEXPR) return ct_to_str(ctx, v->inner);
-  if (v->kind == CT_DTYPE) return ct_type_name(ctx, v->type);
-  return ct_repr(ctx, v);
 }

@@ -121,6 +121,7 @@ struct CtEnv {
   uint32_t count, capacity;
   uint32_t *slots, num_slots;  // built once a scope has many names
   NameList globals, nonlocals; // names declared so here
+  CtList stars;                // modules imported with *, whose names are not all bound: built-in ones, and missing ones
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
@@ -205,6 +206,7 @@ struct CtClass {
   const char *name;
   const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
   ClassForm form;
+  bool is_int;                 // ENUM: IntEnum or IntFlag, whose members are integers
   CtClass *base;               // or NULL
   CtEnv *env;                  // attributes and methods
   CtField *fields;             // namedtuple, aggregate, dataclass: in declaration order
@@ -238,8 +240,11 @@ const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.na
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
 CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
+const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
 bool ct_is_true(const CtValue *v);                              // Python truth
 bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==
+enum { CT_UNORDERED = 2 };
+int ct_number_order(const CtValue *a, const CtValue *b);        // of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
 CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
