@@ -155,10 +155,18 @@ static void settle(Comptime *ct, CtModule *m) {
   }
 }
 
+static const char *real_path(Comptime *ct, const char *path) {
+  char *real = realpath(path, NULL);
+  const char *interned = real ? intern(ct->ctx, real) : NULL;
+  free(real);
+  return interned;
+}
+
 static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
   CtModule *m = arena_new(&ct->ctx->arena, CtModule);
   m->name = name;
   m->file = file;
+  m->real_path = real_path(ct, file->path);
   for (uint32_t i = 0; i < ct->modules.count; i++) m->is_imported |= ct->modules.data[i]->is_loading;
   vec_push(&ct->ctx->arena, &ct->modules, m);
   vec_push(&ct->ctx->arena, &ct->files, file);
@@ -190,15 +198,10 @@ static char *read_file(Context *ctx, const char *path, size_t *size) {
 
 // Two spellings of a path are one file: compared by what the system makes of them.
 static CtModule *find_loaded(Comptime *ct, const char *path) {
-  char *real = realpath(path, NULL);
-  CtModule *found = NULL;
-  for (uint32_t i = 0; i < ct->modules.count && real && !found; i++) {
-    char *other = realpath(ct->modules.data[i]->file->path, NULL);
-    if (other && !strcmp(other, real)) found = ct->modules.data[i];
-    free(other);
-  }
-  free(real);
-  return found;
+  const char *real = real_path(ct, path);
+  for (uint32_t i = 0; i < ct->modules.count && real; i++)
+    if (ct->modules.data[i]->real_path == real) return ct->modules.data[i];
+  return NULL;
 }
 
 CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found) {

@@ -256,6 +256,7 @@ static void forget_absence(Comptime *ct) {
 }
 
 static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args >= 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "getattr(...)");
   if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
   const CtValue *name = ct_unwrap(a->args[1]);
   const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
@@ -266,6 +267,7 @@ static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
 }
 
 static CtValue *py_hasattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args == 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "hasattr(...)");
   if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
   if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
   const CtValue *name = ct_unwrap(a->args[1]);

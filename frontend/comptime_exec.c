@@ -329,19 +329,25 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
   }
 }
 
-// Whether an error is one of host code that the kernels' own file only imports: it may be beyond what is evaluated here, while
-// what it raises itself, and asserts, is meant. An ImportError that is raised says again that a module is missing.
-static bool is_foreign(const Comptime *ct, const CtError *e, const CtModule *module) {
-  if (e->exception && exception_matches(e->type, "ImportError")) return true;
-  if (e->exception || !strcmp(e->type, "AssertionError")) return false;
+static bool is_python_file(const SourceFile *file) {
+  size_t n = strlen(file->path);
+  return n >= 3 && !strcmp(file->path + n - 3, ".py");
+}
+
+// Whether an error is one of a host program: in a file that the kernels' own only imports, or of Python, which runs what is
+// beyond the evaluator here. What such a file raises itself is meant, and so are the assertions and decorators of the kernels'
+// own file; an ImportError that is raised says again that a module is missing.
+static bool is_foreign(const Comptime *ct, const CtError *e, const Node *n, const CtModule *module) {
+  if (e->exception) return exception_matches(e->type, "ImportError");
   const SourceFile *file = source_locate(ct->ctx, e->span.begin).file;
-  return module->is_imported || (file && file != module->file);
+  if (module->is_imported || (file && file != module->file)) return true;
+  return is_python_file(module->file) && n->kind != NODE_FUNCTION_DEF && strcmp(e->type, "AssertionError") != 0;
 }
 
 // Module level goes on past a statement that needs what is not there.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
-  if (ct->frame || e->is_fatal || (!e->missing && !is_foreign(ct, e, env->module))) return false;
+  if (ct->frame || e->is_fatal || (!e->missing && !is_foreign(ct, e, n, env->module))) return false;
   const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", e->message, e->span);
   ct->error = NULL;
   forget(ct, n, cause, env);

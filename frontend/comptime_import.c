@@ -98,6 +98,8 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
   if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) return version_info(ct);
+  if (!strcmp(m->prefix, "sys") && (!strcmp(name, "path") || !strcmp(name, "argv"))) return ct_list(ct->ctx, NULL, 0);   // nor on these
+  if (!strcmp(m->prefix, "sys") && !strcmp(name, "modules")) return ct_dict(ct->ctx);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);   // a compilation does not depend on it
   if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
@@ -209,12 +211,15 @@ static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Sp
   return ct_missing(ct, dotted, arena_printf(&ct->ctx->arena, "%s cannot be read", path), span);
 }
 
-static bool is_triton(const char *dotted) { return !strncmp(dotted, "triton.", 7); }
+// What a file beside the importing one does not stand for: what there is of these is known here.
+static bool is_known_package(const char *dotted) {
+  return !strncmp(dotted, "triton.", 7) || !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6);
+}
 
 CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span) {
   CtModule *m = level ? NULL : builtin_module(ct, dotted);
   if (m) return module_value(ct, m);
-  const char *path = is_triton(dotted) ? NULL : find_file(ct, dotted, level, from);
+  const char *path = !level && is_known_package(dotted) ? NULL : find_file(ct, dotted, level, from);
   if (path) return load_from(ct, path, *dotted ? dotted : "__init__", span);
   const char *why = arena_printf(&ct->ctx->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);

@@ -176,6 +176,14 @@ static CtValue *as_tuple(Comptime *ct, CtValue *v) {
 
 // ---- comparisons ----
 
+// A namedtuple compares as the tuple that it is.
+static CtValue *plain_tuple(Comptime *ct, CtValue *v) {
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE) return v;
+  CtValue *t = ct_tuple(ct->ctx, NULL, 0);
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, &t->list, v->instance->attrs->bindings[i].value);
+  return t;
+}
+
 bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   CtValue *with = a->kind == CT_INSTANCE ? a : b;
   CtValue *method = class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
@@ -183,7 +191,7 @@ bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
     CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
     return r && truth(ct, r, span, out);
   }
-  *out = ct_equal(a, b);
+  *out = a->kind == b->kind ? ct_equal(a, b) : ct_equal(plain_tuple(ct, a), plain_tuple(ct, b));
   return true;
 }
 
@@ -204,6 +212,10 @@ static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bo
   a = ct_unwrap(a);
   b = ct_unwrap(b);
   if (!ct_step(ct, span)) return false;
+  if (!class_special(ct, a, "__lt__")) {
+    a = plain_tuple(ct, a);
+    b = plain_tuple(ct, b);
+  }
   if (is_number(a) && is_number(b)) {
     *out = ct_number_order(a, b) == -1;
     return true;

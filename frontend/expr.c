@@ -211,22 +211,17 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   const Node *const *items = (const Node *const *)&index;
   uint32_t n = 1;
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
-  uint32_t axis = 0, used = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    const Node *e = items[i];
-    if (is_full_slice(e)) {
-      if (used++ >= ct_rank(term_t(base)))
-        return lower_error(L, index->span, "too many indices for %s", term_describe(L, base));
-      axis++;
-      continue;
-    }
+  for (uint32_t axis = 0; axis < n; axis++) {
+    const Node *e = items[axis];
+    if (is_full_slice(e)) continue;   // as in Triton, more of them than axes select nothing, and a scalar[:, None] has one axis
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
       if (!t) return NULL;
       if (term_is_none(t)) {
-        if (ct_rank(term_t(base)) >= MAX_RANK) return lower_error(L, e->span, "a tensor of rank more than %d", MAX_RANK);
-        base = lower_expand_dims(L, base, axis++);
-        used++;
+        uint32_t rank = ct_rank(term_t(base));
+        if (rank >= MAX_RANK) return lower_error(L, e->span, "a tensor of rank more than %d", MAX_RANK);
+        if (rank && axis > rank) return lower_error(L, index->span, "too many indices for %s", term_describe(L, base));
+        base = lower_expand_dims(L, base, rank ? axis : 0);
         continue;
       }
     }

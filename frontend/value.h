@@ -135,6 +135,7 @@ struct CtModule {
   const char *prefix;          // built-in modules only
   CtEnv *env;                  // files only
   const SourceFile *file;
+  const char *real_path;       // what the system makes of the file's path; NULL if it is none of the system's
   Node *tree;
   bool is_loading;             // an import of it now goes in a circle, and gets what there is so far
   VEC(CtBinding) awaited;      // asked for by such imports: missing until the module has been run

@@ -17,7 +17,7 @@ static void load(World *w, const char *text) {
   ComptimeOptions options = {.is_language_name = is_language_name, .step_limit = 200000};
   context_init(&w->ctx);
   w->ct = comptime_new(&w->ctx, &options);
-  w->module = comptime_load_source(w->ct, source_add(&w->ctx, "t.py", text, strlen(text)), "t");
+  w->module = comptime_load_source(w->ct, source_add(&w->ctx, "t.tile", text, strlen(text)), "t");
 }
 
 static void load_ok(World *w, const char *text) {
@@ -423,9 +423,9 @@ static void test_call_notes(void **state) {
   (void)state;
   load(&w, "def g(a): return 1 / a\ndef h(b): return g(b)\nh(0)\n");
   const char *text = diag_render(&w.ctx, false);
-  assert_non_null(strstr(text, "t.py:1:18: error: division by zero"));
-  assert_non_null(strstr(text, "t.py:2:18: note: in the call of 'g'"));
-  assert_non_null(strstr(text, "t.py:3:1: note: in the call of 'h'"));
+  assert_non_null(strstr(text, "t.tile:1:18: error: division by zero"));
+  assert_non_null(strstr(text, "t.tile:2:18: note: in the call of 'g'"));
+  assert_non_null(strstr(text, "t.tile:3:1: note: in the call of 'h'"));
   context_free(&w.ctx);
 }
 

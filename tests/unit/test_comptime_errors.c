@@ -152,7 +152,7 @@ static void test_expressions(void **state) {
     Context ctx;
     context_init(&ctx);
     const char *text = arena_printf(&ctx.arena, "%sv = %s\n", prelude, cases[i].expression);
-    const SourceFile *file = source_add(&ctx, "t.py", text, strlen(text));
+    const SourceFile *file = source_add(&ctx, "t.tile", text, strlen(text));
     assert_null(comptime_load_source(comptime_new(&ctx, NULL), file, "__main__"));
     assert_int_equal(diag_error_count(&ctx), 1);
     if (strcmp(ctx.diags->text, cases[i].error) != 0) fail_msg("%s: \"%s\", not \"%s\"", cases[i].expression, ctx.diags->text, cases[i].error);
