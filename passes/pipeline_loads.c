@@ -26,13 +26,17 @@ static Op *only_alloc(const Value *v) {
   return NULL;
 }
 
-// cp.async moves 4, 8 or 16 bytes and fills with zeros.
+// cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
   if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
+  return op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)) * type_elem_bytes(load->results[0].type) >= 4;
+}
+
+// cp.async fills with zeros.
+static bool fills_otherwise(const Op *load) {
   const Value *other = op_operand(load, 3);
   uint64_t bits;
-  if (other && !(value_constant_bits(other, &bits) && bits == 0)) return false;
-  return op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)) * type_elem_bytes(load->results[0].type) >= 4;
+  return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
 // Row-major, the axis first along which a thread has most consecutive elements.
@@ -58,6 +62,8 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
     if (!a.alloc && !all_loads && !load_feeds_dot(op)) return;
+    a.filled_after = fills_otherwise(op);
+    if (a.filled_after && a.alloc) return;
     a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
   } else {
     return;

@@ -73,7 +73,10 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   if (a->alloc && value_has_one_use(x)) return;
   // Something other than the alloc reads it.
   wait_once(n, a);
-  value_map_set(n->pipe->ctx, n->map, x, tma_build_read(&n->b, tma_build_index(&n->b, a->ring, place_of(n, a).slot), x->type));
+  Value *read = tma_build_read(&n->b, tma_build_index(&n->b, a->ring, place_of(n, a).slot), x->type);
+  if (a->filled_after)
+    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read, value_map_get(n->map, op_operand(a->load, 3)));
+  value_map_set(n->pipe->ctx, n->map, x, read);
 }
 
 static void clone_op(NewBody *n, Op *op) {

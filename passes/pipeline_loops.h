@@ -19,6 +19,7 @@ typedef struct {
   Op *outside;             // of a rotated dot's load: the alloc of the same tile in front of the loop, or behind it; else NULL
   bool tma;                // else cp.async
   bool ahead;              // fetches the next iteration's tile
+  bool filled_after;       // what the mask leaves out gets its value behind the read
   uint32_t group;
   const Type *buffer_type; // of one slot
   Value *ring;             // the buffer of all slots
