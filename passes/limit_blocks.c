@@ -7,7 +7,7 @@
 //   - a block reduces what it read: three blocks or 48 KB of reads, or 32 KB and beside them one block at each of its reductions.
 // One block too few costs ten times what one too many does. So numbers are rounded up, and whatever is not of that kind is left
 // alone: loops, shared buffers, atomics, exchange other than reductions, loaded addresses, narrow loads, more operations an
-// element, far fewer stores than loads, cooperative grids. The assembler must not spill: the guess of pressure.h leaves room.
+// element, far fewer stores than loads (behind a reduction, fewer bytes: rows of fp16 made int8 lost 10 % by it), cooperative grids. The assembler must not spill: the guess of pressure.h leaves room.
 // Nor is a block thinned out whose tiles may be mostly empty: where a mask is the same in every program, as a row's length is, a row of
 // 3072 in a block of 4096 brings three quarters of the bytes, and lost 8 % by it. If such a mask compares the positions in the tile
 // with an argument, the rule is for launches in which the argument is past them all (Func.when). A bound that depends on the program
@@ -29,7 +29,7 @@ typedef struct {
   Masks *masks;              // of the loads so read, that may cut tiles
   uint32_t waits;            // reductions
   int64_t read, written;     // bytes: that a block reads of its own before it waits; that it writes
-  int64_t elements, work;    // so read; results of elementwise operations
+  int64_t elements, work;    // so read; results of elementwise operations, those at a quarter of the rate as four
 } Traffic;
 
 static int64_t numel_of(const Type *t) { return t->kind == TYPE_TENSOR ? type_numel(t) : 0; }
@@ -79,6 +79,14 @@ static void add_if(Arena *a, Traffic *t, Op *op) {
   }
 }
 
+static uint32_t issue_slots(const Op *op) {
+  switch (op->opcode) {
+    case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_COS: case OP_TANH: case OP_SQRT: case OP_RSQRT: case OP_RCP: case OP_RINT: case OP_FLOOR: case OP_CEIL:
+    case OP_TRUNC: case OP_SITOFP: case OP_UITOFP: case OP_FPTOSI: case OP_FPTOUI: return 4;
+    default: return 1;
+  }
+}
+
 static void scan_block(Arena *a, Traffic *t, const Block *b) {
   for (Op *op = b->first; op; op = op->next) {
     op->mark = op->opcode == OP_PROGRAM_ID ? MARK_OWN : marks_of(op, 0, UINT32_MAX);
@@ -91,7 +99,7 @@ static void scan_block(Arena *a, Traffic *t, const Block *b) {
       case OP_SCAN: case OP_HISTOGRAM: case OP_GATHER: case OP_DOT: case OP_MMA: case OP_CONVERT_LAYOUT: t->other = true; break;
       default:
         if (!(op_info[op->opcode].traits & TRAIT_PURE)) t->other = true;
-        if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) t->work += numel_of(op->results[0].type);
+        if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) t->work += issue_slots(op) * numel_of(op->results[0].type);
     }
   }
 }
@@ -100,7 +108,7 @@ static uint32_t ceil_div(int64_t a, int64_t b) { return (uint32_t)((a + b - 1) /
 
 // 0: as many as will fit.
 static uint32_t wanted_blocks(const Traffic *t) {
-  if (t->other || !t->read || t->written * 4 < t->read) return 0;
+  if (t->other || !t->read || t->written * (t->waits ? 1 : 4) < t->read) return 0;
   if (t->work > t->elements * (t->waits ? ROW_WORK : STREAM_WORK)) return 0;
   if (!t->waits) return (uint32_t)max_i64(2, ceil_div(STREAM_BYTES, t->read));
   return (uint32_t)max_i64(max_i64(3, ceil_div(ROW_BYTES, t->read)), t->waits + ceil_div(LOADING_BYTES, t->read));
