@@ -72,6 +72,6 @@ def starred(x):
     tl.store(x, WIDTH)
     tl.store(x, DEPTH)
 # STAR: host_forms.py:[[#@LINE-2]]:17: error: 'configure(...)' is not known at compile time
-# STAR: host_forms.py:11:1: note: no module 'nowhere.at_all' is built in, beside this file or on -I
+# STAR: host_forms.py:10:1: note: no module 'nowhere.at_all' is built in, beside this file or on -I
 # STAR: host_forms.py:[[#@LINE-3]]:17: error: 'DEPTH' is not known at compile time
-# STAR: host_forms.py:11:1: note: no module 'nowhere.at_all' is built in, beside this file or on -I
+# STAR: host_forms.py:10:1: note: no module 'nowhere.at_all' is built in, beside this file or on -I
