@@ -344,11 +344,19 @@ static bool is_foreign(const Comptime *ct, const CtError *e, const Node *n, cons
   return is_python_file(module->file) && n->kind != NODE_FUNCTION_DEF && strcmp(e->type, "AssertionError") != 0;
 }
 
-// Module level goes on past a statement that needs what is not there.
+// What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at the import.
+static const char *why_import_failed(Comptime *ct, const Node *n, const CtError *e, const CtModule *module) {
+  const bool in_call = e->span.begin < n->span.begin || e->span.begin >= n->span.end;
+  const char *where = in_call ? arena_printf(&ct->ctx->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
+  if (!module->is_imported) return arena_printf(&ct->ctx->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
+  return arena_printf(&ct->ctx->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
+}
+
+// Module level goes on past a statement that needs what is not there, and an imported one past what fails.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
   if (ct->frame || e->is_fatal || (!e->missing && !is_foreign(ct, e, n, env->module))) return false;
-  const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", e->message, e->span);
+  const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
   ct->error = NULL;
   forget(ct, n, cause, env);
   return true;

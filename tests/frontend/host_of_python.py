@@ -37,4 +37,4 @@ def k(p):
 def uses(p):
   # USES: [[#@LINE+1]]:15: error: 'LIMIT' is not known at compile time
   tl.store(p, LIMIT)
-# USES: :25:9: note: 'int' has no length
+# USES: :25:9: note: this fails at compile time: TypeError: 'int' has no length

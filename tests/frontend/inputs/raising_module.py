@@ -1,0 +1,2 @@
+# A condition that the file checks itself.
+raise RuntimeError("needs a newer library")
