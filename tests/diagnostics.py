@@ -4,8 +4,7 @@
 Every text given to a function that reports is taken from the C sources; a test quotes it if some line below tests/ holds
 all its words, with anything where the text has a conversion. What cannot be provoked from outside stands, with the reason,
 in diagnostics.txt: a line that begins with `#` gives the reason for the texts below it. A text there that a test does
-quote, or that no source has, is an error too. Of runtime/sim only what is asked for by name is looked at: its reports are
-those of tests/unit/test_sim_*, which tell them apart by kind, and by text where a kernel there gives one."""
+quote, or that no source has, is an error too."""
 import os
 import re
 import sys
@@ -67,8 +66,6 @@ def messages(folders):
     found = {}
     for folder in folders:
         for base, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
-            if folder == "runtime" and os.path.basename(base) == "sim":
-                continue
             for name in sorted(names):
                 if not name.endswith((".c", ".y", ".l")):
                     continue

@@ -78,21 +78,21 @@ static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t for
     int stars[2], num_stars = 0;
     bool wide = false;
     for (; *s && strchr("-+ #0123456789.*hlzjt", *s); s++) {
-      if (*s == '*' && num_stars < 2) {
+      if (*s == '*' && num_stars++ < 2) {
         at = (at + 3) & ~UINT64_C(3);
-        ok = read_generic(w, in, lane, at, &stars[num_stars++], 4);
+        ok = ok && read_generic(w, in, lane, at, &stars[num_stars - 1], 4);
         at += 4;
       }
       if (*s == 'l' || *s == 'z' || *s == 'j' || *s == 't') wide = true;
     }
     char conv = *s ? *s++ : 0;
     size_t n = (size_t)(s - start);
-    if (!conv || n >= sizeof spec - 4 || !strchr("diouxXcpeEfFgGaAs", conv) || !ok) {
+    if (!conv || n >= sizeof spec - 4 || num_stars > 2 || !strchr("diouxXcpeEfFgGaAs", conv) || !ok) {
       fwrite(start, 1, n, f);
       continue;
     }
     // The length modifiers are replaced by the host's for the sizes known here.
-    char clean[64];
+    char clean[sizeof spec - 4];
     size_t k = 0;
     for (const char *c = start; c < s - 1; c++)
       if (!strchr("hlzjt", *c)) clean[k++] = *c;
@@ -155,11 +155,14 @@ ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char 
       return sim_report(g, w, in, lane, REPORT_ASSERT, "%s:%u: %s: `%s`", file, (uint32_t)c, func, message);
     } else if (!strcmp(name, "malloc")) {
       argument(w, in, lane, 0, 8, &a);
-      give_result(w, in, lane, device_alloc(g->device, a ? a : 1, 512, ALLOC_DEVICE), 8);
+      give_result(w, in, lane, device_alloc(g->device, a ? a : 1, 512, ALLOC_HEAP), 8);
     } else if (!strcmp(name, "free")) {
       argument(w, in, lane, 0, 8, &a);
       g->last_alloc = NULL;
-      if (a && !device_free(g->device, a)) return sim_report(g, w, in, lane, REPORT_INVALID, "free of %#llx, which was not allocated", (unsigned long long)a);
+      const Alloc *heap = device_find(g->device, a);
+      if (a && (!heap || heap->base != a || heap->kind != ALLOC_HEAP))
+        return sim_report(g, w, in, lane, REPORT_INVALID, "free of %#llx, which malloc of a kernel did not return or which is freed already", (unsigned long long)a);
+      if (a) device_free(g->device, a);
     } else {
       return sim_report(g, w, in, lane, REPORT_INVALID, "call of %s, which is declared but not defined", name);
     }

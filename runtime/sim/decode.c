@@ -320,7 +320,6 @@ static PtxType immediate_type(const Instr *in) {
 bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const OperandList *ops) {
   const char *guard = p->guard;
   p->guard = NULL;
-  if (!p->fn) return ptx_error(p, p->instr_line, "instruction outside a function");
   int op = find_op(p, mnemonic);
   if (op < 0) return ptx_error(p, p->instr_line, "unknown instruction %s", mnemonic);
   Instr in = new_instr(p, (PtxOp)op);

@@ -182,6 +182,11 @@ CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
 }
 
 static uint32_t volume(const uint32_t v[3]) { return v[0] * v[1] * v[2]; }
+// As volume, but no more than limit, however large the product.
+static uint64_t volume_within(const uint32_t v[3], uint64_t limit) {
+  uint64_t n = (uint64_t)v[0] * v[1];
+  return n && v[2] > limit / n ? limit : n * v[2];
+}
 static int64_t max_dynamic(const Function *f) { return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared); }
 // What ptxas would report cannot be known; a directive's bound, or what the largest block leaves each thread.
 static uint32_t registers(const Function *f) {
@@ -262,8 +267,7 @@ static CUresult check_launch(const Device *d, const LaunchParams *lp) {
   if (cluster > limit) return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: a cluster of %llu blocks, at most %llu are allowed", f->name, (unsigned long long)cluster, (unsigned long long)limit);
   if (g[0] % c[0] || g[1] % c[1] || g[2] % c[2])
     return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: grid (%u,%u,%u) is no multiple of cluster (%u,%u,%u)", f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
-  int per_sm = occupancy(d, f, threads, lp->dynamic_shared);
-  if (!per_sm) return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: not one block of %u threads fits an SM", f->name, threads);
+  const int per_sm = occupancy(d, f, threads, lp->dynamic_shared);   // one at least, within the limits above
   if (lp->cooperative && (uint64_t)g[0] * g[1] * g[2] > (uint64_t)per_sm * (uint64_t)d->num_sms)
     return driver_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%s: %llu blocks, but only %d are resident at a time", f->name, (unsigned long long)((uint64_t)g[0] * g[1] * g[2]), per_sm * d->num_sms);
   return CUDA_SUCCESS;
@@ -314,7 +318,7 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
   r = gather_params(f, params, extra, block);
   lp.params = block;
-  if (!r) r = driver_submit(config->hStream, &(Work){.kind = WORK_LAUNCH, .launch = lp});
+  if (!r) r = driver_submit(config->hStream, &(Work){.kind = WORK_LAUNCH, .launch = lp, .module = f->module->handle});
   free(block);
   return r;
 }
@@ -349,9 +353,10 @@ CUresult sim_cuOccupancyMaxActiveClusters(int *count, CUfunction function, const
   uint64_t cluster = 1;
   for (unsigned i = 0; i < config->numAttrs; i++)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-      cluster = (uint64_t)config->attrs[i].value.clusterDim.x * config->attrs[i].value.clusterDim.y * config->attrs[i].value.clusterDim.z;
+      cluster = volume_within((const uint32_t[3]){config->attrs[i].value.clusterDim.x, config->attrs[i].value.clusterDim.y, config->attrs[i].value.clusterDim.z}, UINT32_MAX);
   NEED(cluster, "an empty cluster");
-  int per_sm = occupancy(context->device, function_of(function), config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);
+  uint64_t threads = volume_within((const uint32_t[3]){config->blockDimX, config->blockDimY, config->blockDimZ}, 1025);
+  int per_sm = threads > 1024 ? 0 : occupancy(context->device, function_of(function), (uint32_t)threads, config->sharedMemBytes);
   *count = (int)((uint64_t)per_sm * (uint64_t)context->device->num_sms / cluster);
   return CUDA_SUCCESS;
 }

@@ -45,8 +45,13 @@ CUresult sim_cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 CUresult sim_cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
   LOCKED;
   (void)element;
-  *pitch = (width + 511) / 512 * 512;
-  return sim_cuMemAlloc(address, *pitch * height);
+  NEED(address && pitch, "a null argument");
+  size_t row, size;
+  if (__builtin_add_overflow(width, 511, &row) || __builtin_mul_overflow(row / 512 * 512, height, &size))
+    return driver_fail(CUDA_ERROR_OUT_OF_MEMORY, "%zu rows of %zu bytes are more than any memory", height, width);
+  CUresult r = sim_cuMemAlloc(address, size);
+  if (!r) *pitch = row / 512 * 512;
+  return r;
 }
 static CUresult release(uint64_t address, bool host) {
   if (!address) return CUDA_SUCCESS;
@@ -156,25 +161,34 @@ CUresult driver_run(const Work *k) {
 
 static CUstream stream_of(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD ? &sim_driver()->legacy : s; }
 
-Work driver_copy_work(const Work *k) {
-  Work c = *k;
-  if (k->kind == WORK_LAUNCH && k->launch.func->param_bytes) {
-    uint8_t *p = malloc(k->launch.func->param_bytes);
-    if (p) memcpy(p, k->launch.params, k->launch.func->param_bytes);
-    c.launch.params = p;
-  }
-  return c;
+static bool is_loaded(CUmodule module) {
+  for (CUmodule m = sim_driver()->modules; m; m = m->next)
+    if (m == module) return true;
+  return false;
 }
-static void append_work(CUgraph g, const Work *k) {
+
+// Work that is kept owns its parameters; a graph may outlive the module of a kernel in it, but then cannot be launched.
+static CUresult append_work(CUgraph g, const Work *k) {
+  if (k->kind == WORK_LAUNCH) NEED(is_loaded(k->module), "a kernel of a module that is unloaded");
+  Work c = *k;
+  c.launch.params = NULL;
+  const uint32_t bytes = k->kind == WORK_LAUNCH ? k->launch.func->param_bytes : 0;
   if (g->count == g->capacity) {
-    g->capacity = g->capacity ? g->capacity * 2 : 16;
-    g->work = realloc(g->work, g->capacity * sizeof *g->work);
+    const uint32_t capacity = g->capacity ? g->capacity * 2 : 16;
+    Work *more = realloc(g->work, capacity * sizeof *more);
+    if (!more) return CUDA_ERROR_OUT_OF_MEMORY;
+    g->work = more, g->capacity = capacity;
   }
-  g->work[g->count++] = driver_copy_work(k);
+  if (bytes) {
+    uint8_t *p = malloc(bytes);
+    if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+    c.launch.params = memcpy(p, k->launch.params, bytes);
+  }
+  g->work[g->count++] = c;
+  return CUDA_SUCCESS;
 }
 static void free_work(CUgraph g) {
-  for (uint32_t i = 0; i < g->count; i++)
-    if (g->work[i].kind == WORK_LAUNCH && g->work[i].launch.func->param_bytes) free((void *)(uintptr_t)g->work[i].launch.params);
+  for (uint32_t i = 0; i < g->count; i++) free((void *)(uintptr_t)g->work[i].launch.params);
   free(g->work);
 }
 
@@ -182,8 +196,7 @@ CUresult driver_submit(CUstream stream, const Work *k) {
   CONTEXT;
   CUstream s = stream_of(stream);
   if (!s->capture) return driver_run(k);
-  append_work(s->capture, k);
-  return CUDA_SUCCESS;
+  return append_work(s->capture, k);
 }
 
 static CUresult copy(CUstream stream, uint64_t to, uint64_t from, size_t size, bool to_device, bool from_device) {
@@ -198,7 +211,9 @@ static CUresult set(CUstream stream, uint64_t to, uint32_t value, uint32_t eleme
   CONTEXT;
   if (!count) return CUDA_SUCCESS;
   NEED(to % element == 0, "address %#llx is not aligned to %u", (unsigned long long)to, element);
-  CUresult r = check_range(to, count * element, "memset");
+  size_t bytes;
+  NEED(!__builtin_mul_overflow(count, element, &bytes), "memset of %zu elements of %u bytes", count, element);
+  CUresult r = check_range(to, bytes, "memset");
   return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = element, .pitch = element, .size = count});
 }
 // Rows of one element, which is all that is asked for here.
@@ -206,7 +221,9 @@ static CUresult set_rows(CUstream stream, uint64_t to, size_t pitch, uint32_t va
   CONTEXT;
   if (!width || !height) return CUDA_SUCCESS;
   NEED(width == 1 && pitch >= 4 && pitch % 4 == 0 && to % 4 == 0, "the simulator sets rows of one aligned element, not of %zu at a pitch of %zu", width, pitch);
-  CUresult r = check_range(to, (height - 1) * pitch + 4, "memset");
+  size_t bytes;
+  NEED(!__builtin_mul_overflow(height - 1, pitch, &bytes) && bytes <= SIZE_MAX - 4, "memset of %zu rows at a pitch of %zu", height, pitch);
+  CUresult r = check_range(to, bytes + 4, "memset");
   return r ? r : driver_submit(stream, &(Work){.kind = WORK_SET, .to = to, .value = value, .element = 4, .pitch = pitch, .size = height});
 }
 static bool known(uint64_t a) { return driver_find(a, NULL) != NULL; }
@@ -250,10 +267,21 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int pr
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamCreate(CUstream *stream, unsigned flags) { LOCKED; return sim_cuStreamCreateWithPriority(stream, flags, 0); }
+// All streams leave the capture.
+static CUgraph end_capture(CUgraph g) {
+  for (CUstream s = &sim_driver()->legacy; s; s = s->next)
+    if (s->capture == g) s->capture = NULL, s->origin = false;
+  return g;
+}
 CUresult sim_cuStreamDestroy(CUstream stream) {
   LOCKED;
   for (CUstream *at = &sim_driver()->legacy.next; *at; at = &(*at)->next)
     if (*at == stream) {
+      if (stream->origin) {
+        CUgraph g = end_capture(stream->capture);
+        free_work(g);
+        free(g);
+      }
       *at = stream->next;
       free(stream);
       return CUDA_SUCCESS;
@@ -291,8 +319,13 @@ CUresult sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   NEED(event, "no event");
   CUstream s = stream_of(stream);
   // Waiting for an event of a captured stream takes this stream into the capture.
-  if (event->capture && !s->capture) s->capture = event->capture;
-  return CUDA_SUCCESS;
+  if (!event->capture || s->capture) return CUDA_SUCCESS;
+  for (CUstream t = &sim_driver()->legacy; t; t = t->next)
+    if (t->origin && t->capture->serial == event->capture) {
+      s->capture = t->capture;
+      return CUDA_SUCCESS;
+    }
+  return driver_fail(CUDA_ERROR_CAPTURED_EVENT, "the capture in which the event was recorded has ended");
 }
 CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
   LOCKED;
@@ -311,8 +344,10 @@ CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   if (s == &sim_driver()->legacy) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
   if (s->capture) return driver_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already");
   s->capture = calloc(1, sizeof *s->capture);
+  if (!s->capture) return CUDA_ERROR_OUT_OF_MEMORY;
+  s->capture->serial = ++sim_driver()->captures;
   s->origin = true;
-  return s->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   LOCKED;
@@ -320,10 +355,7 @@ CUresult sim_cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   CUstream s = stream_of(stream);
   if (!s->capture) return driver_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
   if (!s->origin) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture began in another stream");
-  CUgraph g = s->capture;
-  for (CUstream t = &sim_driver()->legacy; t; t = t->next)
-    if (t->capture == g) t->capture = NULL, t->origin = false;
-  *graph = g;
+  *graph = end_capture(s->capture);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
@@ -362,7 +394,8 @@ CUresult sim_cuEventRecord(CUevent event, CUstream stream) {
   LOCKED;
   CONTEXT;
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
-  event->capture = stream_of(stream)->capture;
+  CUstream s = stream_of(stream);
+  event->capture = s->capture ? s->capture->serial : 0;
   event->recorded = !event->capture;
   event->time = now();
   return CUDA_SUCCESS;
@@ -418,9 +451,11 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, uint6
   NEED(exec && graph, "no graph");
   CUgraphExec e = calloc(1, sizeof *e);
   if (!e) return CUDA_ERROR_OUT_OF_MEMORY;
-  for (uint32_t i = 0; i < graph->count; i++) append_work(&e->graph, &graph->work[i]);
-  *exec = e;
-  return CUDA_SUCCESS;
+  CUresult r = CUDA_SUCCESS;
+  for (uint32_t i = 0; i < graph->count && !r; i++) r = append_work(&e->graph, &graph->work[i]);
+  if (!r) *exec = e;
+  else free_work(&e->graph), free(e);
+  return r;
 }
 CUresult sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) { LOCKED; return sim_cuGraphInstantiateWithFlags(exec, graph, flags); }
 CUresult sim_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t log_size) {
@@ -440,7 +475,9 @@ CUresult sim_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   CONTEXT;
   NEED(exec, "no graph");
   for (uint32_t i = 0; i < exec->graph.count; i++) {
-    CUresult r = driver_submit(stream, &exec->graph.work[i]);
+    const Work *k = &exec->graph.work[i];
+    NEED(k->kind != WORK_LAUNCH || is_loaded(k->module), "a kernel of a module that is unloaded");
+    CUresult r = driver_submit(stream, k);
     if (r) return r;
   }
   return CUDA_SUCCESS;

@@ -15,6 +15,7 @@ typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
 typedef struct Work {
   WorkKind kind;
   LaunchParams launch;         // params owned by the stored copy
+  CUmodule module;             // WORK_LAUNCH: the kernel's
   uint64_t to, from;
   size_t size;                 // bytes; WORK_SET: elements
   uint32_t value, element;     // WORK_SET
@@ -22,10 +23,10 @@ typedef struct Work {
   CUhostFn fn;
   void *user;
 } Work;
-struct CUgraph_st { Work *work; uint32_t count, capacity; };
+struct CUgraph_st { Work *work; uint32_t count, capacity; uint64_t serial; };   // serial: nth capture
 struct CUgraphExec_st { struct CUgraph_st graph; };
 struct CUstream_st { CUstream next; CUgraph capture; bool origin; unsigned flags; int priority; CUcontext context; };
-struct CUevent_st { double time; bool recorded; unsigned flags; CUgraph capture; };
+struct CUevent_st { double time; bool recorded; unsigned flags; uint64_t capture; };   // serial of the capture it was recorded in, or 0
 
 enum { MAX_CONTEXT_STACK = 32 };
 typedef struct SimDriver {
@@ -34,6 +35,7 @@ typedef struct SimDriver {
   struct CUctx_st primary[64];
   CUmodule modules;                     // all that are loaded
   struct CUstream_st legacy;            // the default stream; head of the list of all streams
+  uint64_t captures;                    // begun so far
   uint64_t generation;                  // sim_reset's count: what a thread remembers of an earlier one does not count
 } SimDriver;
 
@@ -57,7 +59,6 @@ CUresult driver_fail(CUresult code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 CUresult driver_context(CUcontext *out);         // the current one, which must exist and not have failed
 CUresult driver_submit(CUstream stream, const Work *work);
 CUresult driver_run(const Work *work);
-Work driver_copy_work(const Work *work);         // with its own copy of the parameters
 Alloc *driver_find(uint64_t addr, Device **d);   // on any device
 
 // Visible, so that libtile-sim.so can export them under the driver's names; libtile's export list keeps them inside.

@@ -77,6 +77,8 @@ static ExecResult exec_copy_arrive(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
   ExecResult r = mem_resolve(w, in, &in->ops[0], (Space)in->space, 8, 8, ACCESS_ATOMIC, mask, &a);
   if (r != EXEC_NEXT) return r;
+  FOR_LANES(l, mask)
+    if (a.space[l] != SPACE_SHARED) return sim_report(w->grid, w, in, (int)l, REPORT_MBARRIER, "an mbarrier lies in shared memory; this address does not");
   AsyncOp *op = async_new(w, in, -1, ASYNC_ARRIVE);
   op->arrive.mask = mask;
   FOR_LANES(l, mask) {
@@ -179,11 +181,11 @@ static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const As
   return EXEC_NEXT;
 }
 
+// space: SHARED or SHARED_CLUSTER
 static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const Operand *op, Space space, uint32_t bytes, uint32_t align, AccessKind kind, SharedPlace *out) {
   MemAccess a;
   ExecResult r = mem_resolve_one(w, in, lane, space, operand_address(w, op, lane), bytes, align, kind, &a);
   if (r != EXEC_NEXT) return r;
-  if (a.space[lane] != SPACE_SHARED) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "this operand must be in shared memory");
   *out = shared_place(&a, lane);
   return EXEC_NEXT;
 }
@@ -290,6 +292,14 @@ static bool wait_count(Parser *p, Instr *in) {
   return true;
 }
 
+// Whether all elements of a vector, or the one operand, are registers or immediates.
+static bool are_values(const Operand *o) {
+  const Operand *elems = o->kind == OPND_VEC ? o->sub : o;
+  for (uint32_t i = 0; i < (o->kind == OPND_VEC ? o->count : 1); i++)
+    if (elems[i].kind != OPND_REG && elems[i].kind != OPND_IMM) return false;
+  return true;
+}
+
 static bool decode_bulk(Parser *p, Instr *in) {
   if (has_mod(in, M_commit_group)) {
     in->exec = exec_bulk_commit;
@@ -333,10 +343,13 @@ static bool decode_bulk(Parser *p, Instr *in) {
   const int8_t memory[] = {f->dst, f->src, f->bar};
   for (int i = 0; i < 3; i++)
     if (memory[i] >= 0 && !decode_want_kind(p, in, (uint32_t)memory[i], OPND_MEM)) return false;
+  if (f->size >= 0 && !decode_srcs(p, in, (uint32_t)f->size, (uint32_t)f->size + 1)) return false;
+  if (f->mask >= 0 && !decode_srcs(p, in, (uint32_t)f->mask, (uint32_t)f->mask + 1)) return false;
   if (f->tensor) {
     const Operand *map = &in->ops[f->to_shared || f->prefetch ? f->src : f->dst];
     if (!f->rank || map->count != 1 || map->sub[0].kind != OPND_VEC || map->sub[0].count != f->rank)
       return ptx_error(p, in->line, "a tensor copy needs as many coordinates as its .Nd says");
+    if (!are_values(&map->sub[0])) return ptx_error(p, in->line, "the coordinates of a tensor copy must be registers or immediates");
   }
   if (f->reduce) {
     if (!reduce_of(in, &f->op)) return ptx_error(p, in->line, "cp.reduce needs an operation");
@@ -364,6 +377,7 @@ bool decode_cp(Parser *p, Instr *in) {
     return decode_want_ops(p, in, 1, 1) && decode_want_kind(p, in, 0, OPND_MEM);
   }
   if (!decode_want_ops(p, in, 3, 5) || !decode_want_kind(p, in, 0, OPND_MEM) || !decode_want_kind(p, in, 1, OPND_MEM) || !decode_want_kind(p, in, 2, OPND_IMM)) return false;
+  if (in->num_ops > 3 && in->ops[3].kind != OPND_PRED && !decode_srcs(p, in, 3, in->num_ops)) return false;
   uint64_t bytes = in->ops[2].lanes[0];
   if (has_mod(in, M_cg) ? bytes != 16 : bytes != 4 && bytes != 8 && bytes != 16) return ptx_error(p, in->line, "cp.async.%s cannot copy %llu bytes", has_mod(in, M_cg) ? "cg" : "ca", (unsigned long long)bytes);
   in->sel = (uint8_t)bytes;
@@ -410,6 +424,7 @@ bool decode_store_async(Parser *p, Instr *in) {
     return ptx_error(p, in->line, "unknown instruction: red.async has no such operation on this type");
   if (!decode_want_ops(p, in, 3, 3) || !decode_want_kind(p, in, 0, OPND_MEM) || !decode_want_kind(p, in, 2, OPND_MEM)) return false;
   if (in->ops[1].kind == OPND_VEC ? in->ops[1].count != f->count : f->count != 1) return ptx_error(p, in->line, "the vector has %u elements, not %u", in->ops[1].count, f->count);
+  if (!are_values(&in->ops[1])) return ptx_error(p, in->line, "operand 2 of %s must be registers or immediates", ptx_op_name(in->op));
   in->aux = f;
   in->exec = exec_store_async;
   return true;

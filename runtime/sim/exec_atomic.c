@@ -85,7 +85,7 @@ bool decode_atom(Parser *p, Instr *in) {
   for (size_t i = 0; i < countof(kinds); i++)
     if (has_mod(in, kinds[i])) in->sel = (uint16_t)kinds[i];
   uint32_t n = (atom ? 3 : 2) + (in->sel == M_cas), hint = has_mod(in, M_L2_cache_hint);
-  if (!in->sel || (in->sel == M_cas && !atom) || !decode_want_type(p, in, 1) || !decode_want_ops(p, in, n + hint, n + hint)) return false;
+  if (!in->sel || ((in->sel == M_cas || in->sel == M_exch) && !atom) || !decode_want_type(p, in, 1) || !decode_want_ops(p, in, n + hint, n + hint)) return false;
   if (!decode_want_kind(p, in, atom, OPND_MEM)) return false;
   PtxType t = in->type[in->num_types - 1];
   in->n = ptx_types[t].bits / 8;

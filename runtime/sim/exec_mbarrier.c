@@ -97,7 +97,7 @@ static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) {
     SharedPlace bar = shared_place(&a, (int)l);
     uint64_t word = load_word(bar);
     bool flipped = false;
-    MbarrierError e = has_mod(in, M_expect_tx) ? mbarrier_expect_tx(&word, (uint32_t)bytes[l]) : mbarrier_complete_tx(&word, (uint32_t)bytes[l], &flipped);
+    MbarrierError e = (has_mod(in, M_expect_tx) ? mbarrier_expect_tx : mbarrier_complete_tx)(&word, (uint32_t)bytes[l], &flipped);
     if (e) return fail(w, in, (int)l, bar, e);
     store_word(w->grid, bar, word);
     r = shadow_mbarrier_touch(w, in, (int)l, bar, flipped);
@@ -153,11 +153,11 @@ bool decode_mbarrier(Parser *p, Instr *in) {
   else if (has_mod(in, M_arrive) || has_mod(in, M_arrive_drop)) in->exec = exec_arrive;
   else if (has_mod(in, M_expect_tx) || has_mod(in, M_complete_tx)) in->exec = exec_tx;
   else return ptx_error(p, in->line, "unknown instruction: this form of mbarrier");
-  if (in->exec == exec_pending) return decode_want_ops(p, in, 2, 2) && (in->ops[0].kind == OPND_REG || decode_want_kind(p, in, 0, OPND_SINK));
+  if (in->exec == exec_pending) return decode_want_ops(p, in, 2, 2) && (in->ops[0].kind == OPND_REG || decode_want_kind(p, in, 0, OPND_SINK)) && decode_srcs(p, in, 1, 2);
   if (in->exec == exec_inval) return decode_want_ops(p, in, 1, 1) && decode_want_kind(p, in, 0, OPND_MEM);
-  if (in->exec == exec_init || in->exec == exec_tx) return decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_MEM);
+  if (in->exec == exec_init || in->exec == exec_tx) return decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_MEM) && decode_srcs(p, in, 1, 2);
   bool waits = in->exec == exec_wait;
-  if (!decode_want_ops(p, in, waits ? 3 : 2, waits ? 4 : 3) || !decode_want_kind(p, in, 1, OPND_MEM)) return false;
+  if (!decode_want_ops(p, in, waits ? 3 : 2, waits ? 4 : 3) || !decode_want_kind(p, in, 1, OPND_MEM) || !decode_srcs(p, in, 2, in->num_ops)) return false;
   if (waits) return decode_want_kind(p, in, 0, OPND_PRED);
   bool needs_arg = has_mod(in, M_expect_tx) || has_mod(in, M_noComplete);
   if (needs_arg && in->num_ops != 3) return decode_want_ops(p, in, 3, 3);

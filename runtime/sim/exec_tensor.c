@@ -36,12 +36,17 @@ static uint64_t with_element(uint64_t reg, unsigned e, unsigned bits, uint64_t v
 
 // A whole warp must be there: the .aligned instructions.
 static bool whole_warp(const Warp *w, uint32_t mask) { return mask == live_lanes(w); }
+// And none may have exited, where the threads' places are part of the operation.
+static ExecResult full_warp(Warp *w, const Instr *in, uint32_t mask) {
+  if (!whole_warp(w, mask)) return EXEC_STALL;
+  return mask == FULL_MASK ? EXEC_NEXT : sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "%s needs all 32 threads of the warp", ptx_op_name(in->op));
+}
 
 // ---- mma.sync
 
 static ExecResult exec_mma(Warp *w, const Instr *in, uint32_t mask) {
-  if (!whole_warp(w, mask)) return EXEC_STALL;
-  if (mask != FULL_MASK) return sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "mma needs all 32 threads of the warp");
+  ExecResult met = full_warp(w, in, mask);
+  if (met != EXEC_NEXT) return met;
   const MmaSpec *s = in->aux;
   uint64_t a[16 * 64], b[8 * 64], d[16 * 8];
   for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
@@ -115,10 +120,11 @@ bool decode_mma(Parser *p, Instr *in) {
 // ---- ldmatrix, stmatrix, movmatrix
 
 static ExecResult exec_ldmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  if (!whole_warp(w, mask)) return EXEC_STALL;
+  ExecResult r = full_warp(w, in, mask);
+  if (r != EXEC_NEXT) return r;
   unsigned count = in->sel, rows = count * 8;
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, &in->ops[1], (Space)in->space, 16, 16, ACCESS_READ, mask & (FULL_MASK >> (32 - rows)), &a);
+  r = mem_resolve(w, in, &in->ops[1], (Space)in->space, 16, 16, ACCESS_READ, FULL_MASK >> (32 - rows), &a);
   if (r != EXEC_NEXT) return r;
   uint16_t rows16[32][8];
   for (unsigned i = 0; i < rows; i++) memcpy(rows16[i], a.host[i], 16);
@@ -139,10 +145,11 @@ static ExecResult exec_ldmatrix(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static ExecResult exec_stmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  if (!whole_warp(w, mask)) return EXEC_STALL;
+  ExecResult r = full_warp(w, in, mask);
+  if (r != EXEC_NEXT) return r;
   unsigned count = in->sel, rows = count * 8;
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, &in->ops[0], (Space)in->space, 16, 16, ACCESS_WRITE, mask & (FULL_MASK >> (32 - rows)), &a);
+  r = mem_resolve(w, in, &in->ops[0], (Space)in->space, 16, 16, ACCESS_WRITE, FULL_MASK >> (32 - rows), &a);
   if (r != EXEC_NEXT) return r;
   bool trans = has_mod(in, M_trans);
   for (unsigned m = 0; m < count; m++) {
@@ -159,7 +166,8 @@ static ExecResult exec_stmatrix(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static ExecResult exec_movmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  if (!whole_warp(w, mask)) return EXEC_STALL;
+  ExecResult r = full_warp(w, in, mask);
+  if (r != EXEC_NEXT) return r;
   uint16_t matrix[8][8];
   const uint64_t *src = src_row(w, &in->ops[1]);
   for (unsigned lane = 0; lane < WARP_SIZE; lane++)

@@ -48,12 +48,12 @@ MbarrierError mbarrier_arrive(uint64_t *word, uint32_t count, int64_t tx, bool d
   return settle(word, s, flipped);
 }
 
-MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes) {
+MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes, bool *flipped) {
   MbarrierState s = mbarrier_unpack(*word);
+  *flipped = false;
   if (!s.valid) return MBAR_NOT_INIT;
   MbarrierError e = add_tx(&s, bytes);
-  bool flipped;
-  return e ? e : settle(word, s, &flipped);
+  return e ? e : settle(word, s, flipped);
 }
 
 MbarrierError mbarrier_complete_tx(uint64_t *word, int64_t bytes, bool *flipped) {

@@ -25,7 +25,7 @@ MbarrierError mbarrier_init(uint64_t *word, uint32_t count);
 // Adds `tx` to the transaction count, then takes `count` arrivals; drop lowers what later phases expect as well.
 // *flipped says whether that completed the phase.
 MbarrierError mbarrier_arrive(uint64_t *word, uint32_t count, int64_t tx, bool drop, bool no_complete, bool *flipped);
-MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes);
+MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes, bool *flipped);
 MbarrierError mbarrier_complete_tx(uint64_t *word, int64_t bytes, bool *flipped);
 bool mbarrier_test_token(uint64_t word, uint64_t token);    // has the token's phase completed
 bool mbarrier_test_parity(uint64_t word, bool parity);      // has the phase of this parity completed

@@ -82,7 +82,7 @@ uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) 
   d->num_allocs++;
   d->used_mem += size;
   // Fresh device memory holds anything; all ones reads as NaN or -1 and shows itself. Large blocks stay uncommitted zeros.
-  if (kind == ALLOC_DEVICE && size <= 64u << 20) memset((void *)(uintptr_t)base, 0xff, size);
+  if ((kind == ALLOC_DEVICE || kind == ALLOC_HEAP) && size <= 64u << 20) memset((void *)(uintptr_t)base, 0xff, size);
   return base;
 }
 

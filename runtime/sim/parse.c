@@ -223,6 +223,7 @@ static bool write_initializer(Parser *p, Symbol *s, Initializer *init) {
   uint8_t *at = (uint8_t *)(uintptr_t)s->addr, *end = at + s->size;
   for (Initializer *i = init; i; i = i->next, at += elem) {
     if (at + elem > end) return ptx_error(p, p->line, "too many initial values for %s", s->name);
+    if (elem > 8 && i->num.float_bytes) return ptx_error(p, p->line, "cannot initialise %s with a floating-point number", s->name);
     uint64_t v = i->num.bits;
     if (i->num.float_bytes == 8 && s->type == T_F32) {
       double d;
@@ -242,7 +243,8 @@ static bool write_initializer(Parser *p, Symbol *s, Initializer *init) {
       else return ptx_error(p, p->line, "cannot initialise %s with the address of %s", s->name, i->symbol);
       if (i->mask) v = (v & i->mask) >> __builtin_ctzll(i->mask);
     }
-    memcpy(at, &v, elem);
+    const uint64_t both[2] = {v, i->negative && v ? UINT64_MAX : 0};   // .b128
+    memcpy(at, both, elem);
   }
   return true;
 }
@@ -289,11 +291,10 @@ bool ptx_declare(Parser *p, const Declarator *d) {
   case SPACE_LOCAL:
     if (!p->fn) return ptx_error(p, p->line, ".local %s outside a function", d->name);
     return use_frame(p, s);
-  case SPACE_PARAM:
+  default:
     if (!p->fn) return ptx_error(p, p->line, ".param %s outside a function", d->name);
     s->space = SPACE_FRAME;
     return use_frame(p, s);
-  default: return ptx_error(p, p->line, "%s: bad state space", d->name);
   }
 }
 
@@ -488,8 +489,8 @@ bool ptx_add_file(Parser *p, uint64_t index, const char *path) {
 static void lay_out_shared(Parser *p, Function *entry) {
   Module *m = p->m;
   uint32_t n = m->shared_syms.count, num_funcs = m->funcs.count;
-  uint8_t *used = calloc(n + 1, 1);
-  Function **stack = calloc(num_funcs + 1, sizeof *stack);
+  uint8_t *used = arena_array(p->arena, uint8_t, n + 1);
+  Function **stack = arena_array(p->arena, Function *, num_funcs + 1);
   uint32_t depth = 0;
   for (uint32_t i = 0; i < num_funcs; i++) m->funcs.data[i]->mark = false;
   entry->mark = true;
@@ -511,16 +512,15 @@ static void lay_out_shared(Parser *p, Function *entry) {
     top = align_up(top, s->align);
     entry->shared_offset[i] = (uint32_t)top;
     top += s->size;
-    if (top > 1 << 24) break;
+    if (top > 1 << 24) break;   // more than any launch gets
   }
+  if (top > 1 << 30) top = 1 << 30;
   for (uint32_t i = 0; i < n; i++)
     if (used[i] && !m->shared_syms.data[i]->size && m->shared_syms.data[i]->align > dynamic_align) dynamic_align = m->shared_syms.data[i]->align;
   for (uint32_t i = 0; i < n; i++)
     if (!m->shared_syms.data[i]->size) entry->shared_offset[i] = (uint32_t)align_up(top, dynamic_align);
   entry->static_shared = (uint32_t)top;
   entry->dynamic_align = dynamic_align;
-  free(used);
-  free(stack);
 }
 
 Function *module_find(const Module *m, const char *name) {

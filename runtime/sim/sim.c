@@ -47,6 +47,7 @@ int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dyn
   uint64_t n = 32;
   if (64 / warps < n) n = 64 / warps;
   if ((uint64_t)d->shared_per_sm / shared < n) n = (uint64_t)d->shared_per_sm / shared;
-  if (f->maxnreg && 65536 / (f->maxnreg * warps * WARP_SIZE) < n) n = 65536 / (f->maxnreg * warps * WARP_SIZE);
+  uint64_t registers = (uint64_t)f->maxnreg * warps * WARP_SIZE;
+  if (registers && 65536 / registers < n) n = 65536 / registers;
   return (int)n;
 }

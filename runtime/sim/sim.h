@@ -227,7 +227,7 @@ struct Module {
 
 // ------------------------------------------------------------------------------------------------------- memory
 
-typedef enum { ALLOC_DEVICE, ALLOC_HOST, ALLOC_MODULE, ALLOC_CONST, ALLOC_PARAM } AllocKind;
+typedef enum { ALLOC_DEVICE, ALLOC_HEAP, ALLOC_HOST, ALLOC_MODULE, ALLOC_CONST, ALLOC_PARAM } AllocKind;   // HEAP: a kernel's malloc
 typedef struct Alloc {
   uint64_t base, size;
   AllocKind kind;

@@ -206,6 +206,120 @@ static void test_streams_and_graphs(void **state) {
   assert_int_equal(CU(cuStreamDestroy_v2, (CUstream), s), CUDA_ERROR_INVALID_HANDLE);
 }
 
+static void told(CUresult r, CUresult code, const char *message) {
+  if (r != code || !strstr(sim_last_report(), message)) fail_msg("%d, not %d; \"%s\", not \"%s\"", (int)r, (int)code, sim_last_report(), message);
+}
+
+// Calls that a program gets wrong, by what it is told.
+static void test_refusals(void **state) {
+  (void)state;
+  CUdeviceptr p = 0, q = host_buffer(NULL, 64);
+  size_t size;
+  int value;
+  void *fn;
+  CUfunction f = host_function(module, "fixed"), pair = host_function(module, "pair");
+  told(CU(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *), "cuNothing", &fn, 12000, 0, NULL), CUDA_ERROR_NOT_FOUND, "the simulator has no cuNothing");
+  told(CU(cuModuleLoad, (CUmodule *, const char *), &module, "/nowhere.ptx"), CUDA_ERROR_FILE_NOT_FOUND, "cannot open /nowhere.ptx");
+  told(CU(cuModuleUnload, (CUmodule), (CUmodule)&p), CUDA_ERROR_INVALID_HANDLE, "no such module");
+  told(CU(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "none"), CUDA_ERROR_NOT_FOUND, "the module has no kernel none");
+  told(CU(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *), &p, &size, module, "none"), CUDA_ERROR_NOT_FOUND, "the module has no global none");
+  told(CU(cuFuncSetAttribute, (CUfunction, CUfunction_attribute, int), f, CU_FUNC_ATTRIBUTE_NUM_REGS, 1), CUDA_ERROR_INVALID_VALUE, "function attribute 4 cannot be set");
+  told(CU(cuPointerGetAttribute, (void *, CUpointer_attribute, CUdeviceptr), &value, (CUpointer_attribute)99, q), CUDA_ERROR_NOT_SUPPORTED, "pointer attribute 99");
+  // memory: sizes that wrap around
+  size_t unused, total;
+  char message[128];
+  CU(cuMemGetInfo_v2, (size_t *, size_t *), &unused, &total);
+  snprintf(message, sizeof message, "no 18446744073709551615 bytes left: %zu of %zu are in use", total - unused, total);
+  told(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, SIZE_MAX), CUDA_ERROR_OUT_OF_MEMORY, message);
+  told(CU(cuMemAllocPitch_v2, (CUdeviceptr *, size_t *, size_t, size_t, unsigned), &p, &size, SIZE_MAX - 5, 1, 4), CUDA_ERROR_OUT_OF_MEMORY, "1 rows of 18446744073709551610 bytes are more than any memory");
+  told(CU(cuMemAllocPitch_v2, (CUdeviceptr *, size_t *, size_t, size_t, unsigned), &p, &size, 512, SIZE_MAX / 512 + 2, 4), CUDA_ERROR_OUT_OF_MEMORY, "bytes are more than any memory");
+  told(CU(cuMemsetD32_v2, (CUdeviceptr, unsigned, size_t), q, 0, SIZE_MAX / 4 + 2), CUDA_ERROR_INVALID_VALUE, "memset of 4611686018427387905 elements of 4 bytes");
+  told(CU(cuMemsetD2D32Async, (CUdeviceptr, size_t, unsigned, size_t, size_t, CUstream), q, 8, 0, 1, SIZE_MAX / 8 + 2, NULL), CUDA_ERROR_INVALID_VALUE, "memset of 2305843009213693953 rows at a pitch of 8");
+  // launches
+  CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value = {.clusterDim = {4, 1, 1}}};
+  CUlaunchConfig c = {.gridDimX = 16, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1, .attrs = &cluster, .numAttrs = 1};
+#define TRY(function) CU(cuLaunchKernelEx, (const CUlaunchConfig *, CUfunction, void **, void **), &c, function, ARGS(&q), NULL)
+  told(TRY(pair), CUDA_ERROR_INVALID_CLUSTER_SIZE, "pair: cluster (4,1,1), but the kernel has .reqnctapercluster 2,1,1");
+  cluster.value.clusterDim.x = 16;
+  told(TRY(host_function(module, "race")), CUDA_ERROR_INVALID_CLUSTER_SIZE, "race: a cluster of 16 blocks, at most 8 are allowed");
+  c.numAttrs = 0, c.gridDimX = 1u << 20;
+  CUlaunchAttribute together = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
+  c.attrs = &together, c.numAttrs = 1;
+  told(TRY(host_function(module, "race")), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "race: 1048576 blocks, but only 4224 are resident at a time");
+  void *extra[] = {&value, &value, CU_LAUNCH_PARAM_END};
+  told(CU(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **), f, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, extra), CUDA_ERROR_INVALID_VALUE, "unknown entry in `extra`");
+  // registers and shared memory of which 32 bits are not enough to count: refused, not taken for little
+  CUmodule large = host_load(".version 8.3\n.target sm_90a\n.address_size 64\n.shared .b8 big[4294967295];\n.shared .b8 more[4096];\n"
+                             ".visible .entry regs() .maxnreg 134217728 { ret; }\n"
+                             ".visible .entry much() { .reg .b32 %r<2>; mov.u32 %r1, big; mov.u32 %r1, more; ret; }\n");
+  int blocks = -1;
+  cu_ok(CU(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, CUfunction, int, size_t), &blocks, host_function(large, "regs"), 32, 0), "occupancy");
+  assert_int_equal(blocks, 0);
+  refused(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, host_function(large, "regs"), 1, 32, 0, NULL, "regs: 32 threads of 134217728 registers exceed 65536 registers");
+  refused(CUDA_ERROR_INVALID_VALUE, host_function(large, "much"), 1, 32, 0, NULL, "much: 1073741824 + 0 bytes of shared memory exceed the block's 232448");
+  cu_ok(CU(cuModuleUnload, (CUmodule), large), "unload");
+  c.blockDimX = 1u << 31, c.blockDimY = 2, c.blockDimZ = 1, c.numAttrs = 0;
+  cu_ok(CU(cuOccupancyMaxActiveClusters, (int *, CUfunction, const CUlaunchConfig *), &value, f, &c), "occupancy");
+  assert_int_equal(value, 0);
+  // contexts
+  CUcontext context;
+  CU(cuCtxPopCurrent_v2, (CUcontext *), &context);
+  told(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), CUDA_ERROR_INVALID_CONTEXT, "no context is current");
+  told(CU(cuCtxPopCurrent_v2, (CUcontext *), &context), CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
+  while (!CU(cuDevicePrimaryCtxRelease_v2, (CUdevice), 0)) {}
+  told(CU(cuDevicePrimaryCtxRelease_v2, (CUdevice), 0), CUDA_ERROR_INVALID_CONTEXT, "the primary context of device 0 is not retained");
+  sim_reset();
+  told(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  host_start();
+  module = host_load(ptx);
+}
+
+// What is captured outlives neither its module nor, for events, its capture.
+static void test_captures(void **state) {
+  (void)state;
+  CUstream s, t;
+  CUevent e;
+  CUgraph g;
+  CUgraphExec exec;
+  float ms;
+  cu_ok(CU(cuStreamCreate, (CUstream *, unsigned), &s, CU_STREAM_NON_BLOCKING), "stream");
+  cu_ok(CU(cuStreamCreate, (CUstream *, unsigned), &t, CU_STREAM_NON_BLOCKING), "stream");
+  cu_ok(CU(cuEventCreate, (CUevent *, unsigned), &e, 0), "event");
+#define BEGIN(stream) CU(cuStreamBeginCapture_v2, (CUstream, CUstreamCaptureMode), stream, CU_STREAM_CAPTURE_MODE_RELAXED)
+#define END_CAPTURE(stream) CU(cuStreamEndCapture, (CUstream, CUgraph *), stream, &g)
+  told(BEGIN(NULL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
+  told(END_CAPTURE(s), CUDA_ERROR_ILLEGAL_STATE, "the stream is not being captured");
+  told(CU(cuEventElapsedTime, (float *, CUevent, CUevent), &ms, e, e), CUDA_ERROR_INVALID_HANDLE, "an event that has no time");
+  cu_ok(BEGIN(s), "begin");
+  told(BEGIN(s), CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already");
+  cu_ok(CU(cuEventRecord, (CUevent, CUstream), e, s), "record");
+  cu_ok(CU(cuStreamWaitEvent, (CUstream, CUevent, unsigned), t, e, 0), "fork");
+  told(END_CAPTURE(t), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture began in another stream");
+  told(CU(cuEventSynchronize, (CUevent), e), CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a captured stream");
+  CUmodule other = host_load(ptx);
+  CUdeviceptr out = host_buffer(NULL, 1024);
+  cu_ok(CU(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **), host_function(other, "race"), 1, 1, 1, 32, 1, 1, 0, s, ARGS(&out), NULL), "launch");
+  cu_ok(END_CAPTURE(s), "end");
+  told(CU(cuStreamWaitEvent, (CUstream, CUevent, unsigned), t, e, 0), CUDA_ERROR_CAPTURED_EVENT, "the capture in which the event was recorded has ended");
+  cu_ok(CU(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &exec, g, 0), "instantiate");
+  cu_ok(CU(cuGraphLaunch, (CUgraphExec, CUstream), exec, s), "launch");
+  cu_ok(CU(cuModuleUnload, (CUmodule), other), "unload");
+  told(CU(cuGraphLaunch, (CUgraphExec, CUstream), exec, s), CUDA_ERROR_INVALID_VALUE, "a kernel of a module that is unloaded");
+  CUgraphExec again;
+  told(CU(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, unsigned long long), &again, g, 0), CUDA_ERROR_INVALID_VALUE, "a kernel of a module that is unloaded");
+  cu_ok(CU(cuGraphExecDestroy, (CUgraphExec), exec), "destroy");
+  cu_ok(CU(cuGraphDestroy, (CUgraph), g), "destroy");
+  // A stream that goes away while it is captured takes the capture with it.
+  cu_ok(BEGIN(s), "begin");
+  cu_ok(CU(cuEventRecord, (CUevent, CUstream), e, s), "record");
+  cu_ok(CU(cuStreamWaitEvent, (CUstream, CUevent, unsigned), t, e, 0), "fork");
+  cu_ok(CU(cuStreamDestroy_v2, (CUstream), s), "destroy");
+  told(CU(cuStreamDestroy_v2, (CUstream), s), CUDA_ERROR_INVALID_HANDLE, "no such stream");
+  cu_ok(CU(cuStreamSynchronize, (CUstream), t), "synchronize");
+  cu_ok(CU(cuStreamDestroy_v2, (CUstream), t), "destroy");
+  cu_ok(CU(cuEventDestroy_v2, (CUevent), e), "destroy");
+}
+
 static void test_sticky_errors(void **state) {
   (void)state;
   CUdeviceptr bad = 64, p;
@@ -349,7 +463,7 @@ static void test_tensor_map(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_initialisation), cmocka_unit_test(test_memory), cmocka_unit_test(test_modules), cmocka_unit_test(test_launch_limits),
-    cmocka_unit_test(test_streams_and_graphs), cmocka_unit_test(test_sticky_errors), cmocka_unit_test(test_seeds), cmocka_unit_test(test_devices),
+    cmocka_unit_test(test_streams_and_graphs), cmocka_unit_test(test_refusals), cmocka_unit_test(test_captures), cmocka_unit_test(test_sticky_errors), cmocka_unit_test(test_seeds), cmocka_unit_test(test_devices),
     cmocka_unit_test(test_timeline), cmocka_unit_test(test_tensor_map),
   };
   return cmocka_run_group_tests(tests, setup, host_teardown);

@@ -42,13 +42,28 @@ static void test_transactions(void **state) {
   assert_int_equal(mbarrier_unpack(w).tx, 32);
   assert_int_equal(mbarrier_complete_tx(&w, 32, &flipped), MBAR_OK);
   assert_true(flipped);
-  assert_int_equal(mbarrier_expect_tx(&w, MBARRIER_MAX_TX), MBAR_OK);
-  assert_int_equal(mbarrier_expect_tx(&w, 1), MBAR_TX_RANGE);
+  assert_int_equal(mbarrier_expect_tx(&w, MBARRIER_MAX_TX, &flipped), MBAR_OK);
+  assert_false(flipped);
+  assert_int_equal(mbarrier_expect_tx(&w, 1, &flipped), MBAR_TX_RANGE);
   assert_int_equal(mbarrier_unpack(w).tx, MBARRIER_MAX_TX);
   mbarrier_init(&w, 1);
   assert_int_equal(mbarrier_complete_tx(&w, MBARRIER_MAX_TX, &flipped), MBAR_OK);
   assert_int_equal(mbarrier_unpack(w).tx, -MBARRIER_MAX_TX);
   assert_int_equal(mbarrier_complete_tx(&w, 1, &flipped), MBAR_TX_RANGE);
+}
+
+// Bytes land first, the arrival comes next, and expecting them is what completes the phase.
+static void test_expected_last(void **state) {
+  (void)state;
+  uint64_t w;
+  bool flipped;
+  mbarrier_init(&w, 1);
+  assert_int_equal(mbarrier_complete_tx(&w, 64, &flipped), MBAR_OK);
+  assert_int_equal(mbarrier_arrive(&w, 1, 0, false, false, &flipped), MBAR_OK);
+  assert_false(flipped);
+  assert_int_equal(mbarrier_expect_tx(&w, 64, &flipped), MBAR_OK);
+  assert_true(flipped);
+  assert_true(mbarrier_test_parity(w, 0));
 }
 
 static void test_drop(void **state) {
@@ -63,6 +78,6 @@ static void test_drop(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_phases), cmocka_unit_test(test_transactions), cmocka_unit_test(test_drop)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_phases), cmocka_unit_test(test_transactions), cmocka_unit_test(test_expected_last), cmocka_unit_test(test_drop)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
