@@ -13,11 +13,16 @@ static const char *c_name(Arena *a, const char *name) {
   static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short", "char", "float", "double", "signed", "unsigned",
                                       "const", "static", "void", "auto", "register", "volatile", "default", "case", "switch", "struct", "union", "enum", "do",
                                       "goto", "sizeof", "extern", "inline", "restrict", "typedef", "bool", "true", "false", "NULL",
+                                      "alignof", "constexpr", "nullptr", "static_assert", "thread_local", "typeof", "typeof_unqual", "errno", "linux", "unix",
                                       // of C++
                                       "new", "delete", "this", "template", "operator", "namespace", "private", "protected", "public", "virtual", "friend", "using",
-                                      "typename", "catch", "throw", "explicit", "export", "mutable", "alignas", "asm", "xor", "bitand", "bitor", "compl"};
+                                      "typename", "catch", "throw", "explicit", "export", "mutable", "alignas", "asm", "xor", "bitand", "bitor", "compl",
+                                      "and_eq", "or_eq", "xor_eq", "not_eq", "char8_t", "char16_t", "char32_t", "wchar_t", "concept", "requires", "consteval", "constinit",
+                                      "co_await", "co_return", "co_yield", "const_cast", "dynamic_cast", "reinterpret_cast", "static_cast", "decltype", "noexcept", "typeid"};
+  size_t n = strlen(name);
+  while (n && name[n - 1] == '_') n--;   // error_ makes room for error
   for (uint32_t i = 0; i < countof(taken); i++)
-    if (!strcmp(name, taken[i])) return arena_printf(a, "%s_", name);
+    if (strlen(taken[i]) == n && !memcmp(name, taken[i], n)) return arena_printf(a, "%s_", name);
   return name;
 }
 
@@ -60,17 +65,23 @@ static void put_params(Buf *b, const PackKernel *k) {
 
 // A constexpr that is the same integer in all variants is worth having in the program, for grids.
 static void put_constants(Buf *b, const PackKernel *k) {
-  const char *text = k->variants.data[0].constexprs;
+  const PackVariant *first = &k->variants.data[0];
   for (uint32_t i = 1; i < k->variants.count; i++)
-    if (strcmp(text, k->variants.data[i].constexprs)) return;
-  for (const char *s = text; *s;) {
-    size_t n = strcspn(s, ","), name = strcspn(s, " ");
+    if (strcmp(first->constexprs, k->variants.data[i].constexprs)) return;
+  for (uint32_t i = 0; i < first->num_constexprs; i++) {
+    const char *name = first->constexpr_names[i], *value = first->constexpr_values[i];
+    if (!strcmp(name, "load") || !strcmp(name, "launch") || !strcmp(name, "image")) continue;   // the functions' and the package's
     char *end;
-    const char *value = s + name + 3;
     long long v = strtoll(value, &end, 10);
-    if (end == s + n && v >= INT32_MIN && v <= INT32_MAX) buf_printf(b, "enum { %s_%.*s = %lld };\n", k->name, (int)name, s, v);
-    s += n;
-    while (*s == ',' || *s == ' ') s++;
+    if (*value && !*end && v >= INT32_MIN && v <= INT32_MAX) buf_printf(b, "enum { %s_%s = %lld };\n", k->name, name, v);
+  }
+}
+
+// Text within a comment: a constexpr's string may hold the end of one.
+static void put_in_comment(Buf *b, const char *text) {
+  for (; *text; text++) {
+    buf_putc(b, *text);
+    if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*')) buf_putc(b, ' ');
   }
 }
 
@@ -85,10 +96,15 @@ static void put_kernel(Buf *b, const PackKernel *k, const char *image) {
   buf_puts(b, " * Variants, in the order in which they are tried:\n");
   for (uint32_t i = 0; i < k->variants.count; i++) {
     const PackVariant *v = &k->variants.data[i];
-    buf_printf(b, " *   (%s) for", v->condition);
+    buf_puts(b, " *   (");
+    put_in_comment(b, v->condition);
+    buf_puts(b, ") for");
     for (uint32_t t = 0; t < v->targets.count; t++) buf_printf(b, "%s %s", t ? "," : "", v->targets.data[t].target->name);
     buf_printf(b, "; %s\n", v->targets.data[0].description);
-    if (*v->constexprs) buf_printf(b, " *     compiled in: %s\n", v->constexprs);
+    if (!*v->constexprs) continue;
+    buf_puts(b, " *     compiled in: ");
+    put_in_comment(b, v->constexprs);
+    buf_putc(b, '\n');
   }
   buf_puts(b, " */\n");
   put_launch(b, k);

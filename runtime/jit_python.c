@@ -56,7 +56,7 @@ typedef struct {
   char *text_values[MAX_TEXTS];
   const tile_variant *meta_variants[MAX_METAS];
   Object *metas[MAX_METAS];
-  uint32_t num_types, num_dtypes, num_texts, num_metas;
+  uint32_t num_names, num_types, num_dtypes, num_texts, num_metas;
 } Launcher;
 
 static const char capsule_name[] = "tile.launcher";
@@ -313,11 +313,11 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
   return PyObject_Vectorcall(l->slow, args, (size_t)n, keywords);
 }
 
-static void launcher_free(Object *capsule) {
-  Launcher *l = PyCapsule_GetPointer(capsule, capsule_name);
+// The kernel may be gone by now.
+static void launcher_destroy(Launcher *l) {
   Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->is_cuda_name, l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
-  for (uint32_t i = 0; i < l->k->num_params; i++) drop(l->names[i]);
+  for (uint32_t i = 0; i < l->num_names; i++) drop(l->names[i]);
   for (uint32_t i = 0; i < NUM_OPTIONS; i++) drop(l->option_names[i]);
   for (uint32_t i = 0; i < l->num_dtypes; i++) drop(l->dtypes[i]);
   for (uint32_t i = 0; i < l->num_types; i++) drop(l->types[i]);
@@ -325,6 +325,7 @@ static void launcher_free(Object *capsule) {
   for (uint32_t i = 0; i < l->num_texts; i++) drop(l->texts[i]), free(l->text_values[i]);
   free(l);
 }
+static void launcher_free(Object *capsule) { launcher_destroy(PyCapsule_GetPointer(capsule, capsule_name)); }
 
 void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, void *meta, void *address_of, void **capsule) {
   *capsule = NULL;
@@ -332,6 +333,7 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   if (!l) return NULL;
   static const char *const options[NUM_OPTIONS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream"};
   l->k = k;
+  l->num_names = k->num_params;
   l->method = (MethodDef){"launch", launch, METH_FASTCALL | METH_KEYWORDS, "Launches the kernel: the grid, then its arguments."};
   bool ok = true;
   for (uint32_t i = 0; i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
@@ -343,8 +345,9 @@ void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, 
   l->meta_of = keep(meta);
   l->address_of = keep(address_of);
   Object *c = ok ? PyCapsule_New(l, capsule_name, launcher_free) : NULL;
+  if (!c) launcher_destroy(l);
   Object *function = c ? PyCFunction_NewEx(&l->method, c, NULL) : NULL;
-  drop(c);   // the function holds it
+  drop(c);   // the function holds it, or nobody does
   *capsule = function ? c : NULL;
   PyErr_Clear();
   return function;

@@ -85,7 +85,12 @@ static PackVariant describe_variant(Arena *a, const tile_kernel *k, const PackPa
     }
   }
   buf_puts(&all, buf_str(&condition));
+  v.num_constexprs = k->num_constexprs;
+  v.constexpr_names = arena_array(a, const char *, k->num_constexprs);
+  v.constexpr_values = arena_array(a, const char *, k->num_constexprs);
   for (uint32_t i = 0; i < k->num_constexprs; i++) {
+    v.constexpr_names[i] = arena_printf(a, "%s", k->constexpr_names[i]);
+    v.constexpr_values[i] = arena_printf(a, "%s", k->constexpr_values[i]);
     bool is_param = false;
     for (uint32_t p = 0; p < num_params; p++) is_param = is_param || !strcmp(params[p].name, k->constexpr_names[i]);
     if (!is_param) buf_printf(&all, "%s%s=%s", all.size ? ", " : "", k->constexpr_names[i], k->constexpr_values[i]);

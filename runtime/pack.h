@@ -19,7 +19,9 @@ typedef struct {
 typedef struct {
   const char *signature;       // everything that tells variants apart
   const char *condition;       // what arguments must be
-  const char *constexprs;      // " * compiled in: …" lines of a header
+  const char *constexprs;      // "NAME = VALUE, …", for people
+  const char **constexpr_names, **constexpr_values;
+  uint32_t num_constexprs;
   int64_t score;               // how much it promises
   VEC(PackTarget) targets;
 } PackVariant;

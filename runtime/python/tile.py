@@ -14,9 +14,12 @@ Needs ctypes and libtile.so alone (found by TILE_LIBRARY, beside this file, or b
 """
 import ctypes
 import functools
+import numbers
+import operator
 import os
 import struct
 import sys
+import threading
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 
 __all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv", "Error", "Device", "Program", "Kernel"]
@@ -158,14 +161,15 @@ class Device:
         _check(_lib.tile_device_synchronize(self._handle, byref(e)), e)
 
 
-_devices = {}
+_devices, _devices_lock = {}, threading.Lock()
 
 
 def open_device(spec=None):
     """One Device per spec and process."""
-    if spec not in _devices:
-        _devices[spec] = Device(spec)
-    return _devices[spec]
+    with _devices_lock:
+        if spec not in _devices:
+            _devices[spec] = Device(spec)
+        return _devices[spec]
 
 
 def default_device():
@@ -222,23 +226,55 @@ class desc:
     __slots__ = ("base", "tensor", "address")
 
     def __init__(self, tensor, block, shape=None, strides=None, pad_nan=False):
-        shape = list(shape if shape is not None else tensor.shape)
-        if strides is None:
-            strides = tensor.stride() if hasattr(tensor, "stride") else [_product(shape[i + 1:]) for i in range(len(shape))]
         address, code = _address(tensor)
+        own_shape, own_strides = _layout(tensor) if shape is None or strides is None else (None, None)
+        if shape is None:
+            if own_shape is None:
+                raise TypeError(f"the shape of a descriptor of {type(tensor).__name__} must be given")
+            shape = own_shape
+        elif strides is None and (own_shape is None or len(shape) != len(own_shape)):
+            own_strides = None   # strides belong to the tensor's own axes
+        if strides is None:
+            strides = own_strides if own_strides is not None else _dense(shape)
         if not len(shape) == len(strides) == len(block) <= 5:
             raise ValueError("shape, strides and block of a descriptor must have the same length, at most 5")
-        pad = [0] * (5 - len(shape))
         self.base = tensor
-        self.tensor = _Tensor(address, len(shape), (c_int64 * 5)(*shape, *pad), (c_int64 * 5)(*strides, *pad), code, (c_int64 * 5)(*block, *pad), pad_nan)
+        self.tensor = _Tensor(address, len(shape), _int64s(shape), _int64s(strides), code, _int64s(block), pad_nan)
         self.address = ctypes.addressof(self.tensor)
 
 
-def _product(values):
-    result = 1
+def _int64s(values):
+    """What ctypes would silently cut to 64 bits is refused."""
+    values = [operator.index(v) for v in values]
     for v in values:
-        result *= v
-    return result
+        if not -1 << 63 <= v < 1 << 63:
+            raise OverflowError(f"{v} does not fit 64 bits")
+    return (c_int64 * 5)(*values)
+
+
+def _dense(shape):
+    """Strides of an array without gaps, the last axis innermost."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= operator.index(n)
+    return strides[::-1]
+
+
+def _layout(value):
+    """Shape and strides in elements as an array tells them. Strides None: dense; shape None: it does not tell."""
+    stride, shape = getattr(value, "stride", None), getattr(value, "shape", None)
+    if callable(stride):
+        return tuple(shape), tuple(stride())
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        strides, size = interface.get("strides"), int(interface["typestr"][2:])
+        if strides is not None and any(s % size for s in strides):
+            raise ValueError("strides that are no multiple of the element's size cannot be a kernel's")
+        return tuple(interface["shape"]), None if strides is None else tuple(s // size for s in strides)
+    if hasattr(value, "__dlpack__") and not hasattr(value, "data_ptr"):
+        return _dlpack(value)[2:]
+    return None if shape is None else tuple(shape), None
 
 
 _dtype_codes = {}   # dtype objects as they come, to their codes
@@ -263,12 +299,30 @@ def _address(value):
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None:
         if hasattr(value, "__dlpack__"):
-            return _dlpack(value)
+            return _dlpack(value)[:2]
         raise TypeError(f"{type(value).__name__} is no tensor: it has neither data_ptr() nor __cuda_array_interface__ nor __dlpack__")
     code = _INTERFACE_TYPES.get(interface["typestr"][1:])
-    if code is None:
+    if code is None or interface["typestr"][0] == ">":
         raise TypeError(f"there is no kernel type for {interface['typestr']}")
     return interface["data"][0], code
+
+
+def _device_address(value):
+    """_address of an array that a gpu can read."""
+    if _on_host(value):
+        raise TypeError(f"{type(value).__name__} is an array on the host, not on a gpu")
+    return _address(value)
+
+
+_GPU_MEMORY = (2, 3, 13)   # DLPack's kinds of memory: CUDA, pinned, managed
+
+
+def _on_host(value):
+    is_cuda = getattr(value, "is_cuda", None)
+    if is_cuda is not None or hasattr(value, "__cuda_array_interface__"):
+        return is_cuda is False
+    device = getattr(value, "__dlpack_device__", None)
+    return device is not None and device()[0] not in _GPU_MEMORY
 
 
 class _DLTensor(Structure):
@@ -283,18 +337,20 @@ _DLPACK_TYPES = {(0, 8): 2, (0, 16): 3, (0, 32): 4, (0, 64): 5, (1, 8): 6, (1, 1
 
 
 def _dlpack(value):
-    """Address and type of an array that only DLPack gives: (address, code). The capsule is let go, the array stays its owner's."""
+    """Of an array that only DLPack gives: address, type's code, shape, strides or None. The capsule is let go, the array stays its owner's."""
     capsule = value.__dlpack__()
     t = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     code = _DLPACK_TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
     if code is None:
         raise TypeError(f"there is no kernel type for DLPack's {t.lanes} lanes of code {t.code} with {t.bits} bits")
-    return t.data + t.byte_offset, code
+    return (t.data or 0) + t.byte_offset, code, tuple(t.shape[:t.ndim]), tuple(t.strides[:t.ndim]) if t.strides else None
 
 
 def _expression(value):
     """A constexpr's value as the source would write it."""
-    if isinstance(value, (str, tuple, list)):
+    if isinstance(value, str):
+        return str.__repr__(value)   # of an enum's member too
+    if isinstance(value, (tuple, list)):
         return repr(value)
     name = str(value).rpartition(".")[2]
     if name in _TYPE_CODES:
@@ -322,6 +378,12 @@ def _words(value, is_constexpr, keep):
         return _BOOL, int(value)
     if value is None:
         return _NONE, 0
+    if str(getattr(value, "dtype", "")) == "bool" and not hasattr(value, "data_ptr") and not getattr(value, "shape", ()):
+        return _BOOL, int(bool(value))   # NumPy's
+    if isinstance(value, numbers.Integral):
+        return _words(operator.index(value), is_constexpr, keep)
+    if isinstance(value, numbers.Real):
+        return _words(float(value), is_constexpr, keep)
     if is_constexpr:
         text = ctypes.create_string_buffer(_expression(value).encode())
         keep.append(text)
@@ -338,7 +400,7 @@ def _words(value, is_constexpr, keep):
     if hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__") or not hasattr(value, "__float__"):
         address, code = _address(value)
         return _POINTER | code << 32, address
-    # A number that is none of Python's own types: NumPy's, an enum's.
+    # Something else that stands for a number.
     return _words(value.__index__() if hasattr(value, "__index__") else float(value), is_constexpr, keep)
 
 
@@ -381,7 +443,7 @@ class Kernel:
         self._is_gpu = program.device.kind == "gpu"
         self._is_tuned = _lib.tile_jit_is_tuned(handle)
         capsule = c_void_p()
-        quick = _held.tile_jit_python_launcher(handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)), _address, byref(capsule))
+        quick = _held.tile_jit_python_launcher(handle, self._slow, _type_code, lambda variant: self._meta(c_void_p(variant)), _device_address if self._is_gpu else _address, byref(capsule))
         self._capsule = capsule.value
         # The launcher came with a reference, which the cast does not take over.
         self._launch = _take(quick) if quick else self._slow
@@ -408,7 +470,7 @@ class Kernel:
         for name, value in (*zip(self.params, args), *kwargs.items()) if self._is_gpu else ():
             for item in _leaves(value):
                 tensor = item.base if type(item) is desc else item
-                if getattr(tensor, "is_cuda", True) is False:
+                if _on_host(tensor):
                     raise TypeError(f"{self.__name__}: argument '{name}' is a tensor on {getattr(tensor, 'device', 'the host')}, not on a gpu")
         words, keep, launch = [], [], _Launch(_LAUNCH_SIZE, _ONE)
         constexpr = self._constexpr
@@ -422,8 +484,11 @@ class Kernel:
         for name, value in kwargs.items():
             i = self._index.get(name)
             if name in ("num_warps", "num_stages", "num_ctas", "maxnreg"):
-                setattr(launch, name, value or 0)
-            elif name == "stream":
+                number = operator.index(value or 0)
+                if not -1 << 31 <= number < 1 << 31:
+                    raise OverflowError(f"{self.__name__}: {name}={number} does not fit 32 bits")
+                setattr(launch, name, number)
+            elif name == "stream" and i is None:
                 launch.stream = getattr(value, "cuda_stream", value)
                 continue
             elif i is None:
@@ -433,7 +498,7 @@ class Kernel:
                     raise TypeError(f"{self.__name__}: '{name}' is given twice")
                 words[2 * i:2 * i + 2] = _words(value, constexpr[i], keep)
         device = self._program.device
-        if "stream" not in kwargs and self._is_gpu:
+        if self._is_gpu and ("stream" not in kwargs or "stream" in self._index):
             stream_of = _stream_function()
             launch.stream = stream_of(device.ordinal) if stream_of else None
         if keep:
@@ -541,11 +606,14 @@ def _num_bytes(value):
     """Of a dense tensor; 0 where it is none or has gaps, and tuning then leaves it alone."""
     if hasattr(value, "numel") and hasattr(value, "element_size"):
         return value.numel() * value.element_size() if value.is_contiguous() else 0
-    return getattr(value, "nbytes", 0)
+    size = getattr(value, "nbytes", 0)
+    shape, strides = _layout(value) if size else (None, None)
+    return size if strides is None or list(strides) == _dense(shape) else 0
 
 
 def _grid(grid):
-    axes = (grid,) if isinstance(grid, int) else tuple(grid)
+    axes = (grid,) if isinstance(grid, numbers.Integral) else tuple(grid)
+    axes = [operator.index(n) for n in axes]
     if not 1 <= len(axes) <= 3:
         raise ValueError(f"a grid has 1 to 3 axes, not {len(axes)}")
     for n in axes:
@@ -594,7 +662,7 @@ class Program:
         return self._kernels[name]
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in self.kernels:
+        if name.startswith("_") or name not in self.__dict__.get("kernels", ()):
             raise AttributeError(f"no kernel '{name}'; there are {', '.join(self.__dict__.get('kernels', ()))}")
         return self[name]
 

@@ -8,8 +8,10 @@
 #define TILE_TILE_HPP
 
 #include <array>
+#include <cstdint>
 #include <forward_list>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -55,6 +57,7 @@ private:
 template <class T> class Buffer {
 public:
   Buffer(const Device &device, std::size_t count) : device_(device.get()), count_(count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
     check([&](tile_error **e) { return tile_memory_alloc(device_, bytes(), &address_, e); });
   }
   ~Buffer() { tile_memory_free(device_, address_, nullptr); }
@@ -84,7 +87,12 @@ inline tile_arg arg(const tile_tensor &t) { return tile_arg_tensor(&t); }
 template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> tile_arg arg(T v) {
   if constexpr (std::is_same_v<T, bool>) return tile_arg_bool(v);
   else if constexpr (std::is_floating_point_v<T>) return tile_arg_float(static_cast<double>(v));
-  else return tile_arg_int(static_cast<std::int64_t>(v));
+  else {
+    tile_arg a = tile_arg_int(static_cast<std::int64_t>(v));
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8)
+      if (v > static_cast<T>(INT64_MAX)) a.type = TILE_UINT64;
+    return a;
+  }
 }
 
 // A namedtuple of the source: tile::named("Pair", a, b). A plain tuple is a std::tuple or std::pair; a constexpr in one is a string.
@@ -110,7 +118,7 @@ template <class... T> tile_arg pack_items(Tuples &to, const char *name, const st
   return tile_arg_tuple(&to.tuples.front());
 }
 template <class... T> tile_arg pack(Tuples &to, const std::tuple<T...> &t) { return pack_items(to, nullptr, t); }
-template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) { return pack_items(to, nullptr, std::tuple<A, B>(p)); }
+template <class A, class B> tile_arg pack(Tuples &to, const std::pair<A, B> &p) { return pack_items(to, nullptr, std::tuple<const A &, const B &>(p.first, p.second)); }
 template <class... T> tile_arg pack(Tuples &to, const Named<T...> &t) { return pack_items(to, t.name, t.items); }
 
 class Kernel {
@@ -119,7 +127,7 @@ public:
   tile_jit_kernel *get() const { return kernel_; }
   template <class... Args> void launch_with(const tile_jit_launch_options &options, const Args &...args) const {
     Tuples tuples;
-    const tile_arg packed[] = {pack(tuples, args)...};
+    const tile_arg packed[sizeof...(args) + 1] = {pack(tuples, args)...};   // of no arguments too
     check([&](tile_error **e) { return tile_jit_launch(kernel_, &options, packed, sizeof...(args), e); });
   }
   template <class... Args> void launch(const std::array<std::uint32_t, 3> &grid, const Args &...args) const {
