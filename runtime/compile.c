@@ -560,7 +560,9 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   Options options;
   options_init(&options, &arena);
   tile_status status = TILE_ERROR_USAGE;
-  if (take_options(&options, &o, error)) {
+  if (o.emit >> NUM_EMITS) {
+    error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: only the bits of TILE_EMIT_*, 0x%x, say something", o.emit, (1u << NUM_EMITS) - 1);
+  } else if (take_options(&options, &o, error)) {
     CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
                       .hooks = &hooks, .seconds = o.seconds};
     double start = now_seconds();

@@ -17,7 +17,7 @@ static tile_status type_of(const tile_dltensor *t, tile_type *type, tile_error *
 
 static bool is_dense(const tile_dltensor *t) {
   int64_t dense = 1;
-  for (int32_t i = t->ndim; t->strides && i-- > 0; dense *= t->shape[i])
+  for (int32_t i = t->ndim; t->strides && i-- > 0; dense = (int64_t)((uint64_t)dense * (uint64_t)t->shape[i]))
     if (t->shape[i] != 1 && t->strides[i] != dense) return false;
   return true;
 }
@@ -28,7 +28,8 @@ tile_status tile_arg_from_dlpack(const tile_dltensor *t, tile_arg *arg, size_t *
   if (status != TILE_OK) return status;
   *arg = tile_arg_array((uint64_t)(uintptr_t)t->data + t->byte_offset, type);
   size_t size = t->bits / 8;
-  for (int32_t i = 0; i < t->ndim; i++) size *= (size_t)t->shape[i];
+  for (int32_t i = 0; i < t->ndim; i++)
+    if (t->shape[i] < 0 || __builtin_mul_overflow(size, (size_t)t->shape[i], &size)) return error_set(error, TILE_ERROR_USAGE, "an array of this shape has more bytes than an address counts");
   if (bytes) *bytes = is_dense(t) ? size : 0;
   return TILE_OK;
 }
@@ -40,10 +41,11 @@ tile_status tile_tensor_init(tile_tensor *out, uint64_t base, tile_type type, ui
   out->type = type;
   out->rank = rank;
   int64_t dense = 1;
-  for (uint32_t i = rank; i-- > 0; dense *= shape[i]) {
+  for (uint32_t i = rank; i-- > 0;) {
     out->shape[i] = shape[i];
     out->strides[i] = strides ? strides[i] : dense;
     out->block[i] = block ? block[i] : 1;
+    if (!strides && __builtin_mul_overflow(dense, shape[i], &dense) && i) return error_set(error, TILE_ERROR_USAGE, "the strides of a dense array of this shape do not fit 64 bits");
   }
   return TILE_OK;
 }

@@ -228,9 +228,10 @@ static bool parse_list(Options *o, Command command, int argc, const char *const 
 
 // A comma-separated list of passes.
 static bool check_passes(const Options *o, const char *option, const char *list, tile_error **error) {
-  const char *names[64];
   uint32_t count = 0;
-  while (count < countof(names) && passes_list(count, NULL)) names[count] = passes_list(count, NULL), count++;
+  while (passes_list(count, NULL)) count++;
+  const char **names = arena_array(o->arena, const char *, count);
+  for (uint32_t i = 0; i < count; i++) names[i] = passes_list(i, NULL);
   for (const char *s = list; s && *s;) {
     size_t len = strcspn(s, ",");
     const char *name = arena_strndup(o->arena, s, len);
@@ -281,6 +282,35 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   if (r->group != GROUP_COMPILE) return usage(error, arena_printf(o->arena, "%s is not a compile option", spelling(o->arena, r)));
   if (!value && r->kind != KIND_BOOL) return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
   return assign(o, r, value, error) && check_values(o, error);
+}
+
+static bool is_among(const char *name, const char *const *names) {
+  for (; *names; names++)
+    if (!strcmp(name, *names)) return true;
+  return false;
+}
+
+void options_given(const Options *o, const char *const *except, StrList *out) {
+  for (uint32_t i = 0; i < countof(rows); i++) {
+    const Row *r = &rows[i];
+    const char *at = (const char *)o + r->offset;
+    if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
+    switch (r->kind) {
+    case KIND_BOOL:
+      if (*(const bool *)at != (r->def != 0)) vec_push(o->arena, out, arena_printf(o->arena, "%s=%d", r->name, *(const bool *)at));
+      break;
+    case KIND_INT:
+      if (*(const int64_t *)at != r->def) vec_push(o->arena, out, arena_printf(o->arena, "%s=%lld", r->name, (long long)*(const int64_t *)at));
+      break;
+    case KIND_STR:
+      if (*(const char *const *)at) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, *(const char *const *)at));
+      break;
+    case KIND_LIST: {
+      const StrList *list = (const StrList *)at;
+      for (uint32_t k = 0; k < list->count; k++) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, list->data[k]));
+    }
+    }
+  }
 }
 
 // ---- the table as text ----

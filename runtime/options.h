@@ -27,6 +27,8 @@ bool options_parse(Options *o, Command command, int argc, const char *const *arg
 StrList options_split(Arena *a, const char *text, size_t size);
 // One compile option by name, "num-warps" = "4" (value NULL: a bare flag). For the library.
 bool options_set(Options *o, const char *name, const char *value, tile_error **error);
+// The compile options that are not at their defaults, as options_set takes them, but for those named in except (NULL at its end).
+void options_given(const Options *o, const char *const *except, StrList *out);
 
 static inline const char *options_signature(const Options *o) { return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL; }
 

@@ -27,7 +27,9 @@ const char *ptxas_find(Arena *a) {
   return access(usual, X_OK) == 0 ? usual : NULL;
 }
 
-// Runs argv with its output going to out_fd; its exit status, or -1.
+// Runs argv with its output going to out_fd; its exit status, -1 when it did not run or died, UNKNOWN when somebody else has taken
+// the status: a process that ignores SIGCHLD gets none.
+enum { UNKNOWN = -2 };
 static int spawn_and_wait(char *const argv[], int out_fd) {
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions)) return -1;
@@ -39,7 +41,7 @@ static int spawn_and_wait(char *const argv[], int out_fd) {
   if (failed) return -1;
   int status;
   while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return -1;
+    if (errno != EINTR) return errno == ECHILD ? UNKNOWN : -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -51,7 +53,8 @@ const char *ptxas_version(Arena *a) {
   int fd = ptxas ? mkstemp(log) : -1;
   if (fd < 0) return "ptxas";
   size_t size;
-  if (spawn_and_wait(argv, fd) == 0) file_read(a, log, &said, &size, NULL);
+  int rc = spawn_and_wait(argv, fd);
+  if (rc == 0 || rc == UNKNOWN) file_read(a, log, &said, &size, NULL);
   close(fd);
   unlink(log);
   found = strstr(said, ", V");
@@ -86,11 +89,13 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   tile_status status = file_write(a, in, ptx, strlen(ptx), error);
   FILE *f = status == TILE_OK ? fopen(log, "w+b") : NULL;
   if (f) rc = spawn_and_wait(argv.data, fileno(f)), fclose(f);
-  if (status == TILE_OK && rc != 0) {
+  const bool made = rc == UNKNOWN && access(out, R_OK) == 0;   // it leaves no file behind when it fails
+  if (status == TILE_OK && rc != 0 && !made) {
     const char *said = "";
     size_t n = 0;
-    if (rc > 0) file_read(a, log, &said, &n, NULL);
-    status = rc < 0 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+    if (rc != -1) file_read(a, log, &said, &n, NULL);
+    status = rc == -1 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+                    : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
                     : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
   }
   if (status == TILE_OK) status = file_read(a, out, cubin, size, error);

@@ -186,9 +186,9 @@ static void make_args(Tune *t) {
 static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
   const Options *o = t->run.options;
   StrList options = {0};
-  for (uint32_t i = 0; i < o->defines.count; i++) vec_push(t->run.arena, &options, arena_printf(t->run.arena, "define=%s", o->defines.data[i]));
-  if (!o->fp_fusion) vec_push(t->run.arena, &options, "enable-fp-fusion=0");
-  if (!o->auto_tma) vec_push(t->run.arena, &options, "auto-tma=0");
+  // The kernel and what a launch says are asked for below; the device has its own architecture.
+  static const char *const elsewhere[] = {"kernel", "signature", "include", "arch", "num-warps", "num-stages", "num-ctas", "maxnreg", NULL};
+  options_given(o, elsewhere, &options);
   tile_jit_options jo = TILE_JIT_OPTIONS_INIT;
   jo.on_event = on_event;
   jo.user = t;

@@ -216,7 +216,7 @@ static const JsonValue *choose_target(const tile_device *d, const char *kernel, 
     snprintf(there + used, sizeof there - used, "%s%s", used ? ", " : "", arch);
     if (t && device_runs(d, t) && is_better(t, best_target)) best = targets[i], best_target = t;
   }
-  if (!best) error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it; pack it with --arch=%s too", kernel, there, d->name, d->sm, d->arch);
+  if (!best) error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it%s%s%s", kernel, there, d->name, d->sm, d->arch ? "; pack it with --arch=" : "", d->arch ? d->arch : "", d->arch ? " too" : "");
   return best;
 }
 

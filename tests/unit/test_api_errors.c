@@ -311,6 +311,8 @@ static void devices(void **state) {
   tile_kernel *k = NULL;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   o.kernel = "first";
+  o.emit = 1024 | TILE_EMIT_PTX;
+  REFUSED(tile_compile_memory("e.tile", "", 0, &o, &p, &error), TILE_ERROR_USAGE, "emit is 0x420: only the bits of TILE_EMIT_*, 0x3ff, say something");
   o.emit = TILE_EMIT_TILE;
   OK(tile_compile_memory("case.py", typed, strlen(typed), &o, &p, &error));
   REFUSED(tile_kernel_load(d, p, NULL, &k, &error), TILE_ERROR_USAGE, "the program was compiled without PTX and can only run on the interpreter");
@@ -368,6 +370,14 @@ static void arrays(void **state) {
   tile_dltensor x = {.ndim = 2, .code = 4, .bits = 32, .lanes = 1, .shape = shape};
   REFUSED(tile_arg_from_dlpack(&x, &arg, &bytes, &error), TILE_ERROR_USAGE, "there is no kernel type for DLPack's type code 4 with 32 bits and 1 lanes");
   REFUSED(tile_tensor_init(&t, 0, TILE_FP32, 6, shape, NULL, NULL, &error), TILE_ERROR_USAGE, "a descriptor has 1 to 5 axes, not 6");
+  x.code = 2;
+  shape[0] = shape[1] = INT64_C(1) << 32;
+  REFUSED(tile_arg_from_dlpack(&x, &arg, &bytes, &error), TILE_ERROR_USAGE, "an array of this shape has more bytes than an address counts");
+  shape[0] = -4, shape[1] = 4;
+  REFUSED(tile_arg_from_dlpack(&x, &arg, &bytes, &error), TILE_ERROR_USAGE, "an array of this shape has more bytes than an address counts");
+  const int64_t wide[3] = {2, INT64_C(1) << 32, INT64_C(1) << 32};
+  REFUSED(tile_tensor_init(&t, 0, TILE_FP32, 3, wide, NULL, NULL, &error), TILE_ERROR_USAGE, "the strides of a dense array of this shape do not fit 64 bits");
+  OK(tile_tensor_init(&t, 0, TILE_FP32, 2, wide + 1, NULL, NULL, &error));   // which is no stride yet
 }
 
 int main(void) {
