@@ -1,7 +1,7 @@
 // What the checkers know beside the machine's state, and the calls by which the executor tells them. All functions are
 // cheap no-ops when their check is off. Those that return ExecResult return EXEC_FAULT after a report, else EXEC_NEXT.
 //
-// Races (shadow_race.c): a vector clock per warp and an epoch per shared-memory word. The agents of the happens-before order
+// Races (shadow_race.c, shadow_agents.c): a vector clock per warp and an epoch per shared-memory word. The agents of the happens-before order
 // are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the copies that complete on
 // it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what makes the epoch known.
 // Definedness (shadow_undef.c): a bit per bit of registers, shared and local memory.
@@ -23,14 +23,19 @@ static inline uint8_t *cta_undef(const Cta *c) { return c->shadow ? ((const CtaS
 // ---- shadow_race.c
 void race_cta_begin(Cta *c);
 void race_cluster_end(Cluster *c);
-void race_cta_end(Cta *c);                            // reports operations that nothing has waited for
 ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a);
 void race_barrier(Cta *c, uint32_t id, bool complete, Warp *w, uint32_t mask);
 void race_cluster_barrier(Cluster *c, bool complete, Warp *w, uint32_t mask);
 void race_warp_sync(Warp *w, uint32_t mask);
 ExecResult race_fence(Warp *w, const Instr *in, uint32_t mask);
-const char *race_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
 
+// The warp's clock now, and whether w knows what x did up to its clock `clock`; without the check of races everything is known.
+uint32_t race_clock(const Warp *w);
+bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
+
+// ---- shadow_agents.c: mbarriers and asynchronous operations
+void race_cta_end(Cta *c);                            // reports operations that nothing has waited for
+const char *race_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
 ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar);
 ExecResult shadow_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar);
 ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
@@ -48,10 +53,6 @@ void shadow_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only);
 void shadow_wgmma_issue(Warp *w, AsyncOp *op);
 ExecResult shadow_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
 void shadow_wgmma_waited(Warp *w, uint32_t below_group);
-
-// The warp's clock now, and whether w knows what x did up to its clock `clock`; without the check of races everything is known.
-uint32_t race_clock(const Warp *w);
-bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
 
 // ---- shadow_proxy.c
 void proxy_grid_begin(Grid *g);                       // hooks.c calls it when the grid has bulk copies
