@@ -73,10 +73,19 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   if (a->alloc && value_has_one_use(x)) return;
   // Something other than the alloc reads it.
   wait_once(n, a);
-  Value *read = tma_build_read(&n->b, tma_build_index(&n->b, a->ring, place_of(n, a).slot), x->type);
-  if (a->filled_after)
+  Value *tile = tma_build_index(&n->b, a->ring, place_of(n, a).slot), *read = NULL;
+  for (const Use *u = x->uses; u; u = u->next) {
+    // Read in the layout that is wanted.
+    if (u->user->opcode == OP_CONVERT_LAYOUT && u->user->parent == pipe_body(n->pipe) && !a->filled_after) {
+      Value *converted = op_result(u->user, 0);
+      value_map_set(n->pipe->ctx, n->map, converted, tma_build_read(&n->b, tile, converted->type));
+    } else if (!read) {
+      read = tma_build_read(&n->b, tile, x->type);
+    }
+  }
+  if (read && a->filled_after)
     read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read, value_map_get(n->map, op_operand(a->load, 3)));
-  value_map_set(n->pipe->ctx, n->map, x, read);
+  if (read) value_map_set(n->pipe->ctx, n->map, x, read);
 }
 
 static void clone_op(NewBody *n, Op *op) {
@@ -99,7 +108,7 @@ static void clone_op(NewBody *n, Op *op) {
     replace_load(n, load);
   } else if (alloc) {
     value_map_set(p->ctx, n->map, op_result(op, 0), tma_build_index(&n->b, alloc->ring, place_of(n, alloc).slot));
-  } else {
+  } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {   // else read so already
     if (p->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(n);
     op_append(op_clone(p->ctx, op, n->map), n->b.block);
   }

@@ -23,6 +23,10 @@ typedef struct {
   LayoutAnchors anchors;
 } Reflow;
 
+// A tile that is copied ahead can be read from shared memory in any layout. Its own comes last, and of several such the smallest tile's
+// first: what is unpacked from it has least choice.
+enum { COPIED = 1 << 20 };
+
 static void gather(Op *op, void *user) {
   Reflow *r = user;
   int64_t weight = 0;
@@ -32,6 +36,7 @@ static void gather(Op *op, void *user) {
     if (op->opcode != OP_DOT) weight *= 64;       // these cannot have another layout
   } else if (op_is_global_access(op)) {
     weight = type_numel(access_type(op)) * access_elem_bytes(op);
+    if (access_is_copied(op)) weight = max_i64(1, COPIED / weight);
   }
   if (!weight) return;
   vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
@@ -124,7 +129,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   r->plans = p;
   const Op *home = v->def ? v->def : place;
   if (!v->def && v->block->first) home = v->block->first;
-  p->cost = convert_cost_at(r, v, l, home);
+  p->cost = v->def && access_is_copied(v->def) && value_has_one_use(v) ? 0 : convert_cost_at(r, v, l, home);
   Op *op = v->def;
   if (!op || depth == 0) return p->cost;
   if (op->opcode == OP_LOCAL_LOAD) {      // can as well read in the layout that is wanted, there and then
