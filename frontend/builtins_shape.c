@@ -228,9 +228,16 @@ Term *tl_trans_to(Lower *L, Call *c) {
   return lower_trans(L, x, order);
 }
 
+// Integers of one width that differ in signedness go together, as the first one's type.
+static Term *like_first(Lower *L, Term *a, Term *b, Span span) {
+  const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
+  return ct_is_int(ta) && ct_is_int(tb) && ct_bits(ta) == ct_bits(tb) ? lower_bitcast(L, b, ta, span) : b;
+}
+
 Term *tl_join(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   if (!a || !b) return NULL;
+  b = like_first(L, a, b, c->span);
   if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b))))
     return call_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
   if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
@@ -286,6 +293,7 @@ Term *tl_cat(Lower *L, Call *c) {
   bool reorder;
   int64_t axis;
   if (!a || !b || !arg_bool(L, c, 2, &reorder)) return NULL;
+  b = like_first(L, a, b, c->span);
   const CtType *ta = term_t(a);
   if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b)))
     return call_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a), term_describe(L, b));

@@ -139,6 +139,7 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
         continue;
       }
     }
+    if (p->is_constexpr) t = term_recall(L, t);
     // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the body says so.
     bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
     scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
@@ -210,7 +211,8 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
   L->b.span = span;
-  return r;
+  bool by_user = !in_prelude(L, args->span) && !in_prelude(L, fn->def->span);
+  return by_user && fn->def->kind != NODE_LAMBDA ? term_returned(L, r, args->span) : r;
 }
 
 // ---- compile-time functions ----

@@ -301,8 +301,9 @@ static bool is_constexpr_annotation(const Node *a) {
 
 static void lower_ann_assign(Lower *L, const Node *s) {
   if (!s->ann.value) return;
-  Term *v = lower_expr(L, s->ann.value);
   bool constant = is_constexpr_annotation(s->ann.annotation);
+  Term *v = lower_expr(L, s->ann.value);
+  if (constant) v = term_recall(L, v);
   if (constant && v && v->kind == TERM_VALUE) {
     lower_error(L, s->ann.value->span, "a constexpr needs a value known at compile time, this is %s", term_describe(L, v));
     v = NULL;

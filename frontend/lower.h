@@ -27,7 +27,7 @@ struct Term {
   TermKind kind;
   union {
     CtValue *ct;
-    struct { Value *v; const CtType *type; } value;
+    struct { Value *v; const CtType *type; CtValue *known; } value;   // known: the constant that a function returned, or NULL
     struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;   // is_open: its __init__ is running; is_fstring: texts and run-time values
     // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and each access makes it anew.
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
@@ -113,6 +113,9 @@ bool term_is_tensor(const Term *t);                            // TERM_VALUE of 
 // diagnostic that calls it `what`.
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what);
 Term *term_decay(Lower *L, Term *t, Span span);                // what plain assignment does
+// What a function returns: as Triton's, a number is a value of its own type to operators. It is remembered where a constant is asked for.
+Term *term_returned(Lower *L, Term *t, Span span);
+Term *term_recall(Lower *L, Term *t);
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);   // the way out, where the two should be of one type
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types

@@ -552,6 +552,7 @@ Term *lower_select(Lower *L, Term *c, Term *a, Term *b) {
 
 bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v) {
   if (!c) return false;
+  c = term_recall(L, c);
   if (c->kind == TERM_CONST) {
     CtKind k = c->ct->kind;
     if (k != CT_BOOL && k != CT_INT && k != CT_NONE) {

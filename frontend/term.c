@@ -74,10 +74,11 @@ bool term_is_none(const Term *t) { return term_is_const(t) && t->ct->kind == CT_
 bool term_is_tensor(const Term *t) { return t && t->kind == TERM_VALUE && t->value.type->kind == CT_TYPE_BLOCK; }
 
 bool term_get_int(const Term *t, int64_t *out) {
-  if (!term_is_const(t)) return false;
-  if (t->ct->kind == CT_BOOL) return *out = t->ct->b, true;
-  if (t->ct->kind != CT_INT || t->ct->i < INT64_MIN || t->ct->i > INT64_MAX) return false;
-  *out = (int64_t)t->ct->i;
+  const CtValue *c = term_is_const(t) ? t->ct : t && t->kind == TERM_VALUE ? t->value.known : NULL;
+  if (!c) return false;
+  if (c->kind == CT_BOOL) return *out = c->b, true;
+  if (c->kind != CT_INT || c->i < INT64_MIN || c->i > INT64_MAX) return false;
+  *out = (int64_t)c->i;
   return true;
 }
 
@@ -115,6 +116,24 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   }
   // A one-element tuple is no scalar in Python either; say what it is.
   return lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
+}
+
+Term *term_recall(Lower *L, Term *t) {
+  return t && t->kind == TERM_VALUE && t->value.known ? term_const(L, t->value.known) : t;
+}
+
+Term *term_returned(Lower *L, Term *t, Span span) {
+  if (!t) return NULL;
+  if (t->kind == TERM_TUPLE && !t->tuple.cls) {
+    Term *r = arena_new(&L->ctx->arena, Term);
+    *r = *t;
+    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_returned(L, t->tuple.items[i], span);
+    return r;
+  }
+  Term *r = term_decay(L, t, span);
+  if (r && r != t && t->kind == TERM_CONST) r->value.known = t->ct;
+  return r;
 }
 
 Term *term_decay(Lower *L, Term *t, Span span) {
@@ -228,7 +247,10 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
   *t = *like;
   switch (like->kind) {
   case TERM_CONST: return t;
-  case TERM_VALUE: t->value.v = values[(*pos)++]; return t;
+  case TERM_VALUE:
+    t->value.v = values[(*pos)++];
+    t->value.known = NULL;   // another path may have given another
+    return t;
   case TERM_TUPLE:
     t->tuple.items = arena_array(&L->ctx->arena, Term *, like->tuple.count + 1);
     for (uint32_t i = 0; i < like->tuple.count; i++) t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
