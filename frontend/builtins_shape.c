@@ -95,8 +95,7 @@ Term *tl_cast_to(Lower *L, Call *c) {
 Term *tl_to_tensor(Lower *L, Call *c) { return arg_value(L, c, 0); }
 
 Term *tl_constexpr(Lower *L, Call *c) {
-  if (term_to_ct(L, c->args[0])) return c->args[0];
-  return lower_error(L, c->spans[0], "a constexpr needs a value known at compile time, this is %s", term_describe(L, c->args[0]));
+  return term_recall(L, c->args[0]);   // of a run-time value as Triton's: what needs a constant says so
 }
 
 Term *tl_broadcast_pair(Lower *L, Call *c) {

@@ -328,12 +328,15 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
       if (ct_is_true(c) != is_and) return t;   // decided; what follows is not looked at
       continue;
     }
-    if (t->kind != TERM_VALUE || !ct_is_bool(term_t(t))) {
+    if (t->kind == TERM_VALUE && ct_is_ptr(term_t(t))) t = lower_not_zero(L, t, n->span);
+    if (!t) return NULL;
+    bool is_alone = !left && i + 1 == e->boolop.values.count;   // constants before it: the result, of whatever type
+    if (!is_alone && (t->kind != TERM_VALUE || !ct_is_bool(term_t(t)))) {
       lower_error(L, n->span, "`%s` works on int1, not on %s", pyop_text((PyOp)e->op), term_describe(L, t));
       diag_note(L->ctx, (Span){0, 0}, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
       return NULL;
     }
-    if (ct_rank(term_t(t)) && !warned) {
+    if (term_is_tensor(t) && !warned) {
       warned = true;
       diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op), is_and ? "&" : "|");
     }

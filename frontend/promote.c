@@ -538,6 +538,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
 }
 
 Term *lower_logical_not(Lower *L, Term *x, Span span) {
+  if (ct_is_ptr(term_t(x)) && !(x = lower_not_zero(L, x, span))) return NULL;
   if (!ct_is_bool(term_t(x))) {
     lower_error(L, span, "`not` works on int1, not on %s", term_describe(L, x));
     diag_note(L->ctx, (Span){0, 0}, "compare with 0 first");

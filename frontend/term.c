@@ -122,9 +122,14 @@ Term *term_recall(Lower *L, Term *t) {
   return t && t->kind == TERM_VALUE && t->value.known ? term_const(L, t->value.known) : t;
 }
 
+// Tuples, lists and namedtuples; an aggregate's fields stay what they are.
+static bool is_plain_tuple(const Term *t) {
+  return t->kind == TERM_TUPLE && !t->tuple.is_fstring && (!t->tuple.cls || t->tuple.cls->form == CLASS_NAMEDTUPLE);
+}
+
 Term *term_returned(Lower *L, Term *t, Span span) {
   if (!t) return NULL;
-  if (t->kind == TERM_TUPLE && !t->tuple.cls) {
+  if (is_plain_tuple(t)) {
     Term *r = arena_new(&L->ctx->arena, Term);
     *r = *t;
     r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
@@ -138,11 +143,11 @@ Term *term_returned(Lower *L, Term *t, Span span) {
 
 Term *term_decay(Lower *L, Term *t, Span span) {
   if (!t) return NULL;
-  if (t->kind == TERM_TUPLE && !t->tuple.cls) {
-    Term **items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
-    for (uint32_t i = 0; i < t->tuple.count; i++) items[i] = term_decay(L, t->tuple.items[i], span);
-    Term *r = term_tuple(L, items, t->tuple.count, NULL);
-    r->tuple.is_list = t->tuple.is_list;
+  if (is_plain_tuple(t)) {
+    Term *r = arena_new(&L->ctx->arena, Term);
+    *r = *t;
+    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_decay(L, t->tuple.items[i], span);
     return r;
   }
   if (t->kind != TERM_CONST) return t;
