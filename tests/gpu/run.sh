@@ -22,6 +22,7 @@ python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
 [ -d seeds ] && { python3 tests/guide/check.py seeds/triton_guide.md seeds/matmul_tma_persistent.txt "$tilec" --device=gpu || status=1; }
 python3 -c 'import torch' 2>/dev/null && { python3 tests/gpu/right.py || status=1; }
 [ -f libtile.so ] || [ -n "${LIBTILE:-}" ] && { LIBTILE=${LIBTILE:-$PWD/libtile.so} python3 tests/gpu/cluster.py || status=1; }
+[ -f libtile.so ] || [ -n "${LIBTILE:-}" ] && python3 -c 'import torch' 2>/dev/null && { LIBTILE=${LIBTILE:-$PWD/libtile.so} python3 tests/gpu/ulp.py || status=1; }
 if command -v compute-sanitizer >/dev/null; then
   wrapper=$(mktemp) && trap 'rm -f "$wrapper"' EXIT
   printf '#!/bin/sh\nexec compute-sanitizer --tool=memcheck --error-exitcode=9 "%s" "$@"\n' "$(realpath "$tilec")" >"$wrapper"
