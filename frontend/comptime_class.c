@@ -67,6 +67,17 @@ static void make_members(Comptime *ct, CtValue *cls) {
   }
 }
 
+// Tells the objects in a class body that want to know it what they are called there.
+static bool name_descriptors(Comptime *ct, CtValue *cls, Span span) {
+  for (uint32_t i = 0; i < cls->cls->env->count; i++) {
+    const CtBinding *b = &cls->cls->env->bindings[i];
+    CtValue *method = b->value->kind == CT_INSTANCE ? class_special(ct, b->value, "__set_name__") : NULL;
+    CtValue *args[3] = {b->value, cls, ct_str(ct->ctx, b->name)};
+    if (method && !call(ct, method, &(CallArgs){args, 3, NULL, 0, span})) return false;
+  }
+  return true;
+}
+
 CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *v = arena_new(&ct->ctx->arena, CtValue);
   v->kind = CT_CLASS;
@@ -96,7 +107,7 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
     cls->is_int |= n->cls.bases.data[i]->kind == NODE_NAME && !strcmp(n->cls.bases.data[i]->name.id, "int");
   cls->env = env_new(ct, env, env->module);
   cls->env->is_class = true;
-  if (!exec_statements(ct, &n->cls.body, cls->env)) return NULL;
+  if (!exec_statements(ct, &n->cls.body, cls->env) || !name_descriptors(ct, v, n->span)) return NULL;
   if (cls->form == CLASS_ENUM) make_members(ct, v);
   collect_fields(ct, n, cls);
   inherit_fields(ct->ctx, cls);

@@ -127,15 +127,22 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
 
 // ---- definitions ----
 
-// A decorator that is not known (@libentry(), @torch.compile), or wraps what it gets, leaves a jit function what it is: how it is
-// launched is the host's affair.
+// Whether an error came up in another file than the module's.
+static bool is_elsewhere(const Comptime *ct, const CtError *e, const CtModule *module) {
+  const SourceFile *file = source_locate(ct->ctx, e->span.begin).file;
+  return file && file != module->file;
+}
+
+// A decorator that is not known (@libentry(), @torch.compile), is beyond the evaluator in a file of its own, or wraps what it
+// gets, leaves a jit function what it is: how it is launched is the host's affair.
 static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, CtEnv *env) {
   for (uint32_t i = decorators->count; v && i-- > 0;) {
     const Node *d = decorators->data[i];
     bool is_jit = v->kind == CT_FUNCTION && v->fn->role != FN_PLAIN;
     CtValue *decorator = eval(ct, d, env);
     CtValue *decorated = decorator ? call1(ct, decorator, v, d->span) : NULL;
-    if (is_jit && !decorated && ct->error->missing && !ct->error->is_fatal) {
+    const CtError *e = decorated ? NULL : ct->error;
+    if (is_jit && e && !e->is_fatal && (e->missing || (!e->exception && is_elsewhere(ct, e, env->module)))) {
       ct->error = NULL;
       continue;
     }
@@ -339,8 +346,7 @@ static bool is_python_file(const SourceFile *file) {
 // own file; an ImportError that is raised says again that a module is missing.
 static bool is_foreign(const Comptime *ct, const CtError *e, const Node *n, const CtModule *module) {
   if (e->exception) return exception_matches(e->type, "ImportError");
-  const SourceFile *file = source_locate(ct->ctx, e->span.begin).file;
-  if (module->is_imported || (file && file != module->file)) return true;
+  if (module->is_imported || is_elsewhere(ct, e, module)) return true;
   return is_python_file(module->file) && n->kind != NODE_FUNCTION_DEF && strcmp(e->type, "AssertionError") != 0;
 }
 

@@ -41,6 +41,8 @@ static const BuiltinModule builtin_modules[] = {
     {"triton.experimental.gluon.nvidia", "gluon.nvidia"},
     {"triton.experimental.gluon.nvidia.hopper", "gluon.nvidia.hopper"},
     {"math", "math"},
+    {"importlib", "importlib"},
+    {"importlib.util", "importlib.util"},
     {"itertools", "itertools"},
     {"functools", "functools"},
     {"collections", "collections"},

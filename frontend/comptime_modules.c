@@ -316,6 +316,20 @@ static CtValue *packaging_version(Comptime *ct, CtValue *self, const CallArgs *a
   return v;
 }
 
+// A built-in module is its own spec; whether another one is there is for the host to say.
+static CtValue *importlib_find_spec(Comptime *ct, CtValue *self, const CallArgs *a) {
+  const CtValue *name = a->num_args ? ct_unwrap(a->args[0]) : NULL;
+  (void)self;
+  if (!name) return wrong_args(ct, a);
+  if (name->kind == CT_STR && builtin_module(ct, name->str.data)) return import_module(ct, name->str.data, 0, NULL, a->span);
+  return ct_missing(ct, "importlib.util.find_spec(...)", "which modules the host has is not known", a->span);
+}
+
+static CtValue *importlib_module_from_spec(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)self;
+  return a->num_args == 1 ? a->args[0] : wrong_args(ct, a);
+}
+
 // ---- dispatch ----
 
 static const ModuleFunction functions[] = {
@@ -331,7 +345,7 @@ static const ModuleFunction functions[] = {
     {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_},
     {"operator.or_", operator_or_}, {"operator.xor", operator_xor}, {"packaging.version.Version", packaging_version},
     {"packaging.version.parse", packaging_version}, {"property.setter", property_accessor},
-    {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
+    {"importlib.util.find_spec", importlib_find_spec}, {"importlib.util.module_from_spec", importlib_module_from_spec}, {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
 
 static const ModuleFunction *find_function(const char *name) {
   const ModuleFunction *const tables[] = {functions, math_functions, triton_functions};
