@@ -241,18 +241,19 @@ static Node *str_node(Parser *p, NodeKind kind, Span span, const Buf *b) {
   return node;
 }
 
-// Adjacent literal parts become one.
-static void add_text(Parser *p, NodeList *parts, Span span, const Buf *text) {
-  Node *last = parts->count ? parts->data[parts->count - 1] : NULL;
+// The parts of an f-string so far. Literal text is kept back in `text` until a field or the end follows: adjacent pieces become one.
+typedef struct { NodeList *list; Buf text; Span span; } Parts;
+
+static void add_text(Parts *parts, Span span, const Buf *text) {
   if (!text->size) return;
-  if (!last || last->kind != NODE_STR) {
-    list_add(p, parts, str_node(p, NODE_STR, span, text));
-    return;
-  }
-  Buf joined = buf_make(&p->ctx->arena);
-  buf_write(&joined, last->str.data, last->str.size);
-  buf_write(&joined, text->data, text->size);
-  parts->data[parts->count - 1] = str_node(p, NODE_STR, (Span){last->span.begin, span.end}, &joined);
+  parts->span = (Span){parts->text.size ? parts->span.begin : span.begin, span.end};
+  buf_write(&parts->text, text->data, text->size);
+}
+
+static void end_text(Parser *p, Parts *parts) {
+  if (!parts->text.size) return;
+  list_add(p, parts->list, str_node(p, NODE_STR, parts->span, &parts->text));
+  parts->text = buf_make(&p->ctx->arena);
 }
 
 static Node *format_parts(Parser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth);
@@ -284,7 +285,7 @@ static Node *format_field(Parser *p, const StringForm *f, uint32_t open, const F
 }
 
 // Appends to `parts` the literal and replacement parts of s[begin, end).
-static void add_parts(Parser *p, NodeList *parts, const StringForm *f, uint32_t begin, uint32_t end, int depth) {
+static void add_parts(Parser *p, Parts *parts, const StringForm *f, uint32_t begin, uint32_t end, int depth) {
   const char *s = p->file->text;
   Loc base = p->file->base;
   uint32_t from = begin;
@@ -304,7 +305,7 @@ static void add_parts(Parser *p, NodeList *parts, const StringForm *f, uint32_t 
     if (i > from) {
       Buf b = buf_make(&p->ctx->arena);
       decode(p, &b, f, from, i);
-      add_text(p, parts, (Span){base + from, base + i}, &b);
+      add_text(parts, (Span){base + from, base + i}, &b);
     }
     if (i >= end) break;
     Field field;
@@ -313,15 +314,17 @@ static void add_parts(Parser *p, NodeList *parts, const StringForm *f, uint32_t 
       diag_note(p->ctx, (Span){0, 0}, "write {{ for the character");
       break;
     }
-    list_add(p, parts, format_field(p, f, i, &field, depth));
+    end_text(p, parts);
+    list_add(p, parts->list, format_field(p, f, i, &field, depth));
     from = i = field.end;
   }
 }
 
 static Node *format_parts(Parser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth) {
-  NodeList *parts = list_new(p, NULL);
-  add_parts(p, parts, f, begin, end, depth);
-  return ast_list(p, NODE_FSTRING, span, parts);
+  Parts parts = {list_new(p, NULL), buf_make(&p->ctx->arena), span};
+  add_parts(p, &parts, f, begin, end, depth);
+  end_text(p, &parts);
+  return ast_list(p, NODE_FSTRING, span, parts.list);
 }
 
 Node *ast_strings(Parser *p, const NodeList *pieces) {
@@ -334,7 +337,7 @@ Node *ast_strings(Parser *p, const NodeList *pieces) {
     any_text |= !f.bytes;
   }
   if (any_bytes && any_text) diag_error(p->ctx, span, "bytes and text literals cannot be joined");
-  NodeList *parts = list_new(p, NULL);
+  Parts parts = {list_new(p, NULL), buf_make(&p->ctx->arena), span};
   Buf b = buf_make(&p->ctx->arena);
   for (uint32_t i = 0; i < pieces->count; i++) {
     Span piece = pieces->data[i]->span;
@@ -342,14 +345,15 @@ Node *ast_strings(Parser *p, const NodeList *pieces) {
     StringForm f = string_form(p->file->text, begin, end);
     end -= f.triple ? 3 : 1;
     if (f.format) {
-      add_parts(p, parts, &f, f.body, end, 0);
+      add_parts(p, &parts, &f, f.body, end, 0);
     } else if (any_format) {
       Buf piece_text = buf_make(&p->ctx->arena);
       decode(p, &piece_text, &f, f.body, end);
-      add_text(p, parts, piece, &piece_text);
+      add_text(&parts, piece, &piece_text);
     } else {
       decode(p, &b, &f, f.body, end);
     }
   }
-  return any_format ? ast_list(p, NODE_FSTRING, span, parts) : str_node(p, any_bytes ? NODE_BYTES : NODE_STR, span, &b);
+  end_text(p, &parts);
+  return any_format ? ast_list(p, NODE_FSTRING, span, parts.list) : str_node(p, any_bytes ? NODE_BYTES : NODE_STR, span, &b);
 }

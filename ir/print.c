@@ -18,12 +18,13 @@
 #include "ir/fold.h"
 #include "ir/ir.h"
 
+typedef struct { const char *name; uint32_t next; } UsedName;   // next: the number to try when the name is wanted again
 typedef struct {
   Buf *out;
   Context *ctx;            // NULL: a single op, with layouts in full and names as they are
   VEC(const Layout *) layouts;
   const char **names;      // by value number
-  struct { const char **slots; uint32_t count, capacity; } used;
+  struct { UsedName *slots; uint32_t count, capacity; } used;
 } Printer;
 
 // ---- numbering and names ----
@@ -60,21 +61,27 @@ void ir_number_values(Module *m) {
   for (Func *f = m->funcs; f; f = f->next) number_func(f);
 }
 
-// Interned names in an open-addressing set; false when there already.
+// Interned names in an open-addressing set. A new one's slot is empty of a name until it is taken.
+static UsedName *find_name(Printer *p, const char *name) {
+  const uint32_t mask = p->used.capacity - 1;
+  uint32_t at = (uint32_t)((uintptr_t)name >> 4) * 2654435769u & mask;
+  while (p->used.slots[at].name && p->used.slots[at].name != name) at = (at + 1) & mask;
+  return &p->used.slots[at];
+}
+
+// False when it is there already.
 static bool use_name(Printer *p, const char *name) {
   if (p->used.count * 2 >= p->used.capacity) {
-    uint32_t old = p->used.capacity;
-    const char **slots = p->used.slots;
+    const uint32_t old = p->used.capacity;
+    const UsedName *slots = p->used.slots;
     p->used.capacity = old ? old * 2 : 64;
-    p->used.slots = arena_array(&p->ctx->arena, const char *, p->used.capacity);
-    p->used.count = 0;
+    p->used.slots = arena_array(&p->ctx->arena, UsedName, p->used.capacity);
     for (uint32_t i = 0; i < old; i++)
-      if (slots[i]) use_name(p, slots[i]);
+      if (slots[i].name) *find_name(p, slots[i].name) = slots[i];
   }
-  uint32_t mask = p->used.capacity - 1, at = (uint32_t)((uintptr_t)name >> 4) * 2654435769u & mask;
-  for (; p->used.slots[at]; at = (at + 1) & mask)
-    if (p->used.slots[at] == name) return false;
-  p->used.slots[at] = name;
+  UsedName *slot = find_name(p, name);
+  if (slot->name) return false;
+  *slot = (UsedName){name, 1};
   p->used.count++;
   return true;
 }
@@ -90,8 +97,8 @@ static void name_value(Printer *p, const Value *v) {
   for (char *c = base; *c; c++)
     if (!is_word(*c)) *c = '_';
   if (base[0] >= '0' && base[0] <= '9') base = arena_printf(&p->ctx->arena, "_%s", base);
-  const char *name = intern(p->ctx, base);
-  for (uint32_t i = 1; !use_name(p, name); i++) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, i));
+  const char *plain = intern(p->ctx, base), *name = plain;
+  while (!use_name(p, name)) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, find_name(p, plain)->next++));
   p->names[v->number] = name;
 }
 

@@ -17,6 +17,9 @@ MAKE = {
     "indent": lambda: (KERNEL + "        store(x, n)\n   store(x, n)\n\t store(x, n)\n").encode(),
     "string": lambda: (KERNEL + '    """never closed\n' + "text\n" * 1000).encode(),
     "empty": lambda: b"",
+    "pieces": lambda: ("TEXT = (" + "f'a'\n" * 300000 + ")\n" + KERNEL + "    store(x, n)\n").encode(),
+    "names": lambda: (KERNEL + "    a = n\n" + "    a = a + n\n" * 60000 + "    store(x, a)\n").encode(),
+    "members": lambda: ("D = {i: i for i in range(60000)}\nS = set(D) | {-i for i in D}\nM = [i for i in D if i in D and i in S]\n" + KERNEL + "    store(x, n)\n").encode(),
     "crlf": lambda: (KERNEL + "    store(x, n)\n").replace("\n", "\r\n").encode(),
 }
 with open(sys.argv[2], "wb") as out:
