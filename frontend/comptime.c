@@ -138,7 +138,7 @@ static void leave(Comptime *ct) {
 }
 
 void comptime_left(Comptime *ct) {
-  ct->entries = ct->depth = 0;
+  ct->entries = ct->depth = ct->tries = 0;
   ct->error = NULL;
   ct->frame = NULL;
 }

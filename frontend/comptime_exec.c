@@ -69,11 +69,13 @@ static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, C
 static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
   bool must_raise = import_must_raise(n);
   Flow flow = FLOW_NEXT;
+  ct->tries += n->try_.handlers.count > 0;
   for (uint32_t i = 0; i < n->try_.body.count && flow == FLOW_NEXT; i++) {
     const Node *s = n->try_.body.data[i];
     flow = exec(ct, s, env);
     if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) && !check_import(ct, s, env)) flow = FLOW_ERROR;
   }
+  ct->tries -= n->try_.handlers.count > 0;
   if (flow == FLOW_NEXT) flow = exec_block(ct, &n->try_.orelse, env);
   else if (flow == FLOW_ERROR && !ct->error->is_fatal && !ct->error->missing) {
     const CtError *e = ct->error;
@@ -361,7 +363,7 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
 // Module level goes on past a statement that needs what is not there, and an imported one past what fails.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
-  if (ct->frame || e->is_fatal || (!e->missing && !is_foreign(ct, e, n, env->module))) return false;
+  if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env->module)))) return false;
   const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
   ct->error = NULL;
   forget(ct, n, cause, env);
@@ -396,8 +398,11 @@ bool exec_module(Comptime *ct, CtModule *module) {
   env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none(ct->ctx));
   set_package(ct, module);
   Frame *caller = ct->frame;
+  const uint32_t tries = ct->tries;
   ct->frame = NULL;
+  ct->tries = 0;
   bool ok = exec_block(ct, &module->tree->block, module->env) != FLOW_ERROR;
   ct->frame = caller;
+  ct->tries = tries;
   return ok;
 }

@@ -35,6 +35,7 @@ struct Comptime {
   uint32_t depth, entries;     // calls in progress; public entries in progress
   CtError *error;
   const CtError *handled;      // what the innermost `except` block in progress caught
+  uint32_t tries;              // bodies of a `try` with handlers in progress in this module's own statements
   Frame *frame;
   struct { CtModule **data; uint32_t count, capacity; } modules;
   struct { const SourceFile **data; uint32_t count, capacity; } files;

@@ -19,12 +19,6 @@ static bool split_text(Comptime *ct, const CtValue *v, Span span, CtList *out) {
   return true;
 }
 
-static Int128 range_length(const CtValue *v) {
-  Int128 span = v->range.step > 0 ? v->range.stop - v->range.start : v->range.start - v->range.stop;
-  Int128 step = v->range.step > 0 ? v->range.step : -v->range.step;
-  return span <= 0 ? 0 : (span - 1) / step + 1;
-}
-
 bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
   v = ct_unwrap(v);
   switch (v->kind) {
@@ -35,7 +29,7 @@ bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
     case CT_BYTES: *out = (Int128)v->str.size; return true;
     case CT_TUPLE: case CT_LIST: *out = v->list.count; return true;
     case CT_DICT: case CT_SET: *out = v->dict->count; return true;
-    case CT_RANGE: *out = range_length(v); return true;
+    case CT_RANGE: *out = ct_range_length(v); return true;
     case CT_INSTANCE: {
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) return *out = v->instance->attrs->count, true;
       CtValue *method = class_special(ct, v, "__len__");
@@ -70,7 +64,7 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
       for (uint32_t i = 0; i < v->dict->count; i++) vec_push(&ct->ctx->arena, out, v->dict->entries[i].key);
       return true;
     case CT_RANGE: {
-      Int128 n = range_length(v);
+      Int128 n = ct_range_length(v);
       if (!ct_grow(ct, n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, span)) return false;
       for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, out, ct_int(ct->ctx, v->range.start + i * v->range.step));
       return true;
@@ -189,7 +183,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     }
     case CT_RANGE:
       if (key->kind == CT_SLICE) {
-        if (!slice_bounds(ct, key, range_length(v), span, &start, &stop, &step)) return NULL;
+        if (!slice_bounds(ct, key, ct_range_length(v), span, &start, &stop, &step)) return NULL;
         CtValue *r = arena_new(&ct->ctx->arena, CtValue);
         r->kind = CT_RANGE;
         r->range.start = v->range.start + start * v->range.step;
@@ -197,7 +191,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
         r->range.step = v->range.step * step;
         return r;
       }
-      return index_of(ct, v, key, range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
+      return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
     case CT_INSTANCE: {
       CtValue *method = class_special(ct, v, "__getitem__");
       CtValue *args[2] = {v, index};

@@ -464,6 +464,8 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (!iter) return false;
   if (iter->kind == TERM_CONST) {
     CtList list = {0};
+    const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // asked before it is made
+    if (length > L->fe->max_statements) return lower_count(L, L->fe->max_statements, e->span);
     if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span)) return false;
     iter = term_const(L, ct_tuple(L->ctx, list.data, list.count));
   } else if (iter->kind == TERM_TUPLE && !lower_count(L, iter->tuple.count, e->span)) {

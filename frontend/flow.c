@@ -21,6 +21,7 @@ static bool is_plain_number(const Term *t) {
 
 static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
   if (c->ct->kind == CT_FLOAT && !ct_is_float(type)) return NULL;
+  if (c->ct->kind == CT_INT && ct_is_int(type) && !ct_int_fits(c->ct->i, type)) return NULL;
   Term *v = term_to_value(L, c, span, "the value");
   if (!v || ct_type_equal(term_t(v), type)) return v;
   return ct_rank(type) ? NULL : lower_cast(L, v, type, DOWNCAST_DEFAULT, span);

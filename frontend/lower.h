@@ -144,6 +144,7 @@ bool ct_is_bool(const CtType *t);
 bool ct_is_fp8(const CtType *t);
 bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element; false for pointers
 uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };

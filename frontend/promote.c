@@ -208,13 +208,6 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
   return promote_ints(a, b);
 }
 
-static bool fits_int(Int128 v, const CtType *t) {
-  uint32_t bits = ct_bits(t);
-  if (bits == 1) return v >= 0 && v <= 1;
-  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
-  return v >= 0 && v < (Int128)1 << bits;
-}
-
 static Int128 const_int(const CtValue *v) { return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i; }
 
 // A constant operand in the type that promotion chose.
@@ -225,7 +218,7 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
     Int128 v = const_int(c);
     if (v < 0 && !ct_is_signed(type))
       return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
-    if (!fits_int(v, type))
+    if (!ct_int_fits(v, type))
       return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
@@ -243,7 +236,7 @@ static bool is_number(const Term *t) {
 // not hold keeps its own.
 static bool takes_type(Lower *L, const Term *c, const Term *made, const CtType *type, PromoteRule rule) {
   bool is_float = c->ct->kind == CT_FLOAT;
-  if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && fits_int(const_int(c->ct), type);
+  if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && ct_int_fits(const_int(c->ct), type);
   if (!rule.compares || ct_is_ptr(type)) return true;
   if (ct_is_fp8(type)) return !is_float;
   double v = !is_float ? (double)const_int(c->ct) : ct_is_kind(term_t(made), DT_FP32) ? (double)(float)c->ct->f : c->ct->f;

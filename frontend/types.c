@@ -23,6 +23,13 @@ bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
 bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
 uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
 
+bool ct_int_fits(Int128 v, const CtType *t) {
+  uint32_t bits = ct_bits(t);
+  if (bits == 1) return v >= 0 && v <= 1;
+  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
+  return v >= 0 && v < (Int128)1 << bits;
+}
+
 int64_t ct_numel(const CtType *t) {
   int64_t n = 1;
   for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];

@@ -466,6 +466,12 @@ bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
 
 // ---- truth and names ----
 
+Int128 ct_range_length(const CtValue *v) {
+  Int128 span = v->range.step > 0 ? v->range.stop - v->range.start : v->range.start - v->range.stop;
+  Int128 step = v->range.step > 0 ? v->range.step : -v->range.step;
+  return span <= 0 ? 0 : (span - 1) / step + 1;
+}
+
 bool ct_is_true(const CtValue *v) {
   switch (v->kind) {
     case CT_NONE: return false;

@@ -242,6 +242,7 @@ const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.na
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
 CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
 const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
 bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==
 enum { CT_UNORDERED = 2 };

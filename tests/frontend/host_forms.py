@@ -45,6 +45,14 @@ SIZE = tl.constexpr(tile.size)
 WIDTH = configure(SIZE)
 
 
+# A handler catches what fails deeper in its `try`, too.
+try:
+    if SIZE.value > 3:
+        OFFSET = {}["a"]
+except KeyError:
+    OFFSET = tl.constexpr(40)
+
+
 @logged
 @triton.jit
 def helper(x):
@@ -54,10 +62,12 @@ def helper(x):
 # A wrapped jit function is compiled, and called from kernels, as the function it is.
 # CHECK-LABEL: func @wrapped
 # CHECK: constant {value = 17
+# CHECK: constant {value = 40
 @logged
 @triton.jit
 def wrapped(x, n):
     tl.store(x + SIZE, helper(tl.load(x)))
+    tl.store(x + OFFSET, 1.0)
 
 
 # LAUNCHED-LABEL: func @launched
