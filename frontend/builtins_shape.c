@@ -196,7 +196,8 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   bool reorder = c->row->data == 1;
   if (!x || !arg_ints(L, c, 1, shape, CT_MAX_RANK, &rank)) return NULL;
   if (!reorder && !arg_bool(L, c, 2, &reorder)) return NULL;
-  for (uint32_t i = 0; i < rank; i++) numel *= shape[i];
+  for (uint32_t i = 0; i < rank; i++)
+    if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
   if (numel != ct_numel(term_t(x)))
     return call_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
                       ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);

@@ -177,7 +177,8 @@ CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
     case CT_RANGE:
       if (!strcmp(name, "start")) return ct_int(ct->ctx, v->range.start);
       if (!strcmp(name, "stop")) return ct_int(ct->ctx, v->range.stop);
-      return !strcmp(name, "step") ? ct_int(ct->ctx, v->range.step) : NULL;
+      if (!strcmp(name, "step")) return ct_int(ct->ctx, v->range.step);
+      return is_host_method(v, name) ? missing_attribute(ct, "range", name, span) : NULL;
     default:
       if (!strcmp(name, "__class__")) return ct_builtin(ct->ctx, ct_kind_name(v));
       if (has_method(v, name)) return method_of(ct, v, ct_kind_name(v), name);

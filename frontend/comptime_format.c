@@ -182,10 +182,12 @@ CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spe
   bool is_int = v->kind == CT_INT || v->kind == CT_BOOL;
   fill_with_zeros(&f, is_int || v->kind == CT_FLOAT ? '=' : '<');
   Int128 i = v->kind == CT_INT ? v->i : v->kind == CT_BOOL ? v->b : 0;
-  if (is_int && is_type(f.type, "bcdoxXn")) return format_int(ct, &f, i);
-  if (is_int && is_type(f.type, "eEfFgG%")) return format_float(ct, &f, (double)i, span);
+  if (is_int && is_type(f.type, "bcdoxXn") && !f.has_precision) return format_int(ct, &f, i);
+  if (is_int && f.type && is_type(f.type, "eEfFgG%")) return format_float(ct, &f, (double)i, span);
   if (v->kind == CT_FLOAT && is_type(f.type, "eEfFgGn%")) return format_float(ct, &f, v->f, span);
-  if (is_type(f.type, "s") && v->kind != CT_FLOAT && !is_int) {
+  const bool is_plain = v->kind == CT_NONE || v->kind == CT_LIST || v->kind == CT_TUPLE || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_RANGE;
+  const bool is_text = is_type(f.type, "s") && !f.sign && !f.grouping && !f.alternate && f.align != '=';
+  if (is_text && v->kind != CT_FLOAT && !is_int && !is_plain) {
     CtValue *text = text_of(ct, v, false, span);
     return text ? format_text(ct, &f, text->str.data, text->str.size) : NULL;
   }
@@ -241,7 +243,7 @@ CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span)
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, span)) return NULL;
   }
-  if (args->kind == CT_TUPLE && next < count) return ct_fail(ct, span, "TypeError", "too many values for the %% format");
+  if (next < count && args->kind != CT_DICT && args->kind != CT_LIST) return ct_fail(ct, span, "TypeError", "too many values for the %% format");
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
 }
 

@@ -380,6 +380,7 @@ bool is_host_method(const CtValue *v, const char *name) {
       {CT_BYTES, {"decode", "hex", "join", "split", "strip", "startswith", "endswith", "find", "replace", "count", "index"}},
       {CT_DICT, {"fromkeys"}},
       {CT_SET, {"difference_update", "intersection_update", "symmetric_difference_update"}},
+      {CT_RANGE, {"count", "index"}},
       {CT_INT, {"as_integer_ratio", "conjugate", "denominator", "imag", "numerator", "real", "to_bytes", "from_bytes", "is_integer"}},
       {CT_FLOAT, {"as_integer_ratio", "conjugate", "fromhex", "hex", "imag", "real"}}};
   for (size_t i = 0; i < countof(host); i++)

@@ -258,6 +258,7 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
     *out = find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
     return true;
   }
+  if (v->kind == CT_STR) return ct_fail(ct, span, "TypeError", "a text contains text, not '%s'", ct_kind_name(item)) != NULL;
   if (v->kind == CT_DICT || v->kind == CT_SET) {
     if (!ct_is_hashable(item)) return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
     *out = dict_get(v->dict, item) != NULL;
