@@ -75,6 +75,11 @@ Term *lower_name(Lower *L, const char *name, Span span) {
   return term_const(L, c);
 }
 
+bool is_name_path(const Node *e) {
+  while (e->kind == NODE_ATTRIBUTE) e = e->attr.first;
+  return e->kind == NODE_NAME;
+}
+
 // ---- attributes ----
 // torch.version.hip where there is no torch: attributes of what is missing can be known all the same.
 static CtValue *known_of_missing(Lower *L, const Node *e) {

@@ -518,7 +518,7 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
 
 static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
   *other = NULL;
-  if (iter->kind != NODE_CALL) {
+  if (iter->kind != NODE_CALL || !is_name_path(iter->call.func)) {
     *other = lower_expr(L, iter);
     return NULL;
   }

@@ -355,7 +355,7 @@ static void lower_raise(Lower *L, const Node *s) {
 }
 
 static bool must_use_result(Lower *L, const Node *func) {
-  if (func->kind != NODE_NAME && func->kind != NODE_ATTRIBUTE) return false;
+  if (!is_name_path(func)) return false;
   const Term *f = lower_expr(L, func);
   return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
 }

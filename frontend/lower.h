@@ -171,6 +171,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
 
 // ---- expr.c ----
 Term *lower_expr(Lower *L, const Node *e);
+bool is_name_path(const Node *e);                              // a, a.b, a.b.c: what may be looked at a second time
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
