@@ -84,7 +84,10 @@ static CtValue *fatal(Comptime *ct, Span span, const char *message) {
 enum { STEPS_PER_POLL = 256 };
 bool ct_step(Comptime *ct, Span span) {
   if (ct->error && ct->error->is_fatal) return false;
-  if (ct->steps % STEPS_PER_POLL == 0) context_poll(ct->ctx);
+  if (ct->steps >= ct->next_poll) {
+    ct->next_poll = ct->steps + STEPS_PER_POLL;
+    context_poll(ct->ctx);
+  }
   if (++ct->steps > ct->options.step_limit) {
     ct_fail(ct, span, "RuntimeError", "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);
     ct->error->is_fatal = true;
@@ -96,6 +99,12 @@ bool ct_step(Comptime *ct, Span span) {
   size_t used = now < ct->stack_base ? (size_t)(ct->stack_base - now) : (size_t)(now - ct->stack_base);
   if (used > MAX_STACK) return fatal(ct, span, "recursion too deep") != NULL;
   return true;
+}
+
+enum { ELEMENTS_PER_STEP = 1024 };
+void ct_work(Comptime *ct, const CtValue *v) {
+  size_t n = v->kind == CT_STR || v->kind == CT_BYTES ? v->str.size : v->kind == CT_LIST || v->kind == CT_TUPLE ? v->list.count : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count : 0;
+  ct->steps += n / ELEMENTS_PER_STEP;
 }
 
 bool ct_grow(Comptime *ct, size_t elements, Span span) {
@@ -126,7 +135,7 @@ static void flush(Comptime *ct) {
 // Every public function that runs code is between enter and leave. Limits are per outermost entry.
 static void enter(Comptime *ct, const char *stack) {
   if (ct->entries++) return;
-  ct->steps = 0;
+  ct->steps = ct->next_poll = 0;
   ct->memory_base = ct->ctx->arena.total;
   ct->stack_base = stack;
   ct->error = NULL;

@@ -29,7 +29,7 @@ typedef struct Frame { CtEnv *env; CtFunction *fn; CtValue *result; CtList yield
 struct Comptime {
   Context *ctx;
   ComptimeOptions options;
-  uint64_t steps;
+  uint64_t steps, next_poll;   // next_poll: of the steps, when the host is asked whether to go on
   size_t memory_base;
   const char *stack_base;
   uint32_t depth, entries;     // calls in progress; public entries in progress
@@ -69,6 +69,7 @@ CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span);
 CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) PRINTF_LIKE(3, 4);   // something computed from it
 bool ct_step(Comptime *ct, Span span);                                  // false: a limit is reached
 bool ct_grow(Comptime *ct, size_t elements, Span span);                 // false: too large to make
+void ct_work(Comptime *ct, const CtValue *v);                           // something goes over all of v: counts as steps
 CtValue *python_name(Comptime *ct, const char *name);                   // a Python built-in by name, or NULL
 CtValue *language_name(Comptime *ct, const char *name);                 // kernel, constexpr, fp32, program_id, …
 

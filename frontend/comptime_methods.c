@@ -55,6 +55,7 @@ static CtValue *list_pop(Comptime *ct, CtValue *self, const CallArgs *a) {
 
 static CtValue *list_position(Comptime *ct, CtValue *self, const CallArgs *a, Int128 *out) {
   if (!arity(ct, a, 1, 1)) return NULL;
+  ct_work(ct, self);
   for (*out = 0; *out < self->list.count; ++*out) {
     bool same;
     if (!op_equal(ct, self->list.data[*out], a->args[0], a->span, &same)) return NULL;
@@ -77,6 +78,7 @@ static CtValue *list_remove(Comptime *ct, CtValue *self, const CallArgs *a) {
 static CtValue *list_count(Comptime *ct, CtValue *self, const CallArgs *a) {
   Int128 n = 0;
   if (!arity(ct, a, 1, 1)) return NULL;
+  ct_work(ct, self);
   for (uint32_t i = 0; i < self->list.count; i++) n += ct_equal(self->list.data[i], a->args[0]);
   return ct_int(ct->ctx, n);
 }
@@ -121,6 +123,7 @@ static const Method tuple_methods[] = {{"index", list_index}, {"count", list_cou
 
 static CtValue *dict_entries(Comptime *ct, const CtValue *self, bool keys, bool values) {
   CtValue *out = ct_list(ct->ctx, NULL, 0);
+  ct_work(ct, self);
   for (uint32_t i = 0; i < self->dict->count; i++) {
     CtValue *pair[2] = {self->dict->entries[i].key, self->dict->entries[i].value};
     vec_push(&ct->ctx->arena, &out->list, keys && values ? ct_tuple(ct->ctx, pair, 2) : keys ? pair[0] : pair[1]);
@@ -396,6 +399,7 @@ bool has_method(const CtValue *v, const char *name) {
 
 CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallArgs *a) {
   self = ct_unwrap(self);
+  if (self->kind == CT_STR) ct_work(ct, self);
   MethodFn *fn = find_method(self, name);
   DtypeKind k;
   if (fn) return fn(ct, self, a);

@@ -116,11 +116,13 @@ static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
     for (size_t i = 0; i < n; i++) buf_write(&b, seq->str.data, unit);
     CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
     v->kind = seq->kind;
+    ct_work(ct, v);
     return v;
   }
   CtValue *v = seq->kind == CT_TUPLE ? ct_tuple(ct->ctx, NULL, 0) : ct_list(ct->ctx, NULL, 0);
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < unit; k++) vec_push(&ct->ctx->arena, &v->list, seq->list.data[k]);
+  ct_work(ct, v);
   return v;
 }
 
@@ -186,6 +188,7 @@ static CtValue *plain_tuple(Comptime *ct, CtValue *v) {
 
 bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   CtValue *with = a->kind == CT_INSTANCE ? a : b;
+  ct_work(ct, a);
   CtValue *method = class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
   if (method) {
     CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
@@ -254,6 +257,7 @@ bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) { retur
 
 static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *out) {
   *out = false;
+  if (v->kind != CT_DICT && v->kind != CT_SET) ct_work(ct, v);
   if (v->kind == CT_STR && item->kind == CT_STR) {
     *out = find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
     return true;

@@ -55,6 +55,7 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
   *out = (CtList){0};
   switch (v->kind) {
     case CT_TUPLE: case CT_LIST: {
+      ct_work(ct, v);
       CtValue *copy = ct_list(ct->ctx, v->list.data, v->list.count);   // a loop may change the list
       *out = copy->list;
       return true;

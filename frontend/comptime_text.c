@@ -153,6 +153,9 @@ static size_t byte_of(const CtValue *self, Int128 index, Int128 length) {
 // The part of a text that arguments `first` and `first + 1`, a start and an end, choose.
 static bool text_part(Comptime *ct, CtValue *self, const CallArgs *a, uint32_t first, size_t *from, size_t *to) {
   Int128 length, start, end;
+  *from = 0;
+  *to = self->str.size;
+  if (a->num_args == first) return true;
   if (!arity(ct, a, first, first + 2) || !op_length(ct, self, a->span, &length)) return false;
   if (!optional_int(ct, a, first, 0, &start) || !optional_int(ct, a, first + 1, length, &end)) return false;
   *from = byte_of(self, start, length);

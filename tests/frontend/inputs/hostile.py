@@ -20,6 +20,7 @@ MAKE = {
     "pieces": lambda: ("TEXT = (" + "f'a'\n" * 300000 + ")\n" + KERNEL + "    store(x, n)\n").encode(),
     "names": lambda: (KERNEL + "    a = n\n" + "    a = a + n\n" * 60000 + "    store(x, a)\n").encode(),
     "members": lambda: ("D = {i: i for i in range(60000)}\nS = set(D) | {-i for i in D}\nM = [i for i in D if i in D and i in S]\n" + KERNEL + "    store(x, n)\n").encode(),
+    "searches": lambda: ("s = 'a' * 16000000\nn = 0\nwhile True:\n    n += s.find('b')\n" + KERNEL + "    store(x, n)\n").encode(),
     "crlf": lambda: (KERNEL + "    store(x, n)\n").replace("\n", "\r\n").encode(),
 }
 with open(sys.argv[2], "wb") as out:
