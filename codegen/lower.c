@@ -54,6 +54,43 @@ static const uint32_t *equal_registers(Cg *c, const Op *op) {
   return out;
 }
 
+// Arithmetic that the machine does on two elements at a time.
+static bool is_packed(const Cg *c, const Op *op, ScalarKind k) {
+  if (k != SC_F16 && (k != SC_BF16 || c->target->sm < 90)) return false;
+  switch (op->opcode) {
+    case OP_ADDF: case OP_SUBF: case OP_MULF: case OP_FMA: case OP_MINF: case OP_MAXF: return true;
+    default: return false;
+  }
+}
+
+static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi) {
+  LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(cg_reg(v, lo)), 2));
+  pair = LLVMBuildInsertElement(c->b, pair, cg_reg(v, lo), cg_i32(c, 0), "");
+  return LLVMBuildInsertElement(c->b, pair, cg_reg(v, hi), cg_i32(c, 1), "");
+}
+
+// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with halves changed over.)
+static void lower_packed(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
+  uint8_t bits[LAYOUT_MAX_BITS];
+  const Layout *l = op->results[0].type->layout;
+  uint32_t step = 0, most = 0;
+  for (uint32_t axis = 0; axis < l->rank; axis++) {
+    uint32_t n = layout_vector_bits(l, axis, bits);
+    if (n < most || !n) continue;
+    most = n;
+    step = 1u << bits[0];
+  }
+  for (uint32_t r = 0; step && r < out->count; r++) {
+    uint32_t mate = r ^ step;
+    if (r & step || reps[r] != r || reps[mate] != mate) continue;
+    LLVMValueRef x[4];
+    for (uint32_t i = 0; i < op->num_operands; i++) x[i] = half_pair(c, in[i], r, mate);
+    LLVMValueRef pair = emit(c, op, k, x);
+    out->v[r] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 0), "");
+    out->v[mate] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 1), "");
+  }
+}
+
 static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
   Value *result = op_result(op, 0);
   uint32_t n = cg_num_regs(result->type), num_in = op->num_operands;
@@ -73,7 +110,9 @@ static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
   const uint32_t *reps = equal_registers(c, op);
   if (cg_lower_packed_cast(c, op, reps)) return;
   CgValue *out = cg_value_new(c, n);
+  if (is_packed(c, op, k)) lower_packed(c, op, emit, k, in, reps, out);
   for (uint32_t r = 0; r < n; r++) {
+    if (out->v[r]) continue;
     if (reps[r] != r) {
       out->v[r] = out->v[reps[r]];
       continue;
