@@ -41,11 +41,13 @@ static void gather(Op *op, void *user) {
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
 }
 
-// Whether a tensor of this shape is reduced or scanned along the axis anywhere in the kernel.
-static bool shape_is_reduced(const Coalesce *c, const Func *f, const Type *t, uint32_t axis) {
+// Whether a tensor of this shape is reduced or scanned along the axis in the kernel, as often as what happens in `at`: sums that a
+// loop has gathered are not worth it that the loop makes do with fewer columns per row.
+static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
   for (uint32_t i = 0; i < c->reductions.count; i++) {
     const Op *op = c->reductions.data[i];
-    if (op->parent->func == f && type_same_shape(op_operand(op, 0)->type, t) && op_int(op, ATTR_AXIS, 0) == axis) return true;
+    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) || op_int(op, ATTR_AXIS, 0) != axis) continue;
+    if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
   }
   return false;
 }
@@ -98,7 +100,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
       choice.order[k] = choice.order[k - 1];
       choice.order[k - 1] = swap;
     }
-  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, f, t, choice.order[0]);
+  choice.rows_in_warps = t->rank > 1 && shape_is_reduced(c, op->parent, t, choice.order[0]);
   return cheapest(c, f, t, &choice);
 }
 
@@ -144,7 +146,7 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v)->func, t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
   // A tile that comes by TMA is read from shared memory 16 bytes at a time.
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));
