@@ -119,12 +119,20 @@ bool decode_mma(Parser *p, Instr *in) {
 
 // ---- ldmatrix, stmatrix, movmatrix
 
+// The rows of a matrix, one address of each of the first threads.
+static ExecResult matrix_rows(Warp *w, const Instr *in, const Operand *address, unsigned rows, AccessKind kind, MemAccess *a) {
+  ExecResult r = mem_resolve(w, in, address, (Space)in->space, 16, 16, kind, FULL_MASK >> (32 - rows), a);
+  for (unsigned i = 0; i < rows && r == EXEC_NEXT; i++)
+    if (a->space[i] != SPACE_SHARED) r = sim_report(w->grid, w, in, (int)i, REPORT_OUT_OF_BOUNDS, "a matrix lies in shared memory; this address does not");
+  return r;
+}
+
 static ExecResult exec_ldmatrix(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = full_warp(w, in, mask);
   if (r != EXEC_NEXT) return r;
   unsigned count = in->sel, rows = count * 8;
   MemAccess a;
-  r = mem_resolve(w, in, &in->ops[1], (Space)in->space, 16, 16, ACCESS_READ, FULL_MASK >> (32 - rows), &a);
+  r = matrix_rows(w, in, &in->ops[1], rows, ACCESS_READ, &a);
   if (r != EXEC_NEXT) return r;
   uint16_t rows16[32][8];
   for (unsigned i = 0; i < rows; i++) memcpy(rows16[i], a.host[i], 16);
@@ -149,7 +157,7 @@ static ExecResult exec_stmatrix(Warp *w, const Instr *in, uint32_t mask) {
   if (r != EXEC_NEXT) return r;
   unsigned count = in->sel, rows = count * 8;
   MemAccess a;
-  r = mem_resolve(w, in, &in->ops[0], (Space)in->space, 16, 16, ACCESS_WRITE, FULL_MASK >> (32 - rows), &a);
+  r = matrix_rows(w, in, &in->ops[0], rows, ACCESS_WRITE, &a);
   if (r != EXEC_NEXT) return r;
   bool trans = has_mod(in, M_trans);
   for (unsigned m = 0; m < count; m++) {

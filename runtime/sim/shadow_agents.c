@@ -32,6 +32,8 @@ ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace 
     if (cta->num_mbars == MBARS_PER_CTA) return EXEC_NEXT;
     m = &cta->mbars[cta->num_mbars++];
     *m = (MbarRace){.offset = bar.offset, .pending = race_new_clock(bar.cta->cluster), .done = race_new_clock(bar.cta->cluster)};
+    m->arrived = arena_array(&cluster_race(bar.cta->cluster)->arena, uint32_t, bar.cta->num_warps * WARP_SIZE);
+    m->passed = arena_array(&cluster_race(bar.cta->cluster)->arena, uint32_t, bar.cta->num_warps * WARP_SIZE);
   }
   Who who = {.warp = w, .in = in, .lane = lane, .is_write = true, .at = bar};
   who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
@@ -66,6 +68,7 @@ static void flip(SharedPlace bar, MbarRace *m) {
   m->pending[mbar_comp(c, bar, m)] = m->phase;
   race_join(c, m->done, m->pending);
   memset(m->pending, 0, cluster_race(c)->comps * sizeof *m->pending);
+  memcpy(m->passed, m->arrived, bar.cta->num_warps * WARP_SIZE * sizeof *m->passed);
 }
 
 ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
@@ -86,6 +89,7 @@ ExecResult shadow_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlac
     if (*known < warp_race(w)->arrive_clock) *known = warp_race(w)->arrive_clock;
   } else if (!has_mod(in, M_relaxed)) {
     race_join(bar.cta->cluster, m->pending, warp_race(w)->vc);
+    if (bar.cta == w->cta) m->arrived[w->id * WARP_SIZE + (uint32_t)lane] = warp_race(w)->vc[comp_of(w, C_SELF)];
     race_advance(w);
   }
   if (flipped) flip(bar, m);
@@ -96,8 +100,13 @@ ExecResult shadow_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlac
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
   ExecResult r = check_init(w, in, lane, bar, m, false);
-  if (r == EXEC_NEXT && !has_mod(in, M_relaxed)) race_join(bar.cta->cluster, warp_race(w)->vc, m->done);
-  return r;
+  if (r != EXEC_NEXT || has_mod(in, M_relaxed)) return r;
+  WarpRace *mine = warp_race(w);
+  race_join(bar.cta->cluster, mine->vc, m->done);
+  // Lanes of this warp that arrived: the clock of a warp does not tell them apart.
+  const uint32_t *passed = m->passed + w->id * WARP_SIZE;
+  for (uint32_t l = 0; l < WARP_SIZE; l++) mine->lane_known[l] = mine->lane_known[l] > passed[l] ? mine->lane_known[l] : passed[l];
+  return EXEC_NEXT;
 }
 
 ExecResult shadow_async_complete(AsyncOp *op, SharedPlace bar, bool flipped) {

@@ -67,11 +67,17 @@ Warp *race_warp_of(const Cluster *c, uint32_t comp, uint32_t *kind) {
   return &c->ctas[i / n]->warps[i % n];
 }
 
+static uint32_t known_in_warp(const Warp *w, const WarpRace *r, uint8_t lane) {
+  if (lane != ANY_LANE) return r->lane_known[lane];
+  uint32_t least = UINT32_MAX;
+  FOR_LANES(l, w->exist) least = r->lane_known[l] < least ? r->lane_known[l] : least;
+  return least;
+}
 bool race_ordered(const Who *who, const Epoch *e) {
   if (e->comp == NO_COMP || !e->clock) return true;
   WarpRace *r = warp_race(who->warp);
   if (e->comp == comp_of(who->warp, C_SELF))
-    return who->lane < 0 || e->lane == who->lane || e->clock < r->sync_clock;
+    return who->lane < 0 || e->lane == who->lane || e->clock < r->sync_clock || e->clock <= known_in_warp(who->warp, r, e->lane);
   return r->vc[e->comp] >= e->clock;
 }
 

@@ -35,6 +35,7 @@ typedef struct { GroupMark at[GROUPS]; uint32_t count; } GroupMarks;
 typedef struct {
   uint32_t *vc;
   uint32_t sync_clock;     // of the last synchronisation of its lanes
+  uint32_t lane_known[WARP_SIZE];       // up to this clock its other lanes know what this one did, by mbarriers
   uint32_t copy_clock, bulk_clock, wgmma_clock, arrive_clock, num_fences;
   uint32_t copy_pc, bulk_pc, wgmma_pc;  // of the latest
   FenceEvent fence[FENCES];
@@ -47,6 +48,7 @@ typedef struct {
   uint32_t issued, issued_pc;   // clock of the latest copy that completes here
   Epoch init;
   uint32_t *pending, *done;
+  uint32_t *arrived, *passed;   // of its CTA's threads: their warp's clock at their latest arrival; in a phase that is over
 } MbarRace;
 typedef struct { uint32_t *vc; uint64_t waits; } BarRace;
 typedef struct LockRace LockRace;

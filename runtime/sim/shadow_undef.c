@@ -6,12 +6,23 @@
 
 #include "runtime/sim/shadow.h"
 
+// A register of 128 bits has two slots.
+static bool is_wide(const Operand *o) { return o->kind == OPND_REG && o->bits == 128; }
+static Operand upper_half(const Operand *o) {
+  Operand half = *o;
+  half.slot++;
+  return half;
+}
 static uint32_t lanes_undef(const Warp *w, const Operand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) return w->pred_undef[w->pbase + o->slot] & mask;
   if (o->kind != OPND_REG) return 0;
-  return w->undef_lanes[w->base + o->slot] & mask;
+  return (w->undef_lanes[w->base + o->slot] | (is_wide(o) ? w->undef_lanes[w->base + o->slot + 1] : 0)) & mask;
 }
 static uint64_t reg_undef(const Warp *w, const Operand *o, uint32_t lane) { return get_undef(w, o, lane) & width_mask(o->bits); }
+static uint64_t upper_undef(const Warp *w, const Operand *o, uint32_t lane) {
+  const Operand half = upper_half(o);
+  return is_wide(o) ? get_undef(w, &half, lane) : 0;
+}
 static uint64_t value(const Warp *w, const Operand *o, uint32_t lane) {
   return o->kind == OPND_REG || o->kind == OPND_IMM ? src_row(w, o)[lane] : 0;
 }
@@ -23,7 +34,7 @@ static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *w
 // Lanes in which an operand has undefined bits within its width.
 static uint32_t operand_undef(const Warp *w, const Operand *o, uint32_t mask) {
   uint32_t lanes = lanes_undef(w, o, mask), bad = o->kind == OPND_PRED ? lanes : 0;
-  if (o->kind == OPND_REG) FOR_LANES(l, lanes) if (reg_undef(w, o, l)) bad |= 1u << l;
+  if (o->kind == OPND_REG) FOR_LANES(l, lanes) if (reg_undef(w, o, l) | upper_undef(w, o, l)) bad |= 1u << l;
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) bad |= operand_undef(w, &o->sub[i], mask);
   return bad;
 }
@@ -45,10 +56,10 @@ static ExecResult check_address(Warp *w, const Instr *in, const Operand *o, uint
 
 static void clear(Warp *w, const Operand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] &= ~mask;
-  if (o->kind == OPND_REG) {
-    uint32_t had = lanes_undef(w, o, mask);
-    w->undef_lanes[w->base + o->slot] &= ~mask;
-    FOR_LANES(l, had) w->undef[((size_t)w->base + o->slot) * WARP_SIZE + l] = 0;
+  for (uint32_t half = 0; o->kind == OPND_REG && half <= is_wide(o); half++) {
+    const size_t slot = (size_t)w->base + o->slot + half;
+    FOR_LANES(l, w->undef_lanes[slot] & mask) w->undef[slot * WARP_SIZE + l] = 0;
+    w->undef_lanes[slot] &= ~mask;
   }
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) clear(w, &o->sub[i], mask);
   if (o->pair) clear(w, o->pair, mask);
@@ -57,6 +68,8 @@ static void clear(Warp *w, const Operand *o, uint32_t mask) {
 static void taint(Warp *w, const Operand *o, uint32_t lane) {
   if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] |= 1u << lane;
   if (o->kind == OPND_REG) set_undef(w, o, lane, width_mask(o->bits));
+  const Operand half = upper_half(o);
+  if (is_wide(o)) set_undef(w, &half, lane, UINT64_MAX);
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) taint(w, &o->sub[i], lane);
   if (o->pair) taint(w, o->pair, lane);
 }
@@ -123,22 +136,24 @@ static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t 
   return all ? ~UINT64_C(0) : 0;
 }
 
-// mov that packs several registers into one, or the reverse.
+// mov that packs several registers into one, or the reverse, or moves 128 bits.
 static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
-  const Operand *d = &in->ops[0], *s = &in->ops[1];
+  const Operand *d = &in->ops[0], *s = &in->ops[1], half = upper_half(d);
+  const unsigned width = ptx_types[in->type[0]].bits;
   FOR_LANES(l, mask) {
-    uint64_t bits = 0;
+    uint64_t bits[2] = {0, 0};
     if (s->kind == OPND_VEC) {
-      unsigned at = 0, step = ptx_types[in->type[0]].bits / s->count;
-      for (uint32_t i = 0; i < s->count && at < 64; i++, at += step) bits |= (reg_undef(w, &s->sub[i], l) & width_mask(step)) << at;
+      const unsigned step = width / s->count;
+      for (uint32_t i = 0; i < s->count; i++) bits[i * step / 64] |= (reg_undef(w, &s->sub[i], l) & width_mask(step)) << (i * step % 64);
     } else {
-      bits = reg_undef(w, s, l);
+      bits[0] = reg_undef(w, s, l), bits[1] = upper_undef(w, s, l);
     }
     if (d->kind == OPND_VEC) {
-      unsigned step = ptx_types[in->type[0]].bits / d->count;
-      for (uint32_t i = 0; i < d->count; i++) set_undef(w, &d->sub[i], l, i * step < 64 ? bits >> (i * step) & width_mask(step) : 0);
+      const unsigned step = width / d->count;
+      for (uint32_t i = 0; i < d->count; i++) set_undef(w, &d->sub[i], l, bits[i * step / 64] >> (i * step % 64) & width_mask(step));
     } else {
-      set_undef(w, d, l, bits & width_mask(d->bits));
+      set_undef(w, d, l, bits[0] & width_mask(d->bits));
+      if (is_wide(d)) set_undef(w, &half, l, bits[1]);
     }
   }
 }
@@ -181,7 +196,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
     clear(w, d, mask);
     return EXEC_NEXT;
   }
-  if (in->op == OP_mov && (d->kind == OPND_VEC || in->ops[1].kind == OPND_VEC)) {
+  if (in->op == OP_mov && (d->kind == OPND_VEC || in->ops[1].kind == OPND_VEC || is_wide(d))) {
     move_parts(w, in, mask);
     return EXEC_NEXT;
   }
@@ -244,8 +259,7 @@ static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *u
     if (in->sel && bits >> (8 * bytes - 1) & 1 && bytes < 8) bits |= ~UINT64_C(0) << (8 * bytes);  // sign extension
     set_undef(w, &elems[e], lane, bits & width_mask(elems[e].bits));
     if (bytes == 16) {
-      Operand upper = elems[e];
-      upper.slot++;
+      const Operand upper = upper_half(&elems[e]);
       bits = 0;
       if (undef) memcpy(&bits, undef + 8, 8);
       set_undef(w, &upper, lane, bits);
@@ -258,11 +272,8 @@ static bool stored_undef(Warp *w, const Instr *in, uint32_t lane, uint32_t size,
   uint8_t any = 0;
   for (uint32_t e = 0; e * in->n < size; e++) {
     uint64_t bits[2] = {get_undef(w, &elems[e], lane), 0};
-    if (in->n == 16) {
-      Operand upper = elems[e];
-      upper.slot++;
-      bits[1] = get_undef(w, &upper, lane);
-    }
+    const Operand upper = upper_half(&elems[e]);
+    if (in->n == 16) bits[1] = get_undef(w, &upper, lane);
     memcpy(out + e * in->n, bits, in->n);
   }
   for (uint32_t i = 0; i < size; i++) any |= out[i];

@@ -46,6 +46,15 @@ static const Case plain[] = {
   {"movmatrix with a thread gone", "mov.b32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 ret; movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r1;", 32, 0, "divergent barrier: movmatrix needs all 32 threads of the warp", 0, 0},
   {"mma with a thread gone", "mov.b32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 ret; mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", 32, 0, "divergent barrier: mma needs all 32 threads of the warp", 0, 0},
   {"phase that expect_tx completes", INIT(1) ONE("st.shared.u32 [%s], 77; mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 16; mbarrier.arrive.shared.b64 _, [%b]; mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 16;") WAIT(0) "setp.lt.u32 %p3, %t, 32; @%p3 bra E; ld.shared.u32 %r5, [%s];" STORE5 "E:", 64, 0, NULL, 512 + 40, 77},
+  {"mbarrier between threads of a warp", INIT(1) ONE("st.shared.u32 [%s], 77; mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, NULL, 512 + 4, 77},
+  {"mbarrier between all threads of a warp", INIT(32) "shl.b32 %r1, %t, 2; add.u32 %r1, %r1, %s; st.shared.u32 [%r1], %t; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "xor.b32 %r2, %t, 3; shl.b32 %r2, %r2, 2; add.u32 %r2, %r2, %s; ld.shared.u32 %r5, [%r2];" STORE5, 32, 0, NULL, 512 + 4, 7},
+  {"write after the arrival", INIT(1) ONE("mbarrier.arrive.shared.b64 _, [%b]; st.shared.u32 [%s], 77;") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 0 of CTA 0 at line 11 writes without a barrier in between", 0, 0},
+  {"write of a thread that does not arrive", INIT(1) "setp.eq.u32 %p3, %t, 5; @%p3 st.shared.u32 [%s], 77;" ONE("mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "ld.shared.u32 %r5, [%s];" STORE5, 32, 0, "race: reads shared+0x400 of CTA 0, which thread 5 of CTA 0 at line 11 writes without a barrier in between", 0, 0},
+  {"matrix in global memory", "ldmatrix.sync.aligned.m8n8.x1.b16 {%r5}, [%d1];", 32, 0, "out-of-bounds access: a matrix lies in shared memory; this address does not", 0, 0},
+  // registers of 128 bits
+  {"128 bits from two halves", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.u64 %d3, 8; mov.b128 %q1, {%d2, %d3}; mov.b128 %q2, %q1; st.global.b128 [%d1+64], %q2;", 1, 0, NULL, 18, 8},
+  {"upper half never set", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.b128 %q1, {%d2, %d3}; mov.b128 {%d4, %d5}, %q1; st.global.b64 [%d1+64], %d5;", 1, 0, "use of an undefined value: a value stored to global memory has never been set", 0, 0},
+  {"lower half never set", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.b128 %q1, {%d3, %d2}; mov.b128 {%d4, %d5}, %q1; st.global.b64 [%d1+64], %d5;", 1, 0, NULL, 16, 7},
   // others
   {"trap", "trap;", 32, 0, "trap: the kernel executed trap", 0, 0},
   {"call of a number", "call %d1, (), proto;", 32, 0, "invalid operation: call of 0x*, which is no function", 0, 0},
