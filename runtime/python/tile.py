@@ -378,12 +378,13 @@ def _words(value, is_constexpr, keep):
         return _BOOL, int(value)
     if value is None:
         return _NONE, 0
-    if str(getattr(value, "dtype", "")) == "bool" and not hasattr(value, "data_ptr") and not getattr(value, "shape", ()):
-        return _BOOL, int(bool(value))   # NumPy's
-    if isinstance(value, numbers.Integral):
+    is_array = hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__")
+    if not is_array and isinstance(value, numbers.Integral):
         return _words(operator.index(value), is_constexpr, keep)
-    if isinstance(value, numbers.Real):
+    if not is_array and isinstance(value, numbers.Real):
         return _words(float(value), is_constexpr, keep)
+    if not is_array and str(getattr(value, "dtype", "")) == "bool":
+        return _BOOL, int(bool(value))   # NumPy's
     if is_constexpr:
         text = ctypes.create_string_buffer(_expression(value).encode())
         keep.append(text)
@@ -397,7 +398,7 @@ def _words(value, is_constexpr, keep):
     if kind is desc:
         keep.append(value)
         return _TENSOR, ctypes.addressof(value.tensor)
-    if hasattr(value, "data_ptr") or hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__") or not hasattr(value, "__float__"):
+    if is_array or not hasattr(value, "__float__"):
         address, code = _address(value)
         return _POINTER | code << 32, address
     # Something else that stands for a number.

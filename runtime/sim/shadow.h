@@ -1,9 +1,10 @@
 // What the checkers know beside the machine's state, and the calls by which the executor tells them. All functions are
 // cheap no-ops when their check is off. Those that return ExecResult return EXEC_FAULT after a report, else EXEC_NEXT.
 //
-// Races (shadow_race.c, shadow_agents.c): a vector clock per warp and an epoch per shared-memory word. The agents of the happens-before order
-// are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the copies that complete on
-// it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what makes the epoch known.
+// Races (shadow_race.c, shadow_agents.c): a vector clock per warp and an epoch per shared-memory word. The agents of the
+// happens-before order are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the
+// copies that complete on it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what
+// makes the epoch known.
 // Definedness (shadow_undef.c): a bit per bit of registers, shared and local memory.
 // Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy in bulk.
 #ifndef TILE_SIM_SHADOW_H

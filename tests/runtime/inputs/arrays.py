@@ -74,7 +74,7 @@ numbers.Real.register(Real)
 
 
 class Bool:
-    dtype, shape = "bool", ()
+    dtype = "bool"
 
     def __init__(self, value):
         self.value = value
