@@ -175,6 +175,11 @@ bool is_name_path(const Node *e);                              // a, a.b, a.b.c:
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
+// ---- expr_display.c ----
+Term *lower_fstring(Lower *L, const Node *e);
+Term *lower_comprehension(Lower *L, const Node *e);
+Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
+Term *lower_dict(Lower *L, const Node *e);
 // ---- call.c ----
 typedef struct {
   Term **args;                 // positional, stars expanded
