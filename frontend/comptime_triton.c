@@ -50,6 +50,18 @@ static CtValue *tl_pointer_type(Comptime *ct, CtValue *self, const CallArgs *a) 
   return ct_dtype(ct->ctx, t);
 }
 
+static CtValue *tl_get_int_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"bitwidth", "signed", NULL};
+  CtValue *v[2];
+  bool is_signed;
+  DtypeKind dtype;
+  (void)self;
+  if (!take_args(ct, "get_int_dtype", a, names, v) || !truth(ct, ct_unwrap(v[1]), a->span, &is_signed)) return NULL;
+  const CtValue *bits = ct_unwrap(v[0]);
+  if (bits->kind != CT_INT || !dtype_find(arena_printf(&ct->ctx->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype)) return wrong_args(ct, a);
+  return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
+}
+
 static CtValue *tl_block_type(Comptime *ct, CtValue *self, const CallArgs *a) {
   static const char *const names[] = {"element_ty", "shape", NULL};
   CtValue *v[2];
@@ -176,6 +188,6 @@ const ModuleFunction triton_functions[] = {
     {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv},
     {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr},
     {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype},
-    {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
+    {"tl.get_int_dtype", tl_get_int_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
     {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
     {"tl.target_info.cuda_capability_geq", target_capability_geq}, {NULL, NULL}};

@@ -304,10 +304,7 @@ static void lower_ann_assign(Lower *L, const Node *s) {
   bool constant = is_constexpr_annotation(s->ann.annotation);
   Term *v = lower_expr(L, s->ann.value);
   if (constant) v = term_recall(L, v);
-  if (constant && v && v->kind == TERM_VALUE) {
-    lower_error(L, s->ann.value->span, "a constexpr needs a value known at compile time, this is %s", term_describe(L, v));
-    v = NULL;
-  }
+  if (constant && v && v->kind == TERM_VALUE) constant = false;   // as Triton's: what needs a constant says so
   lower_assign_target(L, s->ann.target, v, constant, !constant);
 }
 

@@ -261,12 +261,21 @@ bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec 
 }
 
 // ---- autotune and heuristics ----
+// Config({"num_warps": 8}): the configuration's own attribute of that name has precedence, as in Triton.
+static bool is_launch_option(const char *name) {
+  static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+  for (size_t i = 0; i < countof(names); i++)
+    if (!strcmp(name, names[i])) return true;
+  return false;
+}
+
 bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch, const CtConfig *config) {
   for (uint32_t k = 0; config->kwargs && k < config->kwargs->count; k++) {
     const CtEntry *e = &config->kwargs->entries[k];
     if (e->key->kind != CT_STR) continue;
     uint32_t i = frontend_param_index(kernel, e->key->str.data);
     if (i < kernel->num_params && specs[i].kind != SPEC_OPEN && !specs[i].is_default) continue;
+    if (i == kernel->num_params && is_launch_option(e->key->str.data)) continue;
     if (!frontend_set_constexpr(fe, kernel, specs, e->key->str.data, e->value, "the autotune configuration")) return false;
   }
   if (config->num_warps) launch->num_warps = (uint32_t)config->num_warps;

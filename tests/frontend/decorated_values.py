@@ -22,6 +22,11 @@ def tuned(x, B: tl.constexpr): tl.store(x, B)
 
 def host(x): return x
 
+@triton.constexpr_function
+def unsigned(bits): return tl.core.get_int_dtype(bits, signed=False)
+
+assert unsigned(16) == tl.uint16 and core.get_int_dtype(64, True) == tl.int64
+
 assert isinstance(add, JITFunction) and not isinstance(add, (Autotuner, Heuristics))
 assert isinstance(guided, Heuristics) and isinstance(guided.fn, triton.JITFunction)
 assert isinstance(tuned, Autotuner) and not isinstance(tuned, JITFunction) and isinstance(tuned.fn, JITFunction)
@@ -33,5 +38,6 @@ assert not isinstance(host, JITFunction) and not isinstance(16, JITFunction)
 def k(p):
   i = tl.arange(0, 16)
   t: tl.constexpr = get_int_dtype(bitwidth=p.dtype.element_ty.primitive_bitwidth, signed=True)
+  tl.static_assert(unsigned(p.dtype.element_ty.primitive_bitwidth) == tl.uint32)
   x = tl.load(p + i).to(t, bitcast=True)
   tl.store(p + i, add(x, 1).to(p.dtype.element_ty, bitcast=True))
