@@ -93,21 +93,38 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   return r;
 }
 
-// Two halves in one red. Only for additions whose old values nobody wants.
-static void pair_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, LLVMValueRef pred) {
+enum { MAX_VECTOR = 8 };
+
+// `width` consecutive elements of f32 or, in pairs, of halves in one red. Only for additions whose old values nobody wants.
+static void vector_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const LLVMValueRef *elems, uint32_t width, LLVMValueRef pred) {
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
-  char text[192];
-  LLVMValueRef args[3] = {at, cg_pack(c, elems, 2, 16), pred};
-  snprintf(text, sizeof text, "%sred.%s.%s.global.add.noftz.%sx2 [$0], $1;", pred ? "@$2 " : "", sems[sem], scope, k == SC_F16 ? "f16" : "bf16");
-  cg_insn_text(c, k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, text, pred ? "l,r,b" : "l,r", c->t_void, args, pred ? 3 : 2);
+  const char *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)], *type = k == SC_F32 ? "f32" : k == SC_F16 ? "f16x2" : "bf16x2";
+  uint32_t per_word = k == SC_F32 ? 1 : 2, words = width / per_word, n = 0;
+  LLVMValueRef args[2 + MAX_VECTOR];
+  Buf text = buf_make(c->arena), constraints = buf_make(c->arena);
+  args[n++] = at;
+  buf_puts(&constraints, "l");
+  if (pred) buf_printf(&text, "@$%u ", 1 + words);
+  buf_printf(&text, "red.%s.%s.global.add.%s", sems[sem], scope, k == SC_F32 ? "" : "noftz.");
+  if (words > 1) buf_printf(&text, "v%u.", words);
+  buf_printf(&text, "%s [$0], %s", type, words > 1 ? "{" : "");
+  for (uint32_t i = 0; i < words; i++) {
+    args[n++] = per_word == 2 ? cg_pack(c, elems + 2 * i, 2, 16) : elems[i];
+    buf_puts(&constraints, ",r");
+    buf_printf(&text, "%s$%u", i ? ", " : "", 1 + i);
+  }
+  buf_puts(&text, words > 1 ? "};" : ";");
+  if (pred) buf_puts(&constraints, ",b"), args[n++] = pred;
+  cg_insn_text(c, words > 1 ? INSN_RED_VECTOR : k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, buf_str(&text), buf_str(&constraints), c->t_void, args, n);
 }
 
-// Whether two elements go at once (annotate_access has looked at alignment).
-static bool goes_by_pairs(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
+// How many elements go at once (annotate_access has looked at alignment, and at what the target has).
+static uint32_t red_width(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE) || op_int(op, ATTR_VECTOR, 1) < 2) return false;
-  return k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics);
+  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
+  uint32_t width = (uint32_t)op_int(op, ATTR_VECTOR, 1), half = k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics);
+  if (!c->target->has_vector_red) return half && width >= 2 ? 2 : 1;
+  return half ? (uint32_t)min_i64(width, 8) : k == SC_F32 ? (uint32_t)min_i64(width, 4) : 1;
 }
 
 // Gives the owners' old values to every thread that holds a copy of the element.
@@ -174,23 +191,23 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
     snprintf(name, sizeof name, "cas.b%u", bits);
   else
     operation_name(c, op, kind, k, bits, name, sizeof name);
-  bool pairs = !cas && goes_by_pairs(c, op, k, kind);
+  uint32_t width = cas ? 1 : red_width(c, op, k, kind);
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
   if (is_scalar && release && release_needs_barrier(op, op_operand(op, cas ? 3 : 2))) cg_barrier(c);
   LLVMValueRef owner = cg_layout_owner(c, t);
   CgValue *old = cg_value_new(c, n);
-  for (uint32_t r = 0; r < n; r += 1 + pairs) {
+  for (uint32_t r = 0; r < n; r += width) {
     if (reps && reps[r] != r) {
       old->v[r] = old->v[reps[r]];
       continue;
     }
-    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(mask, r) : NULL), at = address_reg(c, &a, r), operands[4];
+    LLVMValueRef pred = cg_and(c, owner, mask ? cg_reg(mask, r) : NULL), at = address_reg(c, &a, r), operands[MAX_VECTOR];
     uint32_t num = 0;
     if (cas) operands[num++] = cg_to_storage(c, cg_reg(cmp, r), k);
-    for (uint32_t i = 0; i < 1u + pairs; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
-    if (pairs) {
-      pair_red(c, op, k, at, operands, pred);
+    for (uint32_t i = 0; i < width; i++) operands[num++] = cg_to_storage(c, cg_reg(value, r + i), k);
+    if (width > 1) {
+      vector_red(c, op, k, at, operands, width, pred);
       continue;
     }
     LLVMValueRef x = bf16 && !c->target->has_bf16_atomics ? bf16_add_loop(c, op, at, operands[0], pred)

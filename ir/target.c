@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a) \
-  {name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a},
+#define TARGET(name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a, redv) \
+  {name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a, redv},
 #include "ir/target.def"
 };
 

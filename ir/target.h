@@ -11,7 +11,7 @@ typedef struct {
   uint32_t min_ptx;        // lowest PTX version that knows it, ×10 (78 = 7.8)
   uint32_t shared_bytes;   // opt-in shared memory per block
   uint32_t num_sms;        // of the usual part; for defaults only
-  bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster, has_bf16_atomics;
+  bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster, has_bf16_atomics, has_vector_red;
 } Target;
 
 const Target *target_find(const char *name);             // NULL when unknown

@@ -39,10 +39,7 @@ static void annotate(Op *op, void *user) {
     vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));
     copy = max_i64(copy, min_i64(access_max_copy(&info, axis, bytes), layout_contiguity(t->layout, axis)));
   }
-  if (op->opcode == OP_ATOMIC_RMW) {
-    bool pairs = bytes == 2 && op_int(op, ATTR_ATOMIC, 0) == ATOMIC_FADD && !op->results[0].uses;
-    vector = pairs ? min_i64(vector, 2) : 1;
-  }
+  if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, op_access_width(op, bytes));
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
   if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
   a->changed = true;

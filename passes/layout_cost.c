@@ -1,5 +1,6 @@
 // Costs of layouts: see layout_cost.h.
 #include "passes/layout_cost.h"
+#include "passes/layout_rules.h"
 
 const Type *access_type(const Op *op) {
   const Type *ptr = op_operand(op, 0)->type;
@@ -32,8 +33,8 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
 
 int64_t access_cost(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
   uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
-  bool is_vector = op->opcode == OP_LOAD || op->opcode == OP_STORE;
-  int64_t vec = is_vector ? min_i64(layout_contiguity(l, axis), access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes)) : 1;
+  int64_t vec = min_i64(layout_contiguity(l, axis), access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes));
+  vec = min_i64(vec, op_access_width(op, bytes));
   bool is_load = op->opcode == OP_LOAD;               // duplicates load again, but only one of them stores
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE), idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
   int64_t instructions = max_i64(1, layout_regs_per_thread(l) / vec);

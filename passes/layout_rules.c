@@ -227,6 +227,13 @@ bool op_is_global_access(const Op *op) {
   return is_tensor(op_operand(op, 0)) || is_tensor(op_operand(op, 1));
 }
 
+int64_t op_access_width(const Op *op, uint32_t bytes) {
+  if (op->opcode == OP_ATOMIC_CAS) return 1;
+  if (op->opcode != OP_ATOMIC_RMW) return 16 / bytes;
+  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4) return 1;
+  return op->parent->func->module->target->has_vector_red ? 16 / bytes : bytes == 2 ? 2 : 1;
+}
+
 // ---- choosing blocked layouts ----
 
 const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, const BlockedChoice *c) {
