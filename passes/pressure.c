@@ -9,6 +9,7 @@ typedef struct {
   uint32_t most;
   uint32_t streams;          // words of loads behind the last wait, a vector each
   uint32_t loads, late_loads;        // words of loads before the first wait, and behind the last
+  uint32_t stream;           // words of a loop's loads and of what is held round it, the most of any
   bool complex;
 } Guess;
 
@@ -85,6 +86,20 @@ static void number(Op *op, void *user) {
   if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
+// Words of the loads in a loop's body, and of the values that it carries. 0: it has at most one machine load, or something waits in it.
+static uint32_t streamed_by(const Op *loop) {
+  const Block *body = loop->blocks[0];
+  uint32_t loaded = 0, loads = 0, carried = 0;
+  for (const Op *op = body->first; op; op = op->next) {
+    if (op->num_blocks || op_waits(op) || op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC)) return 0;
+    uint32_t words = op->opcode == OP_LOAD ? words_of(&op->results[0]) : 0;
+    loaded += words;
+    loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
+  }
+  for (uint32_t i = 0; i < body->num_args; i++) carried += words_of(body->args[i]);
+  return loads > 1 ? loaded + carried : 0;
+}
+
 static void measure(Op *op, void *user) {
   Guess *g = user;
   if (op->opcode == OP_LOAD) {
@@ -94,6 +109,10 @@ static void measure(Op *op, void *user) {
       g->late_loads += words;
       g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
     }
+  }
+  if (op->opcode == OP_FOR) {
+    uint32_t words = streamed_by(op);
+    if (words > g->stream) g->stream = words;
   }
   if (!holds(op)) return;
   uint32_t held = held_behind(op), taken = 0;
@@ -116,7 +135,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   block_walk(f->body, number, &g);
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
-  Pressure p = {.most = g.loads + overhead(g.loads)};
+  Pressure p = {.most = g.loads + overhead(g.loads), .stream = g.stream ? g.stream + overhead(g.stream) : 0};
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
   p.least = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR) + overhead(g.most);

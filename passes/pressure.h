@@ -13,6 +13,7 @@ typedef struct {
   uint32_t most;             // with as many loads in flight between two waits as there are; 0: too complex
   uint32_t blocks;           // that an SM's registers hold with so many
   uint32_t spare;            // more words that would still leave as many blocks, or enough of them
+  uint32_t stream;           // with all loads of an iteration of a loop in flight, where nothing waits in it; 0: no loop with several
 } Pressure;
 
 enum { SM_REGISTERS = 65536, SM_THREADS = 2048, MAX_REGISTERS = 255 };
