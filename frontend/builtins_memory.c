@@ -192,10 +192,15 @@ Term *tl_atomic(Lower *L, Call *c) {
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN, logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
-  bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD)) && !(is_float && logic);
+  bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) return call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  if (logic && is_float) {   // of the bits
+    const CtType *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
+    Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, c->span);
+    return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem, c->span);
+  }
   if (minmax && is_float) return float_minmax(L, kind == ATOMIC_MAX, ptr, val, mask, sem, scope, c->span);
   if (kind == ATOMIC_ADD && is_float) kind = ATOMIC_FADD;
   if (minmax && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
