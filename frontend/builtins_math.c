@@ -146,8 +146,11 @@ Term *tl_clamp(Lower *L, Call *c) {
   return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
 }
 
+// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
+static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
+
 Term *tl_fdiv(Lower *L, Call *c) {
-  Term *x = c->args[0], *y = c->args[1];
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
   if (!ct_is_float(term_t(x))) return call_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
   if (c->row->data == 0) return lower_binary(L, PYOP_DIV, x, y, c->span);
@@ -157,7 +160,7 @@ Term *tl_fdiv(Lower *L, Call *c) {
 }
 
 Term *tl_fma(Lower *L, Call *c) {
-  Term *x = c->args[0], *y = c->args[1], *z = c->args[2];
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1), *z = strong_arg(L, c, 2);
   for (int pass = 0; pass < 2; pass++)   // twice: the third operand may have widened the shape of the first two
     if (!lower_promote(L, &x, &y, (PromoteRule){0}, "fma", c->span) || !lower_promote(L, &x, &z, (PromoteRule){0}, "fma", c->span)) return NULL;
   if (!ct_is_float(term_t(x)) || ct_is_fp8(term_t(x))) return call_error(L, c, "`fma` works on fp16, bf16, fp32 and fp64, not on %s", term_describe(L, x));
@@ -165,7 +168,7 @@ Term *tl_fma(Lower *L, Call *c) {
 }
 
 Term *tl_umulhi(Lower *L, Call *c) {
-  Term *x = c->args[0], *y = c->args[1];
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){0}, "umulhi", c->span)) return NULL;
   if (!ct_is_int(term_t(x)) || ct_bits(term_t(x)) < 32)
     return call_error(L, c, "`umulhi` works on 32- and 64-bit integers, not on %s", term_describe(L, x));

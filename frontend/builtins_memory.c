@@ -103,6 +103,9 @@ Term *tl_load_call(Lower *L, Call *c) {
     CtValue *k = term_to_ct(L, c->args[2]);
     if (k && (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_BOOL) && ct_is_float(mem)) {
       double f = k->kind == CT_FLOAT ? k->f : k->kind == CT_BOOL ? k->b : (double)k->i;
+      Term *made = arg_value(L, c, 2);   // the constant's own type comes first
+      if (!made) return NULL;
+      if (ct_is_kind(term_t(made), DT_FP32)) f = (double)(float)f;
       other = term_full(L, ct_with_elem(L, term_t(ptr), mem), f, 0);
     } else {
       if (!like_pointer(L, c, 2, ptr, &other)) return NULL;
