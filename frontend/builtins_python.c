@@ -16,9 +16,9 @@ Term *tl_py_minmax(Lower *L, Call *c) {
     Term *args[2] = {list->tuple.items[0], c->args[1]};
     return prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
   }
-  // tl.max(x, 1) written without `tl.`: a tensor and an axis.
+  // tl.max(x, 1) where that is written without `tl.`: a tensor and an axis.
   int64_t axis;
-  if (list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) && term_get_int(list->tuple.items[1], &axis)) {
+  if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) && term_get_int(list->tuple.items[1], &axis)) {
     Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
     return prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
   }

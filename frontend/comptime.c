@@ -299,10 +299,10 @@ CtValue *python_name(Comptime *ct, const char *name) {
 }
 
 CtValue *language_name(Comptime *ct, const char *name) {
-  static const char *const triton_names[] = {"jit", "autotune", "heuristics", "Config", "constexpr_function"};
+  static const char *const triton_names[] = {"autotune", "heuristics", "Config", "constexpr_function"};
   static const char *const tl_names[] = {"constexpr", "cdiv", "const", "pointer_type", "block_type"};
   DtypeKind dtype;
-  if (!strcmp(name, "kernel")) return ct_builtin(ct->ctx, "tile.kernel");
+  if (!strcmp(name, "kernel") || !strcmp(name, "jit")) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tile.%s", name));
   for (size_t i = 0; i < countof(triton_names); i++)
     if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "triton.%s", name));
   for (size_t i = 0; i < countof(tl_names); i++)

@@ -100,6 +100,7 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   CtFunction *fn = copy_function(ct, v->fn);
   fn->role = FN_JIT;
   fn->is_kernel = !strcmp(decorator, "tile.kernel");
+  fn->is_bare = !strncmp(decorator, "tile.", 5);
   fn->is_gluon = !strncmp(decorator, "gluon.", 6);
   fn->noinline = option_is_set(options, "noinline");
   fn->debug = option_is_set(options, "debug");
@@ -257,7 +258,7 @@ static CtValue *make_aggregate(Comptime *ct, const CallArgs *a) {
   return v;
 }
 
-static bool is_jit_name(const char *name) { return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.kernel"); }
+static bool is_jit_name(const char *name) { return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.jit") || !strcmp(name, "tile.kernel"); }
 
 CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;

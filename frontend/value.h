@@ -191,6 +191,7 @@ struct CtFunction {
   FnRole role;
   FnBinding binding;           // @staticmethod, @classmethod, @property
   bool is_kernel;              // declared with @kernel
+  bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
   bool is_gluon;
   bool is_generator;           // has a yield of its own
   bool noinline, must_use_result, debug;
