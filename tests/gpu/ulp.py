@@ -21,6 +21,7 @@ sys.path.insert(0, HERE)
 import tile_ctypes  # noqa: E402
 import torch  # noqa: E402
 
+INSTRUCTION = 2.1     # ex2.approx and div.full are documented with 2 ulp and measured with 2.06 and 2.08
 NEAREST = 0.5000001   # correctly rounded; the reference has an error of its own
 ROUNDED64 = 0.51      # computed in fp64, then rounded
 
@@ -65,7 +66,7 @@ def hypot(x, y):
 
 
 FUNCTIONS = [
-    Function("exp", torch.exp), Function("exp2", torch.exp2, flush=True), Function("exp10", lambda x: torch.pow(10.0, x)), Function("expm1", torch.expm1),
+    Function("exp", torch.exp), Function("exp2", torch.exp2, INSTRUCTION, flush=True), Function("exp10", lambda x: torch.pow(10.0, x)), Function("expm1", torch.expm1),
     Function("log", torch.log), Function("log2", torch.log2), Function("log10", torch.log10), Function("log1p", torch.log1p), Function("logb", logb, 0.0),
     Function("tanh", torch.tanh), Function("sinh", torch.sinh), Function("cosh", torch.cosh),
     Function("asinh", torch.asinh), Function("acosh", torch.acosh), Function("atanh", torch.atanh),
@@ -79,7 +80,7 @@ FUNCTIONS = [
     Function("rsqrt_rn", torch.rsqrt, NEAREST), Function("rcp_rn", torch.reciprocal, NEAREST),
     Function("trunc", torch.trunc, 0.0), Function("rint", torch.round, 0.0), Function("round", signed(lambda a: torch.floor(a + 0.5)), 0.0),
     Function("pow", torch.pow, args=2), Function("atan2", torch.atan2, args=2), Function("hypot", hypot, args=2), Function("rhypot", lambda x, y: 1 / hypot(x, y), args=2),
-    Function("fmod", torch.fmod, 0.0, args=2), Function("div_rn", torch.div, NEAREST, args=2), Function("fdiv", torch.div, args=2, flush=True, family="tl"),
+    Function("fmod", torch.fmod, 0.0, args=2), Function("div_rn", torch.div, NEAREST, args=2), Function("fdiv", torch.div, INSTRUCTION, args=2, flush=True, family="tl"),
 ]
 
 
