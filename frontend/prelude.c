@@ -16,6 +16,8 @@ static const PreludeFile *file_at(uint32_t i) {
   return i < countof(files) ? &files[i] : NULL;
 }
 
+bool is_prelude_file(const SourceFile *f) { return strncmp(f->path, "<prelude>/", 10) == 0; }
+
 static bool defines(const PreludeFile *f, const char *name) {
   size_t n = strlen(name);
   for (const char *p = f->text; (p = strstr(p, "\ndef ")); p++)

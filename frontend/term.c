@@ -302,7 +302,7 @@ Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types
 
 bool in_prelude(Lower *L, Span span) {
   const SourceFile *f = source_locate(L->ctx, span.begin).file;
-  return f && strncmp(f->path, "<prelude>", 9) == 0;
+  return f && is_prelude_file(f);
 }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {

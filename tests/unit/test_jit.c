@@ -270,6 +270,33 @@ static void disk_cache(void **state) {
   assert_int_equal(system(command), 0);
 }
 
+// The prelude is part of the compiler: a kernel that calls one of its functions is kept as any other.
+static void cached_prelude(void **state) {
+  (void)state;
+  static const char text[] = "import triton\nimport triton.language as tl\n@triton.jit\ndef fill(out, n):\n    tl.store(out, tl.cdiv(n, 3))\n";
+  char dir[] = "/tmp/tile-jit-XXXXXX", command[64];
+  assert_non_null(mkdtemp(dir));
+  tile_device *d = case_device("sim");
+  uint64_t x = make_buffer(d, NULL, N);
+  const tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_int(100)};
+  for (int round = 0; round < 2; round++) {
+    Seen seen = {0};
+    tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+    tile_jit *jit = NULL;
+    o.on_event = on_event;
+    o.user = &seen;
+    o.cache_dir = dir;
+    OK(tile_jit_open_memory(d, "case.py", text, strlen(text), &o, &jit, &error));
+    OK(tile_jit_launch(case_kernel(jit, "fill"), NULL, args, 2, &error));
+    assert_int_equal(seen.events[TILE_EVENT_CACHE_HIT], round);
+    tile_jit_close(jit);
+  }
+  tile_memory_free(d, x, NULL);
+  tile_device_close(d);
+  snprintf(command, sizeof command, "rm -r %s", dir);
+  assert_int_equal(system(command), 0);
+}
+
 static void write_factor(const char *dir, int factor) {
   char path[64];
   snprintf(path, sizeof path, "%s/helper.py", dir);
@@ -416,6 +443,6 @@ static void bad_sources(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(on_sim), cmocka_unit_test(on_interp), cmocka_unit_test(on_gpu), cmocka_unit_test(descriptors_and_heuristics),
-                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(changed_import), cmocka_unit_test(tuning), cmocka_unit_test(bad_sources)};
+                                     cmocka_unit_test(policies), cmocka_unit_test(threads), cmocka_unit_test(disk_cache), cmocka_unit_test(cached_prelude), cmocka_unit_test(changed_import), cmocka_unit_test(tuning), cmocka_unit_test(bad_sources)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
