@@ -9,13 +9,15 @@
 #include "passes/pressure.h"
 
 enum { MIN_WARPS = 16, ROOM = 16 };
+enum { LEAST_BLOCKS = 16, LEAST_THREADS = 1536 };   // that an SM of any target holds: the assembler ignores a wish for more
 
 // 0: nothing to say.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(p.stream, p.words) + ROOM;
   if (!p.stream) return m->num_warps >= MIN_WARPS && p.blocks > 1 ? p.blocks : 0;
-  return need <= MAX_REGISTERS ? SM_REGISTERS / (need * threads) : 0;
+  if (need > MAX_REGISTERS) return 0;
+  return (uint32_t)min_i64(SM_REGISTERS / (need * threads), min_i64(LEAST_BLOCKS, LEAST_THREADS / threads));
 }
 
 bool pass_hint_occupancy(PassCtx *p) {
