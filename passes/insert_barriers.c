@@ -176,21 +176,26 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
 
 static void walk_block(Barriers *s, Block *b);
 
+static void take_back(Barriers *s, uint32_t count) {
+  while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
+}
+
+// A round that knows more of what comes round the back edge may put a barrier earlier, where it also serves what the round before put
+// another one for: each begins without the barriers of the last.
 static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
-  for (;;) {
+  for (uint32_t before = s->added.count;;) {
     s->slate = copy_slate(s, &entry);
     walk_block(s, op->blocks[0]);
     Slate leave = copy_slate(s, &s->slate);
     if (op->opcode == OP_WHILE) walk_block(s, op->blocks[1]);
-    if (merge_slate(s, &entry, &s->slate)) continue;
+    if (merge_slate(s, &entry, &s->slate)) {
+      take_back(s, before);
+      continue;
+    }
     // A for may run no times; a while leaves after its first block.
     s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
     return;
   }
-}
-
-static void take_back(Barriers *s, uint32_t count) {
-  while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
 }
 
 // A barrier in front of the loop, where that saves one in it.
