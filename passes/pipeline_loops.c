@@ -33,7 +33,7 @@ typedef struct {
   ValueMap *ahead;           // of the slice's values, for the iteration that is issued
   Value *iv_ahead, *fill;    // its induction variable and slot
   bool *waited;              // by group
-  Op *issue_after;           // op of the old body; NULL: issue behind the first wait
+  Op *issue_after;           // op of the old body; NULL: issue behind the first wait, before anything is read
   bool issued;
 } NewBody;
 
@@ -73,6 +73,7 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   if (a->alloc && value_has_one_use(x)) return;
   // Something other than the alloc reads it.
   wait_once(n, a);
+  if (!n->issue_after) issue_once(n);
   Value *tile = tma_build_index(&n->b, a->ring, place_of(n, a).slot), *read = NULL;
   for (const Use *u = x->uses; u; u = u->next) {
     // Read in the layout that is wanted.
