@@ -1,6 +1,6 @@
-// The second entry of a function, for launches that satisfy Func.when. Its code is the first one's but for a fixed number of registers, so
-// LLVM is asked once and the text of its entry repeated: labels and registers are local to it, and of its own name it uses the
-// parameters' alone, `NAME_param_0` and so on.
+// The second entry of a function (Func.full). Its code is the first one's but for a fixed number of registers and for pauses, so LLVM is
+// asked once and the text of its entry repeated: labels and registers are local to it, and of its own name it uses the parameters'
+// alone, `NAME_param_0` and so on.
 #include "codegen/cg.h"
 
 #include <ctype.h>
@@ -29,6 +29,18 @@ static const char *after_declarations(const char *line_end) {
   return line_end;
 }
 
+// The comments that INSN_PAUSE leaves as instructions.
+static void put_with_pauses(Buf *out, const char *text) {
+  static const char comment[] = "// pause ";
+  for (const char *at; (at = strstr(text, comment)); ) {
+    const char *ns = at + strlen(comment);
+    buf_write(out, text, (size_t)(at - text));
+    text = ns + strspn(ns, "0123456789");
+    buf_printf(out, "nanosleep.u32 \t%.*s;", (int)(text - ns), ns);
+  }
+  buf_puts(out, text);
+}
+
 static void add_entry(Cg *c, Buf *out, const char *ptx, const Func *f) {
   static const char occupancy[] = "\n.minnctapersm";
   const char *begin = strstr(ptx, arena_printf(c->arena, "\n.visible .entry %s(", f->name));
@@ -36,18 +48,21 @@ static void add_entry(Cg *c, Buf *out, const char *ptx, const Func *f) {
   if (!end) ice(c->ctx, "codegen: no entry of %s in the PTX", f->name);
   const char *code = after_declarations(body + 2);
   const char *attributes = strstr(begin, "\n)"), *hint = strstr(attributes, occupancy);
-  put_renamed(out, begin, (size_t)((hint && hint < body ? hint : body) - begin), f->name);
-  buf_printf(out, "\n.maxnreg %u", f->registers);
-  put_renamed(out, body, (size_t)(code - body), f->name);
-  buf_printf(out, "\n\tsetmaxnreg.dec.sync.aligned.u32 \t%u;", f->registers);
-  put_renamed(out, code, (size_t)(end + 3 - code), f->name);
+  uint32_t registers = f->full.registers;
+  Buf entry = buf_make(c->arena);
+  put_renamed(&entry, begin, (size_t)((registers && hint && hint < body ? hint : body) - begin), f->name);
+  if (registers) buf_printf(&entry, "\n.maxnreg %u", registers);
+  put_renamed(&entry, body, (size_t)(code - body), f->name);
+  if (registers) buf_printf(&entry, "\n\tsetmaxnreg.dec.sync.aligned.u32 \t%u;", registers);
+  put_renamed(&entry, code, (size_t)(end + 3 - code), f->name);
+  put_with_pauses(out, buf_str(&entry));
 }
 
 const char *cg_add_full_entries(Cg *c, const char *ptx) {
   bool any = false;
   Buf out = buf_make(c->arena);
   for (const Func *f = c->module->funcs; f; f = f->next) {
-    if (!f->num_when || c->module->maxnreg) continue;
+    if (!f->full.blocks || c->module->maxnreg) continue;
     if (!any) buf_puts(&out, ptx);
     add_entry(c, &out, ptx, f);
     any = true;

@@ -54,7 +54,7 @@ static void set_launch_attributes(Cg *c, const Func *f) {
     snprintf(text, sizeof text, "%u,1,1", m->num_ctas);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.cluster_dim", text);
   }
-  uint32_t registers = m->maxnreg ? m->maxnreg : f->num_when ? 0 : f->registers;
+  uint32_t registers = m->maxnreg ? m->maxnreg : f->registers;
   if (registers) {
     snprintf(text, sizeof text, "%u", registers);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
@@ -112,7 +112,7 @@ void cg_lower_func(Cg *c, Func *f) {
   LLVMPositionBuilderAtEnd(c->b, c->entry);
   if (c->debug) debug_lines_begin_func(c->debug, f);
   // .maxnreg alone is an upper bound; with a setmaxnreg to the same number the assembler allocates just so many.
-  if (f->registers && !f->num_when && !c->module->maxnreg) cg_insn(c, INSN_SETMAXNREG_DEC, c->t_void, (LLVMValueRef[]){cg_i32(c, f->registers)}, 1);
+  if (f->registers && !c->module->maxnreg) cg_insn(c, INSN_SETMAXNREG_DEC, c->t_void, (LLVMValueRef[]){cg_i32(c, f->registers)}, 1);
   c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");

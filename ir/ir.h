@@ -125,6 +125,14 @@ typedef struct {
   int64_t at_least;
 } ArgBound;
 
+// A second entry of a function, for large launches that satisfy all bounds. Its code is the first one's but for what is said here.
+typedef struct {
+  uint32_t blocks;             // that such a launch has on each multiprocessor, at least; 0 = there is no second entry
+  uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = as in the first entry
+  ArgBound *when;
+  uint32_t num_when;
+} FullEntry;
+
 struct Func {
   Module *module;
   const char *name;
@@ -137,12 +145,10 @@ struct Func {
   const char **constexpr_names, **constexpr_values;
   uint32_t num_constexprs;
   uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = the assembler's choice
-  // Where there are bounds, that is for launches that satisfy them all (FULL_ENTRY); for others it is the assembler's choice.
-  ArgBound *when;
-  uint32_t num_when;
+  FullEntry full;
 };
 
-// The entry for launches that satisfy Func.when is named as the function is, and this. No function's own name has a `$`.
+// The second entry is named as the function is, and this. No function's own name has a `$`.
 #define FULL_ENTRY "$full"
 
 struct Module {

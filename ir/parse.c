@@ -328,31 +328,50 @@ static bool parse_constexprs(Parser *p) {
   return true;
 }
 
-static bool parse_when(Parser *p) {
-  VEC(ArgBound) bounds = {0};
-  do {
-    ArgBound bound = {0};
-    Value *v = NULL;
-    next(p);
-    if (!parse_use(p, &v)) return false;
-    while (bound.param < p->func->num_params && p->func->body->args[bound.param] != v) bound.param++;
-    if (!expect(p, '>') || !expect(p, '=') || !parse_int(p, &bound.at_least)) return false;
-    vec_push(&p->ctx->arena, &bounds, bound);
-  } while (is_punct(p, ','));
-  p->func->when = bounds.data;
-  p->func->num_when = bounds.count;
-  return true;
-}
-
-static bool parse_registers(Parser *p) {
+static bool parse_number_of_registers(Parser *p, uint32_t *to) {
   int64_t n = 0;
-  if (!is_word(p, "registers")) return true;
   next(p);
   Span at = p->tok.span;
   if (!expect(p, '=') || !parse_int(p, &n)) return false;
   if (n < 24 || n > 248 || n % 8) return diag_error(p->ctx, at, "registers of a thread are 24 to 248 in steps of 8");
-  p->func->registers = (uint32_t)n;
-  return !is_word(p, "when") || parse_when(p);
+  *to = (uint32_t)n;
+  return true;
+}
+
+// `(blocks = N`, perhaps `, registers = N`, and bounds of parameters, `, %n >= 4096`.
+static bool parse_full_entry(Parser *p) {
+  FullEntry *full = &p->func->full;
+  VEC(ArgBound) bounds = {0};
+  int64_t blocks = 0;
+  next(p);
+  if (!expect(p, '(')) return false;
+  if (!is_word(p, "blocks")) return fail(p, "'blocks = ' and how many a multiprocessor gets at least");
+  next(p);
+  Span at = p->tok.span;
+  if (!expect(p, '=') || !parse_int(p, &blocks)) return false;
+  if (blocks < 1 || blocks > INT32_MAX) return diag_error(p->ctx, at, "a second entry is for one block on a multiprocessor or more");
+  full->blocks = (uint32_t)blocks;
+  while (is_punct(p, ',')) {
+    ArgBound bound = {0};
+    Value *v = NULL;
+    next(p);
+    if (is_word(p, "registers")) {
+      if (!parse_number_of_registers(p, &full->registers)) return false;
+      continue;
+    }
+    if (!parse_use(p, &v)) return false;
+    while (bound.param < p->func->num_params && p->func->body->args[bound.param] != v) bound.param++;
+    if (!expect(p, '>') || !expect(p, '=') || !parse_int(p, &bound.at_least)) return false;
+    vec_push(&p->ctx->arena, &bounds, bound);
+  }
+  full->when = bounds.data;
+  full->num_when = bounds.count;
+  return expect(p, ')');
+}
+
+static bool parse_registers(Parser *p) {
+  if (is_word(p, "registers") && !parse_number_of_registers(p, &p->func->registers)) return false;
+  return !is_word(p, "full") || parse_full_entry(p);
 }
 
 static bool parse_func(Parser *p) {

@@ -316,6 +316,19 @@ static void print_param(Printer *p, const FuncParam *param, const char *printed_
   if (!first) buf_putc(out, '}');
 }
 
+static void print_full_entry(Printer *p, const Func *f) {
+  const FullEntry *full = &f->full;
+  if (!full->blocks) return;
+  buf_printf(p->out, " full(blocks = %u", full->blocks);
+  if (full->registers) buf_printf(p->out, ", registers = %u", full->registers);
+  for (uint32_t i = 0; i < full->num_when; i++) {
+    buf_puts(p->out, ", ");
+    print_value(p, f->body->args[full->when[i].param]);
+    buf_printf(p->out, " >= %lld", (long long)full->when[i].at_least);
+  }
+  buf_putc(p->out, ')');
+}
+
 static void print_func(Printer *p, Func *f) {
   uint32_t n = number_func(f);
   p->names = arena_array(&p->ctx->arena, const char *, n + 1);
@@ -337,11 +350,7 @@ static void print_func(Printer *p, Func *f) {
   }
   if (f->num_constexprs) buf_putc(p->out, '}');
   if (f->registers) buf_printf(p->out, " registers = %u", f->registers);
-  for (uint32_t i = 0; i < f->num_when; i++) {
-    buf_puts(p->out, i ? ", " : " when ");
-    print_value(p, f->body->args[f->when[i].param]);
-    buf_printf(p->out, " >= %lld", (long long)f->when[i].at_least);
-  }
+  print_full_entry(p, f);
   buf_puts(p->out, " {\n");
   print_ops(p, f->body, 2);
   buf_puts(p->out, "}\n");

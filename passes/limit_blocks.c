@@ -10,16 +10,24 @@
 // element, far fewer stores than loads (behind a reduction, fewer bytes: rows of fp16 made int8 lost 10 % by it), cooperative grids. The assembler must not spill: the guess of pressure.h leaves room.
 // Nor is a block thinned out whose tiles may be mostly empty: where a mask is the same in every program, as a row's length is, a row of
 // 3072 in a block of 4096 brings three quarters of the bytes, and lost 8 % by it. If such a mask compares the positions in the tile
-// with an argument, the rule is for launches in which the argument is past them all (Func.when). A bound that depends on the program
-// cuts the last one's tile only.
-// The same fixes registers where the wanted number of blocks might just not fit: the assembler then makes do, with fewer loads at once.
-// In, out: LAID_OUT; sets Func.registers and Func.when.
+// with an argument, the rule is for launches in which the argument is past them all. A bound that depends on the program cuts the
+// last one's tile only. And a launch must be large: with six blocks a multiprocessor instead of ten, a grid of ten on each takes two
+// waves instead of one, and the waves of a small grid come and go together. From about ten waves on the rule gained (before, up to 11 %
+// were lost). So it is for the second entry (Func.full).
+//
+// Where the reductions ask for a block more than the bytes do, reads crowd memory a little: each warp pauses before it stores its row,
+// which gave such kernels 0.1 to 1.2 %. `nanosleep` waits for a random time, and in steps: 150 to 250 ns are one step, 300 to 500 the next, twice
+// as long; the block waits for the slowest of its warps, so that where there are many the shorter is enough.
+//
+// Apart from that registers are fixed where the wanted number of blocks might just not fit: the assembler then makes do, with fewer loads at once.
+// In, out: LAID_OUT; sets Func.registers or Func.full, adds a pause.
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 #include "passes/pressure.h"
 
 enum { KB = 1024, STREAM_BYTES = 96 * KB, ROW_BYTES = 48 * KB, LOADING_BYTES = 32 * KB };
-enum { MAX_EXACT = 248, VECTOR_BYTES = 16, STREAM_WORK = 2, ROW_WORK = 12 };
+enum { MAX_EXACT = 248, VECTOR_BYTES = 16, STREAM_WORK = 2, ROW_WORK = 12, MIN_WAVES = 10 };
+enum { PAUSE_NS = 300, SHORT_PAUSE_NS = 200, MANY_WARPS = 16 };
 enum { MARK_OWN = 1, MARK_LOADED = 2 };      // Op.mark: depends on which program it is; depends on what was loaded
 
 typedef VEC(const Value *) Masks;
@@ -106,12 +114,31 @@ static void scan_block(Arena *a, Traffic *t, const Block *b) {
 
 static uint32_t ceil_div(int64_t a, int64_t b) { return (uint32_t)((a + b - 1) / b); }
 
+static uint32_t blocks_for_bytes(const Traffic *t) { return (uint32_t)max_i64(3, ceil_div(ROW_BYTES, t->read)); }
+static uint32_t blocks_for_waits(const Traffic *t) { return t->waits + ceil_div(LOADING_BYTES, t->read); }
+
 // 0: as many as will fit.
 static uint32_t wanted_blocks(const Traffic *t) {
   if (t->other || !t->read || t->written * (t->waits ? 1 : 4) < t->read) return 0;
   if (t->work > t->elements * (t->waits ? ROW_WORK : STREAM_WORK)) return 0;
   if (!t->waits) return (uint32_t)max_i64(2, ceil_div(STREAM_BYTES, t->read));
-  return (uint32_t)max_i64(max_i64(3, ceil_div(ROW_BYTES, t->read)), t->waits + ceil_div(LOADING_BYTES, t->read));
+  return (uint32_t)max_i64(blocks_for_bytes(t), blocks_for_waits(t));
+}
+
+static bool contains_wait(const Op *op) {
+  if (op->opcode == OP_REDUCE) return true;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    for (const Op *inner = op->blocks[i]->first; inner; inner = inner->next)
+      if (contains_wait(inner)) return true;
+  return false;
+}
+
+// The first store of the program's own tile behind the last wait, in the function's own block; NULL: none.
+static Op *store_of_row(const Func *f) {
+  Op *store = NULL;
+  for (Op *op = f->body->last; op && !contains_wait(op); op = op->prev)
+    if (op->opcode == OP_STORE && numel_of(op_operand(op, 2)->type) && marks_of(op, 0, 2) & MARK_OWN) store = op;
+  return store;
 }
 
 // ---- launches whose tiles are full ----
@@ -171,35 +198,45 @@ static bool find_bounds(Fullness *f, const Masks *masks) {
   return true;
 }
 
-// Sets registers and when.
-static void limit(PassCtx *p, Func *f) {
+// The most that leave so many blocks on a multiprocessor, or the next larger number of blocks that steps of 8 registers give. 0: `all` blocks.
+static uint32_t registers_for(uint32_t *blocks, uint32_t all, uint32_t threads) {
+  for (; *blocks < all; ++*blocks) {
+    uint32_t registers = (uint32_t)min_i64(registers_for_blocks(*blocks, threads), MAX_EXACT);
+    if (SM_REGISTERS / (registers * threads) == *blocks) return registers;
+  }
+  return 0;
+}
+
+static void add_pause(PassCtx *p, Op *store) {
+  Builder b = builder_before(p->ctx, store);
+  Op *pause = build_op(&b, OP_PAUSE, NULL, 0);
+  op_set_int(p->ctx, pause, ATTR_NS, p->module->num_warps < MANY_WARPS ? PAUSE_NS : SHORT_PAUSE_NS);
+}
+
+static bool limit(PassCtx *p, Func *f) {
   const Module *m = p->module;
   uint32_t threads = m->num_warps * WARP_SIZE, all = SM_THREADS / threads;
   Masks masks = {0};
   Traffic t = {.masks = &masks};
   scan_block(&p->ctx->arena, &t, f->body);
   uint32_t blocks = wanted_blocks(&t);
-  if (!blocks) return;
+  if (!blocks) return false;
   Fullness full = {.ctx = p, .func = f};
-  bool is_full = find_bounds(&full, &masks);   // reads the marks, which pressure_of writes over
+  // These read the marks, which pressure_of writes over.
+  bool is_full = find_bounds(&full, &masks);
+  Op *store = t.waits && blocks_for_waits(&t) > blocks_for_bytes(&t) ? store_of_row(f) : NULL;
   Pressure pressure = pressure_of(m, f);
-  if (!pressure.most) return;
-  // The steps of 8 do not give every number of blocks: the next larger one then.
-  uint32_t registers = 0;
-  for (; blocks < all; blocks++) {
-    registers = (uint32_t)min_i64(registers_for_blocks(blocks, threads), MAX_EXACT);
-    if (SM_REGISTERS / (registers * threads) == blocks) break;
-  }
-  if (blocks < all) {
-    if (registers < pressure.most || !is_full) return;
-    f->registers = registers;
-    f->when = full.bounds.data;
-    f->num_when = full.bounds.count;
-    return;
-  }
+  if (!pressure.most) return false;
+  uint32_t registers = registers_for(&blocks, all, threads);
+  if (registers < pressure.most) registers = 0;
   // As many as there can be, and they might just not fit: it takes what it must then.
-  registers = registers_for_blocks(all, threads);
-  if (pressure.blocks < all && registers >= pressure.least && pressure.least) f->registers = registers;
+  uint32_t least = registers_for_blocks(all, threads);
+  if (blocks >= all && pressure.blocks < all && least >= pressure.least && pressure.least) f->registers = least;
+  if (is_full && (registers || store)) {
+    f->full = (FullEntry){MIN_WAVES * (uint32_t)min_i64(blocks, all), registers, full.bounds.data, full.bounds.count};
+    if (store) add_pause(p, store);
+  }
+  return f->registers || f->full.blocks;
 }
 
 bool pass_limit_blocks(PassCtx *p) {
@@ -208,9 +245,8 @@ bool pass_limit_blocks(PassCtx *p) {
   // setmaxnreg exists where wgmma does, and all warps of a warpgroup execute it.
   if (!m->target->has_wgmma || m->num_warps % WARPGROUP_WARPS || m->num_ctas > 1 || m->maxnreg || m->cooperative || m->debug) return false;
   for (Func *f = p->module->funcs; f; f = f->next) {
-    if (f->registers) continue;
-    limit(p, f);
-    changed = changed || f->registers;
+    if (f->registers || f->full.blocks) continue;
+    changed = limit(p, f) || changed;
   }
   return changed;
 }

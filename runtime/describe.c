@@ -64,11 +64,12 @@ static tile_status describe(void *user, Arena *a, tile_error **error) {
     if (f->params[i].kind == PARAM_SCRATCH) k->scratch_bytes = m->scratch_bytes;
     if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_DESC_FIELDS) k->num_args = i + 1;
   }
-  if (f->num_when && !m->maxnreg) {
+  if (f->full.blocks && !m->maxnreg) {
     k->full_name = arena_printf(&k->arena, "%s" FULL_ENTRY, f->name);
-    k->when = arena_array(&k->arena, ArgBound, f->num_when);
-    memcpy(k->when, f->when, f->num_when * sizeof *k->when);
-    k->num_when = f->num_when;
+    k->full_blocks = f->full.blocks;
+    k->num_when = f->full.num_when;
+    k->when = arena_array(&k->arena, ArgBound, k->num_when + 1);
+    if (k->num_when) memcpy(k->when, f->full.when, k->num_when * sizeof *k->when);
   }
   k->num_constexprs = f->num_constexprs;
   k->constexpr_names = arena_array(&k->arena, const char *, f->num_constexprs + 1);

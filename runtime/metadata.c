@@ -87,14 +87,16 @@ static void put_full_entry(JsonWriter *w, const Func *f) {
   json_begin_object(w, true);
   json_key(w, "name");
   json_string(w, arena_printf(w->out->arena, "%s" FULL_ENTRY, f->name));
+  json_key(w, "blocks_per_sm");
+  json_int(w, f->full.blocks);
   json_key(w, "when");
   json_begin_array(w, true);
-  for (uint32_t i = 0; i < f->num_when; i++) {
+  for (uint32_t i = 0; i < f->full.num_when; i++) {
     json_begin_object(w, true);
     json_key(w, "param");
-    json_int(w, f->when[i].param);
+    json_int(w, f->full.when[i].param);
     json_key(w, "at_least");
-    json_int(w, f->when[i].at_least);
+    json_int(w, f->full.when[i].at_least);
     json_end_object(w);
   }
   json_end_array(w);
@@ -139,7 +141,7 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   json_bool(w, m->cooperative);
   json_key(w, "pdl");
   json_bool(w, m->pdl);
-  if (f->num_when && !m->maxnreg) put_full_entry(w, f);
+  if (f->full.blocks && !m->maxnreg) put_full_entry(w, f);
   json_end_object(w);
 }
 

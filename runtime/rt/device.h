@@ -82,9 +82,10 @@ struct tile_kernel {
   size_t cubin_size;
   CUmodule module;                 // gpu, sim
   CUfunction function;
-  // The code for launches that satisfy all of `when`, if there is any: then there are plain parameters only.
+  // The code for launches of so many blocks a multiprocessor that satisfy all of `when`, or NULL. With bounds all parameters are plain.
   const char *full_name;
   CUfunction full_function;
+  uint32_t full_blocks;
   ArgBound *when;
   uint32_t num_when;
   pthread_mutex_t scratch_lock;

@@ -17,7 +17,7 @@ typedef struct {
   CUdevice device;
   CUcontext context;
   bool is_sim;
-  int shared_optin, driver_version;
+  int shared_optin, num_sms, driver_version;
   CUdeviceptr flush;           // benchmarks overwrite it to empty the caches
   CUdeviceptr padding;         // EMPTY_BYTES of zeros and as many of NaN, what an empty tensor's map shows; there once a kernel may need it
   pthread_mutex_t padding_lock;
@@ -286,7 +286,7 @@ static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
   status = load_module(d, k, error);
   if (status == TILE_OK) status = set_up_function(d, k, k->name, &k->function, error);
-  if (status == TILE_OK && k->num_when) status = set_up_function(d, k, k->full_name, &k->full_function, error);
+  if (status == TILE_OK && k->full_name) status = set_up_function(d, k, k->full_name, &k->full_function, error);
   if (status == TILE_OK) status = prepare_padding(d, k, error);
   leave(d, pushed);
   make_config(k);
@@ -444,10 +444,11 @@ static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, cons
 }
 
 // Plain parameters are where params points to as 64 bits, whatever their type.
-static inline CUfunction function_for(const tile_kernel *k, void *const *params) {
+static inline CUfunction function_for(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *const *params) {
+  if (!k->full_function || (uint64_t)grid[0] * grid[1] * grid[2] < (uint64_t)k->full_blocks * (uint64_t)d->num_sms) return k->function;
   for (uint32_t i = 0; i < k->num_when; i++)
     if (*(const int64_t *)params[k->when[i].param] < k->when[i].at_least) return k->function;
-  return k->num_when ? k->full_function : k->function;
+  return k->full_function;
 }
 
 // In the device's context.
@@ -457,7 +458,7 @@ static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *
   config.gridDimY = grid[1];
   config.gridDimZ = grid[2];
   config.hStream = stream;
-  CUresult r = d->cu.launch(&config, function_for(k, params), params, NULL);
+  CUresult r = d->cu.launch(&config, function_for(d, k, grid, params), params, NULL);
   return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, &config, r, error);
 }
 
@@ -577,7 +578,8 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
   int major = 0, minor = 0;
   const struct { int *value; CUdevice_attribute attribute; } wanted[] = {{&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
                                                                        {&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
-                                                                       {&d->shared_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN}};
+                                                                       {&d->shared_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+                                                                       {&d->num_sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT}};
   status = cuda_check(cu, cu->device_get(&d->device, ordinal), "opening the device", error);
   for (uint32_t i = 0; status == TILE_OK && i < countof(wanted); i++)
     status = cuda_check(cu, cu->device_attribute(wanted[i].value, wanted[i].attribute, d->device), "asking the device for an attribute", error);

@@ -1,11 +1,11 @@
-// A kernel with a second entry for full tiles (metadata `full_entry`): which one a launch takes, on either way through launch.c,
+// A kernel with a second entry for large launches of full tiles (metadata `full_entry`): which one a launch takes, on either way through launch.c,
 // and metadata of it that cannot be.
 #include "tile_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 4096, MULTIPROCESSORS = 2, LARGE = 60 * MULTIPROCESSORS };    // six blocks, ten times
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -33,18 +33,21 @@ static char *edited_ptx(size_t *size, const char *from, const char *to) {
 }
 
 // Whether a launch with rows of n elements ran the entry for full tiles, which in this kernel returns at once.
-static bool takes_full(tile_device *d, const tile_kernel *k, uint64_t x, uint64_t y, int64_t n, tile_arg factor) {
+static bool takes_full(tile_device *d, const tile_kernel *k, const uint32_t grid[3], uint64_t x, uint64_t y, int64_t n, tile_arg factor) {
   uint16_t first = 0;
+  tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
+  memcpy(o.grid, grid, sizeof o.grid);
   OK(tile_memory_upload(d, y, &first, sizeof first, &error));
-  OK(tile_kernel_launch((tile_kernel *)k, NULL, (tile_arg[]){tile_arg_pointer(x), tile_arg_pointer(y), tile_arg_int(n), factor}, 4, &error));
+  OK(tile_kernel_launch((tile_kernel *)k, &o, (tile_arg[]){tile_arg_pointer(x), tile_arg_pointer(y), tile_arg_int(n), factor}, 4, &error));
   case_fetch(d, &first, y, sizeof first);
   return first == 0;
 }
 
 static void launches(void **state) {
   (void)state;
-  static uint16_t ones[2 * BLOCK];
-  for (size_t i = 0; i < 2 * BLOCK; i++) ones[i] = 0x3c00;
+  static uint16_t ones[LARGE * 2 * BLOCK];
+  for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) ones[i] = 0x3c00;
+  setenv("TILE_SIM_SMS", "2", 1);
   tile_device *d = case_device("sim");
   uint64_t x = case_buffer(d, ones, sizeof ones), y = case_buffer(d, NULL, sizeof ones);
   size_t size;
@@ -52,10 +55,12 @@ static void launches(void **state) {
   tile_kernel *k = NULL;
   OK(tile_kernel_load_ptx(d, ptx, size, NULL, &k, &error));
   free(ptx);
-  const struct { int64_t n; bool full; } cases[] = {{16, false}, {BLOCK - 16, false}, {BLOCK, true}, {2 * BLOCK, true}, {1024, false}};
+  const struct { uint32_t grid[3]; int64_t n; bool full; } cases[] = {
+    {{LARGE, 1, 1}, 16, false}, {{LARGE, 1, 1}, BLOCK - 16, false}, {{LARGE, 1, 1}, BLOCK, true}, {{LARGE, 1, 1}, 2 * BLOCK, true}, {{LARGE, 1, 1}, 1024, false},
+    {{1, 1, 1}, BLOCK, false}, {{LARGE - 1, 1, 1}, BLOCK, false}, {{LARGE / 4, 2, 2}, BLOCK, true}, {{LARGE / 4, 1, 2}, BLOCK, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    assert_int_equal(takes_full(d, k, x, y, cases[i].n, tile_arg_float(1)), cases[i].full);   // the quick way
-    assert_int_equal(takes_full(d, k, x, y, cases[i].n, tile_arg_int(1)), cases[i].full);     // an integer for a float is not for it
+    assert_int_equal(takes_full(d, k, cases[i].grid, x, y, cases[i].n, tile_arg_float(1)), cases[i].full);   // the quick way
+    assert_int_equal(takes_full(d, k, cases[i].grid, x, y, cases[i].n, tile_arg_int(1)), cases[i].full);     // an integer for a float is not for it
   }
   tile_kernel_free(k);
   tile_memory_free(d, x, NULL);
@@ -67,7 +72,7 @@ static void wrong_metadata(void **state) {
   (void)state;
   static const struct { const char *from, *to; } cases[] = {{"\"param\": 2", "\"param\": 0"}, {"\"param\": 2", "\"param\": 3"}, {"\"param\": 2", "\"param\": 9"},
                                                             {"\"param\": 2", "\"parma\": 2"}, {"\"at_least\"", "\"at_most\""}, {"{\"name\": \"row$full\"", "{\"name\": \"\""},
-                                                            {"{\"param\": 2, \"at_least\": 4096}", ""}};
+                                                            {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": -1"}, {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": 0"}, {"\"blocks_per_sm\"", "\"blocks\""}};
   tile_device *d = case_device("sim");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t size;
