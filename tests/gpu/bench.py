@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Ours against the peers on one GPU, in one process, interleaved.
 
-usage: bench.py SUITE…      suites: memory matmul fp8 attention list16 list8 examples      LIBTILE names libtile.so
+usage: bench.py SUITE…      suites: memory small matmul fp8 attention list16 list8 examples      LIBTILE names libtile.so
 options: --rounds N (20) --quick (5 rounds, fewer shapes) --json FILE
          --peer-attention FILE   Python file whose attention_forward(q, k, v, o, causal, scale) on [batch, heads, sequence, D] tensors
                                  is timed beside ours (it tunes itself on its first call)
@@ -22,7 +22,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-SUITES = {"memory": "bench_memory", "matmul": "bench_matmul", "fp8": "bench_matmul", "list16": "bench_matmul", "list8": "bench_matmul",
+SUITES = {"memory": "bench_memory", "small": "bench_memory", "matmul": "bench_matmul", "fp8": "bench_matmul", "list16": "bench_matmul", "list8": "bench_matmul",
           "attention": "bench_attention", "examples": "bench_examples"}
 
 

@@ -5,41 +5,54 @@ import triton
 from bench_common import check, guarded, ours, plain, source
 
 
+def row_kernel(bench, lib, file, kernel, make_args, shapes, warps_list):
+    module, path = source(file)
+    fn = plain(getattr(module, kernel))
+    for rows, cols in shapes:
+        for warps in warps_list:
+            name = f"{kernel} {rows}x{cols} w{warps}"
+
+            def run():
+                args, out, ref = make_args(rows, cols)
+                block = triton.next_power_of_2(cols)
+                f = ours(lib, path, kernel, (rows,), args, {"BLOCK": block}, num_warps=warps)
+                g = lambda: fn[(rows,)](*args, BLOCK=block, num_warps=warps)
+                out.fill_(float("nan")); f(); check(out, ref, 2e-3)
+                bench.compare(name, {"ours": f, "triton": g}, "GB/s", 2 * rows * cols * 2 / 1e6, f"{kernel} {rows}x{cols}")
+            guarded(bench, name, run)
+
+
+def softmax(rows, cols):
+    x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+    return (y, x, cols, cols, rows, cols), y, torch.softmax(x.float(), 1)
+
+
+def layer_norm(rows, cols):
+    x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+    w, b = torch.randn(cols, device="cuda", dtype=torch.float16), torch.randn(cols, device="cuda", dtype=torch.float16)
+    m, r = torch.empty(rows, device="cuda"), torch.empty(rows, device="cuda")
+    return (x, y, w, b, m, r, cols, cols, 1e-5), y, torch.nn.functional.layer_norm(x.float(), (cols,), w.float(), b.float())
+
+
+def rms_norm(rows, cols):
+    x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
+    w = torch.randn(cols, device="cuda", dtype=torch.float16)
+    ref = x.float() * torch.rsqrt((x.float() ** 2).mean(1, keepdim=True) + 1e-6) * w.float()
+    return (x, w, y, cols, cols, 1e-6), y, ref
+
+
+ROW_KERNELS = [("softmax.tile", "softmax_kernel", softmax), ("layer_norm.tile", "layer_norm_fwd", layer_norm), ("rms_norm.tile", "rms_norm_kernel", rms_norm)]
+
+
+def suite_small(bench, lib, options):
+    """Launches of few rows, where what counts is how long one block takes and how many waves there are."""
+    shapes = [(rows, cols) for cols in (4096, 8192) for rows in ((132, 1056) if options.quick else (1, 132, 528, 1056, 2112, 4224))]
+    for kernel in ROW_KERNELS: row_kernel(bench, lib, *kernel, shapes, (4, 8))
+
+
 def suite_memory(bench, lib, options):
     quick = options.quick
     bench.measure_copy()
-
-    def row_kernel(file, kernel, make_args, reference, warps_list):
-        module, path = source(file)
-        fn = plain(getattr(module, kernel))
-        for rows, cols in [(32768, 4096), (16384, 8192), (8192, 16384)][: 1 if quick else 3]:
-            for warps in warps_list:
-                name = f"{kernel} {rows}x{cols} w{warps}"
-
-                def run():
-                    args, out, ref = make_args(rows, cols)
-                    block = triton.next_power_of_2(cols)
-                    f = ours(lib, path, kernel, (rows,), args, {"BLOCK": block}, num_warps=warps)
-                    g = lambda: fn[(rows,)](*args, BLOCK=block, num_warps=warps)
-                    out.fill_(float("nan")); f(); check(out, ref, 2e-3)
-                    bench.compare(name, {"ours": f, "triton": g}, "GB/s", 2 * rows * cols * 2 / 1e6, f"{kernel} {rows}x{cols}")
-                guarded(bench, name, run)
-
-    def softmax(rows, cols):
-        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
-        return (y, x, cols, cols, rows, cols), y, torch.softmax(x.float(), 1)
-
-    def layer_norm(rows, cols):
-        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
-        w, b = torch.randn(cols, device="cuda", dtype=torch.float16), torch.randn(cols, device="cuda", dtype=torch.float16)
-        m, r = torch.empty(rows, device="cuda"), torch.empty(rows, device="cuda")
-        return (x, y, w, b, m, r, cols, cols, 1e-5), y, torch.nn.functional.layer_norm(x.float(), (cols,), w.float(), b.float())
-
-    def rms_norm(rows, cols):
-        x = torch.randn(rows, cols, device="cuda", dtype=torch.float16); y = torch.empty_like(x)
-        w = torch.randn(cols, device="cuda", dtype=torch.float16)
-        ref = x.float() * torch.rsqrt((x.float() ** 2).mean(1, keepdim=True) + 1e-6) * w.float()
-        return (x, w, y, cols, cols, 1e-6), y, ref
 
     warps = [8] if quick else [4, 8, 16]
     module, path = source("vector_add_triton.tile")
@@ -71,6 +84,5 @@ def suite_memory(bench, lib, options):
         guarded(bench, f"sum block {block}", run)
     for block, w in [(8192, 8)] if quick else [(4096, 4), (8192, 8), (16384, 16)]:
         total(block, w)
-    row_kernel("softmax.tile", "softmax_kernel", softmax, None, warps)
-    row_kernel("layer_norm.tile", "layer_norm_fwd", layer_norm, None, warps)
-    row_kernel("rms_norm.tile", "rms_norm_kernel", rms_norm, None, warps)
+    shapes = [(32768, 4096), (16384, 8192), (8192, 16384)][: 1 if quick else 3]
+    for kernel in ROW_KERNELS: row_kernel(bench, lib, *kernel, shapes, warps)
