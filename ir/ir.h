@@ -125,9 +125,11 @@ typedef struct {
   int64_t at_least;
 } ArgBound;
 
-// A second entry of a function, for large launches that satisfy all bounds. Its code is the first one's but for what is said here.
+// A second entry of a function, for launches of many waves of blocks, or of a single one, that satisfy all bounds. Its code is the first
+// one's but for what is said here and for pauses.
 typedef struct {
-  uint32_t blocks;             // that such a launch has on each multiprocessor, at least; 0 = there is no second entry
+  uint32_t blocks;             // that a launch of many waves has on each multiprocessor, at least; 0 = there is no second entry
+  uint32_t wave;               // that a launch of a single wave has, at most; 0 = it is not for such
   uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = as in the first entry
   ArgBound *when;
   uint32_t num_when;

@@ -338,25 +338,30 @@ static bool parse_number_of_registers(Parser *p, uint32_t *to) {
   return true;
 }
 
-// `(blocks = N`, perhaps `, registers = N`, and bounds of parameters, `, %n >= 4096`.
+static bool parse_number_of_blocks(Parser *p, uint32_t *to) {
+  int64_t n = 0;
+  next(p);
+  Span at = p->tok.span;
+  if (!expect(p, '=') || !parse_int(p, &n)) return false;
+  if (n < 1 || n > INT32_MAX) return diag_error(p->ctx, at, "a second entry is for one block on a multiprocessor or more");
+  *to = (uint32_t)n;
+  return true;
+}
+
+// `(blocks = N`, perhaps `, wave = N` and `, registers = N`, and bounds of parameters, `, %n >= 4096`.
 static bool parse_full_entry(Parser *p) {
   FullEntry *full = &p->func->full;
   VEC(ArgBound) bounds = {0};
-  int64_t blocks = 0;
   next(p);
   if (!expect(p, '(')) return false;
   if (!is_word(p, "blocks")) return fail(p, "'blocks = ' and how many a multiprocessor gets at least");
-  next(p);
-  Span at = p->tok.span;
-  if (!expect(p, '=') || !parse_int(p, &blocks)) return false;
-  if (blocks < 1 || blocks > INT32_MAX) return diag_error(p->ctx, at, "a second entry is for one block on a multiprocessor or more");
-  full->blocks = (uint32_t)blocks;
+  if (!parse_number_of_blocks(p, &full->blocks)) return false;
   while (is_punct(p, ',')) {
     ArgBound bound = {0};
     Value *v = NULL;
     next(p);
-    if (is_word(p, "registers")) {
-      if (!parse_number_of_registers(p, &full->registers)) return false;
+    if (is_word(p, "wave") || is_word(p, "registers")) {
+      if (!(is_word(p, "wave") ? parse_number_of_blocks(p, &full->wave) : parse_number_of_registers(p, &full->registers))) return false;
       continue;
     }
     if (!parse_use(p, &v)) return false;

@@ -320,6 +320,7 @@ static void print_full_entry(Printer *p, const Func *f) {
   const FullEntry *full = &f->full;
   if (!full->blocks) return;
   buf_printf(p->out, " full(blocks = %u", full->blocks);
+  if (full->wave) buf_printf(p->out, ", wave = %u", full->wave);
   if (full->registers) buf_printf(p->out, ", registers = %u", full->registers);
   for (uint32_t i = 0; i < full->num_when; i++) {
     buf_puts(p->out, ", ");

@@ -13,11 +13,13 @@
 // with an argument, the rule is for launches in which the argument is past them all. A bound that depends on the program cuts the
 // last one's tile only. And a launch must be large: with six blocks a multiprocessor instead of ten, a grid of ten on each takes two
 // waves instead of one, and the waves of a small grid come and go together. From about ten waves on the rule gained (before, up to 11 %
-// were lost). So it is for the second entry (Func.full).
+// were lost). A launch that is one wave either way gains too, up to 17 % where the assembler would keep loads back to save registers. So
+// it is for the second entry (Func.full).
 //
 // Where the reductions ask for a block more than the bytes do, reads crowd memory a little: each warp pauses before it stores its row,
 // which gave such kernels 0.1 to 1.2 %. `nanosleep` waits for a random time, and in steps: 150 to 250 ns are one step, 300 to 500 the next, twice
-// as long; the block waits for the slowest of its warps, so that where there are many the shorter is enough.
+// as long; the block waits for the slowest of its warps, so that where there are many the shorter is enough. Such an entry is not for
+// single waves, where a pause is time lost.
 //
 // Apart from that registers are fixed where the wanted number of blocks might just not fit: the assembler then makes do, with fewer loads at once.
 // In, out: LAID_OUT; sets Func.registers or Func.full, adds a pause.
@@ -233,7 +235,8 @@ static bool limit(PassCtx *p, Func *f) {
   uint32_t least = registers_for_blocks(all, threads);
   if (blocks >= all && pressure.blocks < all && least >= pressure.least && pressure.least) f->registers = least;
   if (is_full && (registers || store)) {
-    f->full = (FullEntry){MIN_WAVES * (uint32_t)min_i64(blocks, all), registers, full.bounds.data, full.bounds.count};
+    uint32_t wave = (uint32_t)min_i64(blocks, all);
+    f->full = (FullEntry){MIN_WAVES * wave, store ? 0 : wave, registers, full.bounds.data, full.bounds.count};
     if (store) add_pause(p, store);
   }
   return f->registers || f->full.blocks;

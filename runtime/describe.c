@@ -67,6 +67,7 @@ static tile_status describe(void *user, Arena *a, tile_error **error) {
   if (f->full.blocks && !m->maxnreg) {
     k->full_name = arena_printf(&k->arena, "%s" FULL_ENTRY, f->name);
     k->full_blocks = f->full.blocks;
+    k->full_wave = f->full.wave;
     k->num_when = f->full.num_when;
     k->when = arena_array(&k->arena, ArgBound, k->num_when + 1);
     if (k->num_when) memcpy(k->when, f->full.when, k->num_when * sizeof *k->when);

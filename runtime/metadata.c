@@ -89,6 +89,10 @@ static void put_full_entry(JsonWriter *w, const Func *f) {
   json_string(w, arena_printf(w->out->arena, "%s" FULL_ENTRY, f->name));
   json_key(w, "blocks_per_sm");
   json_int(w, f->full.blocks);
+  if (f->full.wave) {
+    json_key(w, "blocks_per_wave");
+    json_int(w, f->full.wave);
+  }
   json_key(w, "when");
   json_begin_array(w, true);
   for (uint32_t i = 0; i < f->full.num_when; i++) {

@@ -445,7 +445,9 @@ static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, cons
 
 // Plain parameters are where params points to as 64 bits, whatever their type.
 static inline CUfunction function_for(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *const *params) {
-  if (!k->full_function || (uint64_t)grid[0] * grid[1] * grid[2] < (uint64_t)k->full_blocks * (uint64_t)d->num_sms) return k->function;
+  if (!k->full_function) return k->function;
+  uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], sms = (uint64_t)d->num_sms;
+  if (blocks < k->full_blocks * sms && blocks > k->full_wave * sms) return k->function;
   for (uint32_t i = 0; i < k->num_when; i++)
     if (*(const int64_t *)params[k->when[i].param] < k->when[i].at_least) return k->function;
   return k->full_function;

@@ -144,9 +144,10 @@ static bool read_full_entry(tile_kernel *k, const JsonValue *json) {
   if (!full) return true;
   const JsonValue *const *items = NULL;
   uint32_t n = json_get_items(full, "when", &items);
-  int64_t blocks = json_get_int(full, "blocks_per_sm", 0);
+  int64_t blocks = json_get_int(full, "blocks_per_sm", 0), wave = json_get_int(full, "blocks_per_wave", 0);
   k->full_name = arena_printf(&k->arena, "%s", json_get_string(full, "name", ""));
   k->full_blocks = (uint32_t)blocks;
+  k->full_wave = (uint32_t)wave;
   k->when = arena_array(&k->arena, ArgBound, n + 1);
   for (; k->num_when < n; k->num_when++) {
     int64_t param = json_get_int(items[k->num_when], "param", -1), at_least = json_get_int(items[k->num_when], "at_least", INT64_MIN);
@@ -157,7 +158,7 @@ static bool read_full_entry(tile_kernel *k, const JsonValue *json) {
   }
   for (uint32_t i = 0; k->num_when && i < k->num_params; i++)
     if (k->params[i].kind != PARAM_PLAIN) return false;
-  return *k->full_name && blocks > 0 && blocks <= INT32_MAX;
+  return *k->full_name && blocks > 0 && blocks <= INT32_MAX && wave >= 0 && wave <= blocks;
 }
 
 static bool read_number(const JsonValue *json, const char *key, int64_t lo, int64_t hi, uint32_t *to) {

@@ -1,11 +1,11 @@
-// A kernel with a second entry for large launches of full tiles (metadata `full_entry`): which one a launch takes, on either way through launch.c,
+// A kernel with a second entry for launches of full tiles, in many waves or in one (metadata `full_entry`): which one a launch takes, on either way through launch.c,
 // and metadata of it that cannot be.
 #include "tile_case.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096, MULTIPROCESSORS = 2, LARGE = 60 * MULTIPROCESSORS };    // six blocks, ten times
+enum { BLOCK = 4096, MULTIPROCESSORS = 2, WAVE = 6 * MULTIPROCESSORS, LARGE = 10 * WAVE };
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"
@@ -57,7 +57,8 @@ static void launches(void **state) {
   free(ptx);
   const struct { uint32_t grid[3]; int64_t n; bool full; } cases[] = {
     {{LARGE, 1, 1}, 16, false}, {{LARGE, 1, 1}, BLOCK - 16, false}, {{LARGE, 1, 1}, BLOCK, true}, {{LARGE, 1, 1}, 2 * BLOCK, true}, {{LARGE, 1, 1}, 1024, false},
-    {{1, 1, 1}, BLOCK, false}, {{LARGE - 1, 1, 1}, BLOCK, false}, {{LARGE / 4, 2, 2}, BLOCK, true}, {{LARGE / 4, 1, 2}, BLOCK, false}};
+    {{LARGE - 1, 1, 1}, BLOCK, false}, {{LARGE / 4, 2, 2}, BLOCK, true}, {{LARGE / 4, 1, 2}, BLOCK, false},
+    {{1, 1, 1}, BLOCK, true}, {{1, 1, 1}, 1024, false}, {{WAVE, 1, 1}, BLOCK, true}, {{1, WAVE / 2, 2}, BLOCK, true}, {{WAVE + 1, 1, 1}, BLOCK, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     assert_int_equal(takes_full(d, k, cases[i].grid, x, y, cases[i].n, tile_arg_float(1)), cases[i].full);   // the quick way
     assert_int_equal(takes_full(d, k, cases[i].grid, x, y, cases[i].n, tile_arg_int(1)), cases[i].full);     // an integer for a float is not for it
@@ -72,7 +73,8 @@ static void wrong_metadata(void **state) {
   (void)state;
   static const struct { const char *from, *to; } cases[] = {{"\"param\": 2", "\"param\": 0"}, {"\"param\": 2", "\"param\": 3"}, {"\"param\": 2", "\"param\": 9"},
                                                             {"\"param\": 2", "\"parma\": 2"}, {"\"at_least\"", "\"at_most\""}, {"{\"name\": \"row$full\"", "{\"name\": \"\""},
-                                                            {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": -1"}, {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": 0"}, {"\"blocks_per_sm\"", "\"blocks\""}};
+                                                            {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": -1"}, {"\"blocks_per_sm\": 60", "\"blocks_per_sm\": 0"}, {"\"blocks_per_sm\"", "\"blocks\""},
+                                                            {"\"blocks_per_wave\": 6", "\"blocks_per_wave\":61"}, {"\"blocks_per_wave\": 6", "\"blocks_per_wave\":-1"}};
   tile_device *d = case_device("sim");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t size;

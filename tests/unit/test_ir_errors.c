@@ -28,6 +28,7 @@ static const struct { const char *text, *error; } cases[] = {
     {"func @f() full(registers = 80) { return }", "expected 'blocks = ' and how many a multiprocessor gets at least"},
     {"func @f() full(blocks 1) { return }", "expected '='"},
     {"func @f() full(blocks = 0) { return }", "a second entry is for one block on a multiprocessor or more"},
+    {"func @f() full(blocks = 1, wave = 0) { return }", "a second entry is for one block on a multiprocessor or more"},
     {"func @f() full(blocks = 1, registers = 20) { return }", "registers of a thread are 24 to 248 in steps of 8"},
     {"func @f(%n: i32) full(blocks = 1, %n > 4) { return }", "expected '='"},
     {"func @f(%n: i32) full(blocks = 1, %m >= 4) { return }", "%m is not defined here"},
