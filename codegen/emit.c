@@ -146,6 +146,19 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
+// LLVM's straight-line strength reduction asks, for every pair of sums, whether one may be poison where the other is not, and
+// walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the walk.
+static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
+  for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(in);
+    if (op != LLVMSDiv && op != LLVMSRem && op != LLVMUDiv && op != LLVMURem) continue;
+    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(in));
+    LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
+    LLVMReplaceAllUsesWith(in, frozen);
+    LLVMSetOperand(frozen, 0, in);
+  }
+}
+
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   if (c->options->opt_level == 0) return;
   char passes[256];
@@ -157,7 +170,10 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   LLVMDisposePassBuilderOptions(o);
   if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) or_to_add(c->b, block);
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
+      or_to_add(c->b, block);
+      freeze_divisions(c->b, block);
+    }
 }
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
