@@ -142,8 +142,10 @@ static void acc_from_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMVa
 }
 
 // Registers of their own for the values, by way of an empty assembly: copies that LLVM needs, because a value is a constant,
-// is there twice or lives on, come before it.
+// is there twice or lives on, come before it. Few to one assembly: for each of its operands LLVM looks through all of them.
 static void tie(Cg *c, LLVMValueRef *v, uint32_t n) {
+  enum { MAX_TIED = 16 };
+  for (; n > MAX_TIED; v += MAX_TIED, n -= MAX_TIED) tie(c, v, MAX_TIED);
   if (n == 0) return;
   Buf k = buf_make(c->arena);
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
