@@ -53,7 +53,7 @@ static void number_block(Numbering *n, Block *b) {
   }
 }
 
-static uint32_t op_end(const Op *op) {
+uint32_t op_end(const Op *op) {
   if (!op->num_blocks) return op->mark;
   const Block *last = op->blocks[op->num_blocks - 1];
   return last->last ? op_end(last->last) + 1 : op->mark + 1;
@@ -102,14 +102,11 @@ static void search_uses(Value *v, void *user) {
   value_visit_ties(v, search_uses, s);
 }
 
-static uint32_t alloc_align(const Op *op) {
-  const Layout *l = op->results[0].type->layout;
-  int64_t asked = op_int(op, ATTR_ALIGN, 0);
-  if (asked) return (uint32_t)asked;
+uint32_t buffer_align(const Type *t) {
   // A swizzle is a function of address bits, so the tile must start where they are zero.
-  for (uint32_t i = 0; l && i < layout_total_bits(l); i++)
-    if (__builtin_popcount(l->basis[i]) > 1) return 1024;
-  return buffer_bytes(op->results[0].type) >= 128 ? 128 : 16;
+  for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
+    if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
+  return buffer_bytes(t) >= 128 ? 128 : 16;
 }
 
 static void collect(Op *op, void *user) {
@@ -117,7 +114,9 @@ static void collect(Op *op, void *user) {
   if (op->opcode == OP_ALLOC) {
     UseSearch s = {.ctx = n->ctx, .home = op->parent, .end = op->mark};
     search_uses(&op->results[0], &s);
-    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, s.end, buffer_bytes(op->results[0].type), alloc_align(op)}));
+    const Type *t = op->results[0].type;
+    uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0);
+    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
     return;
   }
   uint32_t align = 1, bytes = op_scratch_bytes(n->ctx, op, n->module->num_warps, &align);

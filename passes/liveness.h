@@ -19,11 +19,13 @@ typedef struct {
 
 // Of all allocs and scratch of the function. Writes op->mark: the op's number.
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f);
+uint32_t op_end(const Op *op);             // the number after its blocks'
 
 // The allocs whose memory v may be: through views, carried variables and ifs.
 typedef VEC(Op *) OpList;
 void buffer_find_allocs(Context *ctx, Value *v, OpList *out);
 bool op_is_buffer_view(const Op *op);
 uint32_t buffer_bytes(const Type *t);      // of the whole array of tiles
+uint32_t buffer_align(const Type *t);      // of its first byte, where nobody asks for more
 
 #endif

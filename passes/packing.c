@@ -1,0 +1,37 @@
+// Packing of lifetimes: biggest first, each as low as it goes among those placed that are alive with it.
+//
+//        time →
+//   off  ┌─────────┐
+//    │   │    A    ├──┐
+//    ▼   ├──────┬──┘ C│
+//        │  B   │┌────┘
+//        └──────┘
+#include "passes/packing.h"
+
+static bool overlap(uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end) { return a < b_end && b < a_end; }
+
+uint32_t pack_lifetimes(Context *ctx, const Liveness *l, Placed *placed) {
+  uint32_t n = l->count, total = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t k = i;                                // biggest first, else in program order
+    for (; k > 0 && placed[k - 1].life->bytes < l->items[i].bytes; k--) placed[k] = placed[k - 1];
+    placed[k] = (Placed){&l->items[i], 0};
+  }
+  uint32_t *by_offset = arena_array(&ctx->arena, uint32_t, n + 1), sorted = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const Lifetime *life = placed[i].life;
+    uint32_t align = life->align, at = 0;
+    for (uint32_t k = 0; k < sorted; k++) {
+      const Placed *q = &placed[by_offset[k]];
+      if (!overlap(life->begin, life->end + 1, q->life->begin, q->life->end + 1)) continue;
+      if (at + life->bytes <= q->offset) break;
+      if (q->offset + q->life->bytes > at) at = (q->offset + q->life->bytes + align - 1) & ~(align - 1);
+    }
+    placed[i].offset = at;
+    uint32_t k = sorted++;
+    for (; k > 0 && placed[by_offset[k - 1]].offset > at; k--) by_offset[k] = by_offset[k - 1];
+    by_offset[k] = i;
+    if (at + life->bytes > total) total = at + life->bytes;
+  }
+  return total;
+}

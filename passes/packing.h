@@ -1,0 +1,12 @@
+// Where lifetimes of shared memory lie: those that are alive together in different places.
+#ifndef TILE_PASSES_PACKING_H
+#define TILE_PASSES_PACKING_H
+
+#include "passes/liveness.h"
+
+typedef struct { const Lifetime *life; uint32_t offset; } Placed;
+
+// Fills `placed`, an entry for each lifetime, biggest first. Returns the bytes needed in all.
+uint32_t pack_lifetimes(Context *ctx, const Liveness *l, Placed *placed);
+
+#endif
