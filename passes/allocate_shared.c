@@ -11,14 +11,17 @@
 
 static uint32_t tiles_of(const Op *op) { return op->opcode == OP_ALLOC ? op->results[0].type->count : 0; }
 
+// Of a ring: its loop's, which may be one more than its tiles.
+static uint32_t stages_of(const Op *op) { return (uint32_t)op_int(op, ATTR_NUM_STAGES, tiles_of(op)); }
+
 // What the lifetimes need where no loop has more stages than that.
 static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stages, Placed *placed) {
   Liveness fewer = {arena_array(&ctx->arena, Lifetime, l->count + 1), l->count};
   for (uint32_t i = 0; i < l->count; i++) {
     const Op *op = l->items[i].op;
     fewer.items[i] = l->items[i];
-    uint32_t tiles = tiles_of(op);
-    if (tiles > stages) fewer.items[i].bytes = l->items[i].bytes / tiles * stages;
+    uint32_t tiles = tiles_of(op), most = stages_of(op);
+    if (tiles && most > stages) fewer.items[i].bytes = l->items[i].bytes / tiles * (uint32_t)max_i64(1, (int64_t)tiles + stages - most);
   }
   return pack_lifetimes(ctx, &fewer, placed);
 }
@@ -30,9 +33,9 @@ static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l,
     const Op *op = placed[i].life->op;
     const Value *v = op->num_results ? &op->results[0] : NULL;
     const char *name = v && v->name ? v->name : op->opcode == OP_ALLOC ? "a buffer" : op_info[op->opcode].name;
-    uint32_t stages = tiles_of(op), bytes = placed[i].life->bytes;
+    uint32_t tiles = tiles_of(op), stages = stages_of(op), bytes = placed[i].life->bytes;
     if (stages > most_stages) most_stages = stages;
-    if (stages > 1) diag_note(ctx, op->span, "%u bytes for %s: %u stages of %u bytes", bytes, name, stages, bytes / stages);
+    if (stages > 1) diag_note(ctx, op->span, "%u bytes for %s: %u stages of %u bytes%s", bytes, name, stages, bytes / tiles, tiles < stages ? " less the one that is read" : "");
     else diag_note(ctx, op->span, "%u bytes for %s", bytes, name);
   }
   for (uint32_t s = most_stages; s > 1; s--) {

@@ -8,14 +8,11 @@
 static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
   for (const Use *u = v->uses; u; u = u->next) {
-    Op *at = u->user;
-    while (at->parent != pipe_body(p)) at = at->parent->parent;
+    Op *at = pipe_in_body(p, u->user);
     bool view = at->opcode == OP_ALLOC || at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE;
     if (view) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
-    bool earlier = !first;
-    for (const Op *o = at; o && !earlier; o = o->next) earlier = o == first;
-    if (earlier) first = at;
+    if (!first || pipe_is_before(at, first)) first = at;
   }
   return first;
 }
@@ -29,7 +26,7 @@ static Op *only_alloc(const Value *v) {
 // cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
   if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
-  return op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)) * type_elem_bytes(load->results[0].type) >= 4;
+  return copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
 // cp.async fills with zeros.
@@ -177,8 +174,7 @@ static void choose_issuer(Pipe *p) {
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
 
-// Too little to keep anyone busy while a tile is on its way.
-static bool is_short(const Op *op) {
+bool pipe_is_short(const Op *op) {
   switch (op->opcode) {
     case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
     case OP_DOT: case OP_MMA: case OP_WGMMA: case OP_REDUCE: case OP_SCAN: return false;
@@ -191,7 +187,7 @@ static bool is_short(const Op *op) {
 static void join_waits(Pipe *p) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    for (Op *op = a->consumer->prev; op && !a->tma && is_short(op); op = op->prev)
+    for (Op *op = a->consumer->prev; op && !a->tma && pipe_is_short(op); op = op->prev)
       for (uint32_t k = 0; k < p->loads.count; k++)
         if (p->loads.data[k].consumer == op && !p->loads.data[k].tma) a->consumer = op;
   }
@@ -220,6 +216,7 @@ bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;
+  pipe_measure(p);
   find_slices(p);
   find_outside(p);
   choose_issuer(p);

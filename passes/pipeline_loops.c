@@ -20,6 +20,7 @@
 // further on in theirs, with slot 0 for the dot in front of the loop; the dot behind the loop takes the slot after the last
 // iteration's. Both begin in the first turn of the loop: waits come before turn_wait, copies are issued after turn_pass, by a warp
 // of the last warpgroup, which by then knows that all others have done what they did before their turn.
+// Tiles that threads read into registers may do with S − 1 slots: pipeline_slots.c.
 // Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
 // per slot on which every warp arrives, waited for by the issuing warp alone, was measured and is slower: docs/performance.md.)
 #include "passes/pipeline_loops.h"
@@ -30,14 +31,15 @@ typedef struct {
   Builder b;
   ValueMap *map;             // of the old body's values, for this iteration
   RingRead here, next;       // this iteration's slot, and the one after
+  RingRead short_here;       // this iteration's in rings of S − 1 slots
   ValueMap *ahead;           // of the slice's values, for the iteration that is issued
   Value *iv_ahead, *fill;    // its induction variable and slot
   bool *waited;              // by group
-  Op *issue_after;           // op of the old body; NULL: issue behind the first wait, before anything is read
+  Op *issue_after, *issue_before;   // op of the old body; both NULL: issue behind the first wait, before anything is read
   bool issued;
 } NewBody;
 
-static RingRead place_of(const NewBody *n, const AsyncLoad *a) { return a->ahead ? n->next : n->here; }
+static RingRead place_of(const NewBody *n, const AsyncLoad *a) { return a->short_ring ? n->short_here : a->ahead ? n->next : n->here; }
 
 static void wait_once(NewBody *n, const AsyncLoad *a) {
   if (n->waited[a->group]) return;
@@ -45,12 +47,14 @@ static void wait_once(NewBody *n, const AsyncLoad *a) {
   ring_wait(n->pipe, &n->b, a->group, place_of(n, a), n->issued);
 }
 
+static bool issue_at_wait(const NewBody *n) { return !n->issue_after && !n->issue_before; }
+
 // S − 1 iterations ahead: into the slot freed last, for rotated dots into this iteration's.
 static void issue_once(NewBody *n) {
   Pipe *p = n->pipe;
   if (n->issued) return;
   n->issued = true;
-  RingWrite fill = {n->fill, build_cmp(&n->b, CMP_SLT, n->iv_ahead, p->limit)}, next = {NULL, NULL};
+  RingWrite fill = {n->fill, n->short_here.slot, build_cmp(&n->b, CMP_SLT, n->iv_ahead, p->limit)}, next = {0};
   if (p->front) {
     next.slot = n->here.slot;
     next.pred = build_cmp(&n->b, CMP_SLT, build_binary(&n->b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2)), p->limit);
@@ -73,7 +77,7 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   if (a->alloc && value_has_one_use(x)) return;
   // Something other than the alloc reads it.
   wait_once(n, a);
-  if (!n->issue_after) issue_once(n);
+  if (issue_at_wait(n)) issue_once(n);
   Value *tile = tma_build_index(&n->b, a->ring, place_of(n, a).slot), *read = NULL;
   for (const Use *u = x->uses; u; u = u->next) {
     // Read in the layout that is wanted.
@@ -96,15 +100,19 @@ static void clone_op(NewBody *n, Op *op) {
   const AsyncLoad *load = NULL, *alloc = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const AsyncLoad *a = &p->loads.data[i];
-    if (a->consumer == op) wait_once(n, a);
+    // Waits for mbarriers need no barrier behind them: copies are issued first.
+    if (a->consumer == op && !(n->issue_before == op && a->tma)) wait_once(n, a);
     if (a->load == op) load = a;
     if (a->alloc == op) alloc = a;
   }
-  // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let every
-  // warp through.
-  if (!n->issue_after)
-    for (uint32_t i = 0; i < p->loads.count; i++)
-      if (p->loads.data[i].consumer == op) issue_once(n);
+  if (n->issue_before == op) issue_once(n);
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    if (p->loads.data[i].consumer != op) continue;
+    wait_once(n, &p->loads.data[i]);
+    // Nothing of the previous iteration is in flight: its slot is free as soon as this iteration's first wait has let every
+    // warp through.
+    if (issue_at_wait(n)) issue_once(n);
+  }
   if (load) {
     replace_load(n, load);
   } else if (alloc) {
@@ -131,8 +139,8 @@ static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
 }
 
 // The loop carries its old values, a copy of those that the slice needs, then what the issue needs: the induction variable ahead, the
-// slot of this iteration, its parity, the slot to fill.
-enum { IV_AHEAD, SLOT, PHASE, FILL, NUM_EXTRA };
+// slot of this iteration, its parity, the slot to fill; then the slot of rings of S − 1 slots and its parity, where there are any.
+enum { IV_AHEAD, SLOT, PHASE, FILL, SHORT_SLOT, SHORT_PHASE, NUM_EXTRA };
 
 static void expand(Pipe *p) {
   Context *ctx = p->ctx;
@@ -142,6 +150,8 @@ static void expand(Pipe *p) {
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
   for (Op *op = body->first; op; op = op->next)
     if (op->opcode == OP_TURN_PASS) new.issue_after = op;
+  new.issue_before = pipe_choose_slots(p, new.issue_after);
+  bool any_short = ring_any_short(p);
 
   Value **ahead = arena_array(&ctx->arena, Value *, n);
   Value *first_ahead = pipe_build_prologue(p, ahead);
@@ -156,7 +166,8 @@ static void expand(Pipe *p) {
   extra[SLOT] = build_i32(b, 0);
   extra[PHASE] = build_i32(b, 0);
   extra[FILL] = build_i32(b, p->stages - 1);
-  uint32_t total = num + NUM_EXTRA;
+  if (any_short) extra[SHORT_SLOT] = build_i32(b, 0), extra[SHORT_PHASE] = build_i32(b, 0);
+  uint32_t total = num + (any_short ? NUM_EXTRA : SHORT_SLOT);
   Value **carried = arena_array(&ctx->arena, Value *, total), **yields = arena_array(&ctx->arena, Value *, total);
   BuildRegion region = build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
   op_copy_attrs(ctx, region.op, loop);
@@ -168,9 +179,8 @@ static void expand(Pipe *p) {
   extra = carried + num;
   new.iv_ahead = extra[IV_AHEAD], new.fill = extra[FILL];
   new.here = (RingRead){extra[SLOT], extra[PHASE]};
-  Value *wraps;
-  new.next.slot = ring_next_slot(p, b, new.here.slot, &wraps);
-  new.next.phase = build_binary(b, OP_XORI, new.here.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(ctx, SC_I32)));
+  new.next = ring_next(b, new.here, ring_slots(p, false));
+  if (any_short) new.short_here = (RingRead){extra[SHORT_SLOT], extra[SHORT_PHASE]};
   for (uint32_t i = 0, k = n; i < n; i++)
     if (p->carried_in_slice[i]) ahead[i] = carried[k++];
   new.ahead = ring_slice_inputs(p, new.iv_ahead, ahead);
@@ -185,7 +195,11 @@ static void expand(Pipe *p) {
   extra[IV_AHEAD] = build_binary(b, OP_ADDI, new.iv_ahead, op_operand(loop, 2));
   extra[SLOT] = new.next.slot;
   extra[PHASE] = new.next.phase;
-  extra[FILL] = ring_next_slot(p, b, new.fill, &wraps);
+  extra[FILL] = ring_next(b, (RingRead){new.fill, NULL}, ring_slots(p, false)).slot;
+  if (any_short) {
+    RingRead next = ring_next(b, new.short_here, ring_slots(p, true));
+    extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
+  }
   Op *made = build_for_end(b, region, yields);
   finish(p, b, made, (RingRead){op_result(made, num + SLOT), op_result(made, num + PHASE)});
   op_erase(loop);

@@ -71,6 +71,7 @@ static Op *prologue_position(Pipe *p, Op *at) {
 
 static RingWrite place_of(Pipe *p, Builder *b, uint32_t slot, Value *iv) {
   RingWrite place = {.slot = build_i32(b, slot)};
+  place.short_slot = place.slot;
   place.pred = build_cmp(b, CMP_SLT, iv, p->limit);
   return place;
 }
@@ -79,7 +80,7 @@ Value *pipe_build_prologue(Pipe *p, Value **carried) {
   Op *loop = p->loop;
   Builder b = builder_before(p->ctx, prologue_position(p, p->front ? p->front : loop));
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2), *iv = lb;
-  const RingWrite nowhere = {NULL, NULL};
+  const RingWrite nowhere = {0};
   p->limit = p->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
   ring_build(p, &b);
   for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = op_operand(loop, 3 + i);

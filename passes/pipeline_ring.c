@@ -1,24 +1,38 @@
-// Of pipeline_loops: the rings. Each load has one of `stages` slots; iteration i lies in slot i mod stages. Each group of TMA loads has an
-// mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
+// Of pipeline_loops: the rings. Each load has one of `stages` slots, or stages − 1; iteration i lies in slot i mod their number. Each group
+// of TMA loads has an mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
 // names how many may still be on their way.
 #include "passes/pipeline_loops.h"
+
+const Type *ring_type(const Pipe *p, const AsyncLoad *a) {
+  const Type *t = a->buffer_type;
+  return type_buffer(p->ctx, t->elem, t->rank, t->shape, t->layout, ring_slots(p, a->short_ring));
+}
+
+bool ring_any_short(const Pipe *p) {
+  bool any = false;
+  for (uint32_t i = 0; i < p->loads.count; i++) any |= p->loads.data[i].short_ring;
+  return any;
+}
 
 void ring_build(Pipe *p, Builder *b) {
   Value *none = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) {
-    const Type *t = p->loads.data[i].buffer_type;
-    t = type_buffer(p->ctx, t->elem, t->rank, t->shape, t->layout, p->stages);
-    b->span = p->loads.data[i].load->span;   // for the list of what shared memory is needed for
-    p->loads.data[i].ring = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+    AsyncLoad *a = &p->loads.data[i];
+    const Type *t = ring_type(p, a);
+    b->span = a->load->span;   // for the list of what shared memory is needed for
+    a->ring = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+    if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
   for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma) p->groups.data[g].barriers = tma_build_barriers(b, p->stages);
+    if (p->groups.data[g].tma) p->groups.data[g].barriers = tma_build_barriers(b, ring_slots(p, p->groups.data[g].short_ring));
 }
 
-Value *ring_next_slot(const Pipe *p, Builder *b, Value *slot, Value **wraps) {
-  Value *plus = build_binary(b, OP_ADDI, slot, build_i32(b, 1));
-  *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, p->stages));
-  return build_ternary(b, OP_SELECT, *wraps, build_i32(b, 0), plus);
+RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
+  Value *plus = build_binary(b, OP_ADDI, place.slot, build_i32(b, 1));
+  Value *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, slots));
+  RingRead next = {.slot = build_ternary(b, OP_SELECT, wraps, build_i32(b, 0), plus)};
+  if (place.phase) next.phase = build_binary(b, OP_XORI, place.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(b->ctx, SC_I32)));
+  return next;
 }
 
 // ---- issue ----
@@ -53,14 +67,14 @@ static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Va
 
 static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, RingWrite place, int64_t issuer) {
   const LoadGroup *group = &p->groups.data[g];
-  Value *bar = group->tma ? tma_build_index(b, group->barriers, place.slot) : NULL;
+  Value *bar = group->tma ? tma_build_index(b, group->barriers, group->short_ring ? place.short_slot : place.slot) : NULL;
   if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const AsyncLoad *a = &p->loads.data[i];
     if (a->group != g) continue;
-    Value *buf = tma_build_index(b, a->ring, place.slot);
+    Value *buf = tma_build_index(b, a->ring, a->short_ring ? place.short_slot : place.slot);
     if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
     else tokens[num_tokens++] = issue_copy(b, map, a, buf, place.pred);
   }

@@ -39,7 +39,7 @@ static bool is_cheap(const Value *v, uint32_t depth) {
   return true;
 }
 
-static uint32_t words_of(const Value *v) {
+uint32_t pressure_words(const Value *v) {
   if (v->type->kind != TYPE_TENSOR || !v->type->layout || is_cheap(v, 8)) return 0;
   return (layout_regs_per_thread(v->type->layout) * type_elem_bits(v->type) + 31) / 32;
 }
@@ -59,7 +59,7 @@ static bool used_behind(const Value *v, const Op *op) {
 }
 
 static uint32_t held_of(const Value *v, const Op *at) {
-  uint32_t words = words_of(v);
+  uint32_t words = pressure_words(v);
   return words && used_behind(v, at) ? words : 0;
 }
 
@@ -92,18 +92,18 @@ static uint32_t streamed_by(const Op *loop) {
   uint32_t loaded = 0, loads = 0, carried = 0;
   for (const Op *op = body->first; op; op = op->next) {
     if (op->num_blocks || op_waits(op) || op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC)) return 0;
-    uint32_t words = op->opcode == OP_LOAD ? words_of(&op->results[0]) : 0;
+    uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;
   }
-  for (uint32_t i = 0; i < body->num_args; i++) carried += words_of(body->args[i]);
+  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
   return loads > 1 ? loaded + carried : 0;
 }
 
 static void measure(Op *op, void *user) {
   Guess *g = user;
   if (op->opcode == OP_LOAD) {
-    uint32_t words = words_of(&op->results[0]);
+    uint32_t words = pressure_words(&op->results[0]);
     if (!g->first_wait || op->mark < g->first_wait) g->loads += words;
     if (op->mark > g->last_wait) {
       g->late_loads += words;
@@ -117,7 +117,7 @@ static void measure(Op *op, void *user) {
   if (!holds(op)) return;
   uint32_t held = held_behind(op), taken = 0;
   for (uint32_t i = 0; i < op->num_operands; i++)
-    if (op_operand(op, i)) taken += words_of(op_operand(op, i));
+    if (op_operand(op, i)) taken += pressure_words(op_operand(op, i));
   // What only the wait takes may be loaded and combined in two halves. A scan keeps every element to its end, and beside each
   // what comes before it.
   uint32_t given = 0;
@@ -130,12 +130,14 @@ static void measure(Op *op, void *user) {
 // Much that is held also needs more addresses, predicates and room to compute in.
 static uint32_t overhead(uint32_t held) { return OVERHEAD + (held > 32 ? (held - 32) / 2 : 0); }
 
+uint32_t pressure_registers(uint32_t words) { return words + overhead(words); }
+
 Pressure pressure_of(const Module *m, Func *f) {
   Guess g = {0};
   block_walk(f->body, number, &g);
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
-  Pressure p = {.most = g.loads + overhead(g.loads), .stream = g.stream ? g.stream + overhead(g.stream) : 0};
+  Pressure p = {.most = pressure_registers(g.loads), .stream = g.stream ? pressure_registers(g.stream) : 0};
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
   p.least = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR) + overhead(g.most);

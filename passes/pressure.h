@@ -25,6 +25,10 @@ static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {
 
 // Whether the op makes the threads wait for each other.
 bool op_waits(const Op *op);
+// Registers per thread that the value takes; 0 where it is made anew for each use.
+uint32_t pressure_words(const Value *v);
+// With so many words held, addresses and the like included.
+uint32_t pressure_registers(uint32_t words);
 // Writes op->mark.
 Pressure pressure_of(const Module *m, Func *f);
 

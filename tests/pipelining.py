@@ -45,6 +45,34 @@ def attend(arch, trips):
     return [x.replace(f"[{bm},{MAX_TRIPS * 32}]", f"[128,{MAX_TRIPS * 32}]").replace(f"[{bm},32]=zeros", "[128,32]=zeros").replace(f"BM={bm}", "BM=128") for x in command]
 
 
+def large(arch, trips):
+    """Tiles of which sm_80 does not hold four."""
+    bm, bn, bk = 128, 256, 64
+    return [KERNELS, "-k", "product", "-w", "8", "--grid", "1", "--arg", "a=" + ints("fp16", bm, bk * MAX_TRIPS), "--arg",
+            "b=" + ints("fp16", bk * MAX_TRIPS, bn, seed=2), "--arg", f"c=fp32[{bm},{bn}]=zeros", "--arg", f"n={trips}",
+            "-D", f"BM={bm}", "-D", f"BN={bn}", "-D", f"BK={bk}", "-D", f"LD={bk * MAX_TRIPS}"]
+
+
+def tile_sums(arch, trips):
+    return [KERNELS, "-k", "tile_sums", "--grid", "1", "--arg", f"a=desc({ints('fp16', 128, 128 * MAX_TRIPS)},[128,128])",
+            "--arg", "c=fp32[128]=zeros", "--arg", f"n={trips}", "-D", "BM=128", "-D", "BK=128"]
+
+
+def tile_sums_beside(arch, trips):
+    return [KERNELS, "-k", "tile_sums_beside", "--grid", "1", "--arg", f"a=desc({ints('fp16', 64, 256 * MAX_TRIPS)},[64,256])",
+            "--arg", f"b=desc({ints('fp16', 64, 64 * MAX_TRIPS, seed=2)},[64,64])", "--arg", "c=fp32[64,64]=zeros", "--arg", f"n={trips}",
+            "-D", "BM=64", "-D", "BK=256"]
+
+
+def unpacked(arch, trips):
+    """Weights of four bits and their scales, which threads read, beside an operand of tensor cores."""
+    m, n, k = 16 if arch == "sm_80" else 128, 64 if arch == "sm_80" else 128, 64
+    return [os.path.join(EXAMPLES, "matmul_int4.tile"), "-k", "matmul_int4", "-w", "4" if arch == "sm_80" else "8", "--grid", "1",
+            "--arg", "a=" + ints("fp16", m, k * MAX_TRIPS), "--arg", f"packed=u8[{k * MAX_TRIPS // 2},{n}]=randint:2:0:256",
+            "--arg", "scales=" + ints("fp16", k * MAX_TRIPS // 32, n, seed=3), "--arg", f"c=fp16[{m},{n}]=zeros", "--arg", f"M={m}", "--arg", f"N={n}",
+            "--arg", f"K={k * trips}", "-D", "GROUP=32", "-D", f"BM={m}", "-D", f"BN={n}", "-D", f"BK={k}"]
+
+
 def left_of_row(by):
     return lambda arch, trips: small("left_of_row")(arch, trips) + ["--arg", f"by={by}", "--arg", f"ld={BLOCKS[arch][2] * MAX_TRIPS}"]
 
@@ -69,7 +97,8 @@ def persistent(arch, trips):
 KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "made", "conditional", "two_products", "row_sums", "indirect", "indexed", "chained")}
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
-KINDS["converted"] = converted
+KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
+KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 
 
 def cases(full):

@@ -1,0 +1,199 @@
+// Of pipeline_loops: how many slots each ring has, and where in an iteration the copies of a later one are issued.
+//
+//        S slots                                   S − 1 slots, where threads read the tile into registers
+//   wait for tile i                            wait for tile i
+//   ── barrier ── all have read tile i−1       ── barrier ──   (cp.async: the copies of all threads are there)
+//   issue tile i+S−1 over tile i−1             read tile i
+//   read tile i                                ── barrier ── all have read tile i
+//   compute                                    issue tile i+S−1 over tile i
+//                                              compute
+//
+// The copies are as far ahead in both. Fewer slots cost up to one barrier more, and the issue comes behind the reads: they are for loops
+// in which the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages at all. What is computed from the
+// tile may be stored for tensor cores or exchanged between threads: that takes a barrier anyway, and the issue then goes behind that.
+// A ring that tensor cores read has S slots, as they read while the threads go on. But where the stages do not fit otherwise and no
+// wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all that reads is done. The copies are
+// then about one iteration less ahead.
+#include "ir/scratch.h"
+#include "passes/packing.h"
+#include "passes/pipeline_loops.h"
+#include "passes/pressure.h"
+
+// ---- what it saves ----
+
+void pipe_measure(Pipe *p) {
+  p->shared = liveness_compute(p->ctx, p->module, p->loop->parent->func);
+  p->first_number = p->loop->mark;
+  p->last_number = op_end(p->loop);
+}
+
+// Whether the op's memory, or scratch, is not needed beside the rings.
+static bool becomes_ring(const Pipe *p, const Op *op) {
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const AsyncLoad *a = &p->loads.data[i];
+    if (op == a->alloc || (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after)) return true;
+  }
+  return false;
+}
+
+// The block's bytes with the rings as they are marked.
+static uint32_t shared_need(const Pipe *p) {
+  uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
+  Liveness l = {arena_array(&p->ctx->arena, Lifetime, most), 0};
+  Lifetime ring = {.begin = p->first_number, .end = p->last_number};
+  for (uint32_t i = 0; i < p->shared.count; i++)
+    if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const Type *t = ring_type(p, &p->loads.data[i]);
+    ring.bytes = buffer_bytes(t), ring.align = buffer_align(t);
+    l.items[l.count++] = ring;
+  }
+  for (uint32_t g = 0; g < p->groups.count; g++) {
+    ring.bytes = p->groups.data[g].tma ? ring_slots(p, p->groups.data[g].short_ring) * (uint32_t)sizeof(uint64_t) : 0;
+    ring.align = sizeof(uint64_t);
+    if (ring.bytes) l.items[l.count++] = ring;
+  }
+  return pack_lifetimes(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
+}
+
+enum { RESERVED_BYTES = 1024 };      // the system's, in each block; an SM has as much more than its largest block
+
+static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
+  uint32_t threads = p->module->num_warps * WARP_SIZE;
+  int64_t by_shared = (p->module->target->shared_bytes + RESERVED_BYTES) / (bytes + RESERVED_BYTES);
+  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), SM_THREADS / threads));
+}
+
+// Whether the op or one behind it in the body reads v.
+static bool used_from(const Pipe *p, const Value *v, const Op *op) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    const Op *at = pipe_in_body(p, u->user);
+    if (at == op || pipe_is_before(op, at)) return true;
+  }
+  return false;
+}
+
+enum { ADDRESS_WORDS = 2 };
+
+// Words per thread of addresses in the global memory that is copied from.
+static uint32_t address_words(const Pipe *p) {
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const Op *load = p->loads.data[i].load;
+    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / copy_elements(load) * ADDRESS_WORDS;
+  }
+  return words;
+}
+
+// A guess of the registers per thread where copies are issued in front of an op of the body.
+static uint32_t registers_at(const Pipe *p, const Op *at) {
+  const Block *body = pipe_body(p);
+  uint32_t carried = 0, tiles = 0;
+  for (uint32_t i = 0; i < body->num_args; i++) carried += pressure_words(body->args[i]);
+  for (Op *op = body->first; op != at; op = op->next)
+    for (uint32_t i = 0; i < op->num_results; i++) {
+      uint32_t held = pressure_words(op_result(op, i));
+      if (held && used_from(p, op_result(op, i), at)) tiles += held;
+    }
+  // Addresses may take the registers of tiles where none are held.
+  return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
+}
+
+// One block more is no matter once a quarter of an SM's threads are there.
+static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
+  uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
+  if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes && registers <= MAX_REGISTERS;
+  return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < SM_THREADS;
+}
+
+// ---- where tiles are read ----
+
+// The body's last op that reads the buffer v. False: something other than threads reads it.
+static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
+  for (const Use *u = v->uses; u; u = u->next) {
+    Op *at = pipe_in_body(p, u->user);
+    bool is_view = at == u->user && (at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE);
+    if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
+    if (!is_view && pipe_is_before(*last, at)) *last = at;
+  }
+  return true;
+}
+
+static void mark_groups(Pipe *p) {
+  for (uint32_t g = 0; g < p->groups.count; g++) p->groups.data[g].short_ring = p->groups.data[g].tma;
+  for (uint32_t i = 0; i < p->loads.count; i++)
+    if (!p->loads.data[i].short_ring) p->groups.data[p->loads.data[i].group].short_ring = false;
+  for (uint32_t i = 0; i < p->loads.count; i++)       // a phase is of all the tiles that an mbarrier announces
+    if (p->loads.data[i].tma) p->loads.data[i].short_ring = p->groups.data[p->loads.data[i].group].short_ring;
+}
+
+// The rings that threads have read when the body comes to `work` get S − 1 slots. Returns the last op that reads one; NULL: there is none.
+static Op *shorten_read_before(Pipe *p, const Op *work) {
+  Op **reads = arena_array(&p->ctx->arena, Op *, p->loads.count), *last = NULL;
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    AsyncLoad *a = &p->loads.data[i];
+    reads[i] = a->load;
+    a->short_ring = (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
+  }
+  mark_groups(p);
+  for (uint32_t i = 0; i < p->loads.count; i++)
+    if (p->loads.data[i].short_ring && (!last || pipe_is_before(last, reads[i]))) last = reads[i];
+  return last;
+}
+
+static void set_all(Pipe *p, bool is_short) {
+  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].short_ring = is_short;
+  mark_groups(p);
+}
+
+// ---- where copies are issued ----
+
+static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
+  for (uint32_t i = 0; i < p->loads.count; i++)
+    if (p->loads.data[i].load == load) return &p->loads.data[i];
+  return NULL;
+}
+
+// The first op behind the first wait that copies should run beside.
+static Op *first_work(const Pipe *p) {
+  bool waited = false;
+  for (Op *op = pipe_body(p)->first;; op = op->next) {
+    const AsyncLoad *load = async_load(p, op);
+    bool other_load = !load && (op->opcode == OP_LOAD || op->opcode == OP_DESC_LOAD);
+    waited = waited || (load && !load->alloc);
+    for (uint32_t i = 0; i < p->loads.count; i++) waited = waited || p->loads.data[i].consumer == op;
+    if (op == pipe_body(p)->last || (waited && (other_load || !pipe_is_short(op)))) return op;
+  }
+}
+
+// Whether the op reads, in shared memory, what threads have computed in this iteration.
+static bool reads_computed(const Pipe *p, const Op *op) {
+  for (uint32_t i = 0; i < op->num_operands; i++) {
+    const Value *v = op_operand(op, i);
+    if (!v || v->type->kind != TYPE_BUFFER) continue;
+    while (v->def && op_is_buffer_view(v->def)) v = op_operand(v->def, 0);
+    if (v->def && v->def->opcode == OP_ALLOC && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
+  }
+  return false;
+}
+
+// The op before which copies over what `last` has read are issued: not behind `work`, but behind a barrier that is there anyway.
+static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
+  for (Op *op = last->next;; op = op->next) {
+    uint32_t align;
+    if (reads_computed(p, op)) return op;
+    if (op == work) return last->next;
+    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && op_scratch_bytes(p->ctx, op, p->module->num_warps, &align)) return op->next;
+  }
+}
+
+Op *pipe_choose_slots(Pipe *p, Op *free) {
+  if (p->front || p->turn) return NULL;
+  uint32_t full = shared_need(p);
+  Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
+  Op *issue = free || !last ? free : issue_behind(p, last, work);
+  if (last && is_worth(p, full, issue)) return free ? NULL : issue;
+  bool fits = full <= p->module->target->shared_bytes;
+  set_all(p, !fits && !free);
+  return fits || free ? NULL : pipe_body(p)->last;
+}
