@@ -499,10 +499,12 @@ static tile_status read_source(CompileJob *job, Arena *a, tile_error **error) {
   return status;
 }
 
-tile_status compile(const CompileJob *given, tile_program **out, tile_error **error) {
+typedef struct { const CompileJob *job; tile_program **out; } Compilation;
+
+static tile_status compile_here(void *user, tile_error **error) {
   IN_C_LOCALE;
-  CompileJob job = *given;
-  *out = NULL;
+  CompileJob job = *((const Compilation *)user)->job;
+  tile_program **out = ((const Compilation *)user)->out;
   const Target *target;
   tile_status status = find_target(&job, &target, error);
   if (status != TILE_OK) return status;
@@ -520,4 +522,10 @@ tile_status compile(const CompileJob *given, tile_program **out, tile_error **er
     *out = NULL;
   }
   return status;
+}
+
+tile_status compile(const CompileJob *job, tile_program **out, tile_error **error) {
+  Compilation c = {job, out};
+  *out = NULL;
+  return deep_run("compiling", compile_here, &c, error);
 }

@@ -140,7 +140,11 @@ static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t 
 }
 
 // Runs with the program's own diagnostics set aside, so that an error is about this run alone.
-static tile_status run_contained(Context *ctx, const InterpLaunch *launch, tile_error **error) {
+typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+
+static tile_status run_contained(void *user, tile_error **error) {
+  Context *ctx = ((const Running *)user)->ctx;
+  const InterpLaunch *launch = ((const Running *)user)->launch;
   Diag *diags = ctx->diags, *last = ctx->last_diag;
   ctx->diags = ctx->last_diag = NULL;
   ctx->num_errors = 0;
@@ -193,7 +197,8 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
   BreakpointState breakpoints = {.keeps_asking = true};
   InterpLaunch launch = {.func = k->func, .grid = {o->grid[0], o->grid[1], o->grid[2]}, .args = values, .num_args = k->num_args,
                          .buffers = d->buffers, .num_buffers = d->num_buffers, .print = print_text, .breakpoint = stop_at_breakpoint, .user = &breakpoints};
-  return run_contained(k->ir->ctx, &launch, error);
+  Running running = {k->ir->ctx, &launch};
+  return deep_run("running the interpreter", run_contained, &running, error);
 }
 
 static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/c_locale.h"
+#include "ir/deep_stack.h"
 #include "runtime/error.h"
 
 size_t diagnostic_count(const Context *ctx) {
@@ -42,6 +43,19 @@ tile_status scratch_run(ArenaMemory memory, const char *doing, ScratchWork work,
   tile_status status = scratch_contain(&a, doing, work, user, error);
   arena_free(&a);
   return status;
+}
+
+typedef struct { DeepWork work; void *user; tile_error **error; tile_status status; } Deep;
+
+static void run_deep(void *user) {
+  Deep *d = user;
+  d->status = d->work(d->user, d->error);
+}
+
+tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error) {
+  Deep d = {work, user, error, TILE_OK};
+  if (on_deep_stack(run_deep, &d)) return d.status;
+  return error_set(error, TILE_ERROR_NO_MEMORY, "no memory for a thread with enough stack while %s", doing);
 }
 
 typedef struct { tile_status status; Context *ctx; bool color; } Messages;

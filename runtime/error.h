@@ -15,6 +15,9 @@ typedef tile_status (*ScratchWork)(void *user, Arena *scratch, tile_error **erro
 tile_status scratch_run(ArenaMemory memory, const char *doing, ScratchWork work, void *user, tile_error **error);
 // The same with an arena that is there. Where it led to when it was empty is put back afterwards.
 tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error);
+// Work that recurses over a program, on as much stack as that needs (ir/deep_stack.h). It must catch its own longjmps.
+typedef tile_status (*DeepWork)(void *user, tile_error **error);
+tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error);
 // The n-th diagnostic of ctx in the public form; strings stay ctx's.
 tile_diagnostic diagnostic_at(const Context *ctx, size_t n);
 size_t diagnostic_count(const Context *ctx);

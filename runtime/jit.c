@@ -134,6 +134,10 @@ static tile_status open_contained(void *user, Arena *a, tile_error **error) {
   return TILE_OK;
 }
 
+static tile_status open_deep(void *user, tile_error **error) {
+  return scratch_contain(&((const Opening *)user)->jit->arena, "opening a JIT", open_contained, user, error);
+}
+
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size, const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
@@ -147,7 +151,7 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   pthread_mutex_init(&jit->lock, NULL);
   context_init_with(&jit->ctx, hooks_memory(&jit->hooks));
   Opening opening = {jit, path, text, size, &o};
-  tile_status status = scratch_contain(&jit->arena, "opening a JIT", open_contained, &opening, error);
+  tile_status status = deep_run("opening a JIT", open_deep, &opening, error);
   if (status == TILE_OK) *out = jit;
   else tile_jit_close(jit);
   return status;
@@ -352,6 +356,10 @@ static tile_status make_one(void *user, Arena *a, tile_error **error) {
   return tile_jit_is_tuned(k) ? jit_tuned(r, &m->variant, error) : jit_first(r, &m->variant, error);
 }
 
+static tile_status make_deep(void *user, tile_error **error) {
+  return scratch_run(hooks_memory(&((const Making *)user)->r->kernel->jit->hooks), "making a variant", make_one, user, error);
+}
+
 static void remove_pending(tile_jit_kernel *k, const Pending *me) {
   Pending **p = &k->pending;
   while (*p != me) p = &(*p)->next;
@@ -386,7 +394,7 @@ static tile_status make_variant(const Request *r, Purpose why, tile_tuning *repo
   k->pending = &me;
   pthread_mutex_unlock(&k->lock);
   Making m = {r, why, report, NULL};
-  status = scratch_run(hooks_memory(&k->jit->hooks), "making a variant", make_one, &m, error);
+  status = deep_run("making a variant", make_deep, &m, error);
   pthread_mutex_lock(&k->lock);
   remove_pending(k, &me);
   if (m.variant) {

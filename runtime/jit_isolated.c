@@ -177,7 +177,7 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, const c
 }
 
 static bool read_all(int fd, Buf *b) {
-  char chunk[65536];
+  char chunk[4096];
   for (;;) {
     ssize_t n = read(fd, chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;
@@ -235,7 +235,7 @@ static bool spawn_worker(const char *tilec, int fd, pid_t *pid) {
 // one that died early left unread is in its exit status.
 static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf *out, tile_error **error) {
   double deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
-  char chunk[65536];
+  char chunk[4096];
   const char *unsent = request->data;
   for (size_t left = request->size;;) {
     if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");

@@ -397,7 +397,15 @@ static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *
 
 // ---- entering the Context ----
 
-typedef struct { enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what; const Request *r; uint32_t config; bool is_timed; bool *is_pruned; Hooked *hooked; } Wish;
+typedef struct {
+  enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what;
+  const Request *r;
+  Arena *a;                    // for what comes out; NULL: nothing that needs memory
+  uint32_t config;
+  bool is_timed, *is_pruned;
+  Hooked *hooked;
+} Wish;
+static const char doing[] = "running a function of the source";
 
 static tile_status grant(Call *c, const Wish *w, Arena *a, tile_error **error) {
   const CtConfig *config = &c->k->fn->autotune->configs[w->config];
@@ -419,7 +427,7 @@ static tile_status call(void *user, Arena *a, tile_error **error) {
   int why = setjmp(on_ice);
   if (why) {
     comptime_left(c.ct);
-    status = error_set_left(error, why, ctx, "running a function of the source");
+    status = error_set_left(error, why, ctx, doing);
   } else {
     ctx->on_ice = &on_ice;
     jit_start_clock(jit);
@@ -429,23 +437,26 @@ static tile_status call(void *user, Arena *a, tile_error **error) {
   return status;
 }
 
-static tile_status locked_call(Wish w, Arena *a, tile_error **error) {
-  tile_jit *jit = w.r->kernel->jit;
+static tile_status locked_call(void *user, tile_error **error) {
+  Wish *w = user;
+  tile_jit *jit = w->r->kernel->jit;
   pthread_mutex_lock(&jit->lock);
-  tile_status status = a ? scratch_contain(a, "running a function of the source", call, &w, error) : call(&w, NULL, error);
+  tile_status status = w->a ? scratch_contain(w->a, doing, call, w, error) : call(w, NULL, error);
   jit->ctx.on_ice = NULL;
   pthread_mutex_unlock(&jit->lock);
   return status;
 }
 
+static tile_status deep_call(Wish w, tile_error **error) { return deep_run(doing, locked_call, &w, error); }
+
 tile_status jit_prune(const Request *r, bool *is_pruned, tile_error **error) {
-  return locked_call((Wish){.what = CALL_PRUNE, .r = r, .is_pruned = is_pruned}, NULL, error);
+  return deep_call((Wish){.what = CALL_PRUNE, .r = r, .is_pruned = is_pruned}, error);
 }
 tile_status jit_pre_hooks(const Request *r, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
-  return locked_call((Wish){.what = CALL_PRE_HOOK, .r = r, .config = config, .is_timed = is_timed, .hooked = out}, a, error);
+  return deep_call((Wish){.what = CALL_PRE_HOOK, .r = r, .a = a, .config = config, .is_timed = is_timed, .hooked = out}, error);
 }
 tile_status jit_post_hook(const Request *r, uint32_t config, Arena *a, Hooked *out, tile_error **error) {
-  return r->kernel->fn->autotune->post_hook ? locked_call((Wish){.what = CALL_POST_HOOK, .r = r, .config = config, .hooked = out}, a, error) : TILE_OK;
+  return r->kernel->fn->autotune->post_hook ? deep_call((Wish){.what = CALL_POST_HOOK, .r = r, .a = a, .config = config, .hooked = out}, error) : TILE_OK;
 }
 
 bool jit_has_hooks(const tile_jit_kernel *k) {

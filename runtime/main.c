@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/deep_stack.h"
 #include "runtime/cli.h"
 #include "runtime/compile.h"
 #include "runtime/pack.h"
@@ -64,10 +65,18 @@ static int finish_output(int exit_status) {
   return exit_status ? exit_status : TILE_ERROR_FILE;
 }
 
+typedef struct { int argc; char **argv; int exit_status; } Main;
+
+static void main_on_deep_stack(void *user) {
+  Main *m = user;
+  Arena arena;
+  m->exit_status = finish_output(guarded_main(&arena, m->argc, m->argv));
+  arena_free(&arena);
+}
+
 int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
-  Arena arena;
-  int exit_status = finish_output(guarded_main(&arena, argc, argv));
-  arena_free(&arena);
-  return exit_status;
+  Main m = {argc, argv, TILE_ERROR_RUN};
+  if (!on_deep_stack(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
+  return m.exit_status;
 }

@@ -35,7 +35,7 @@ if [ $status != 66 ]; then
   echo "threads: a race goes unnoticed here"; cat "$folder/log"; exit 1
 fi
 
-tests="test_jit test_jit_arrays test_jit_tune test_jit_hooks test_jit_tuples"
+tests="test_jit test_jit_arrays test_jit_tune test_jit_hooks test_jit_tuples test_deep_stack"
 { cmake --preset tsan ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} && cmake --build --preset tsan --target $tests; } >build-tsan.log 2>&1 ||
   { tail -n 30 build-tsan.log; echo "threads: the build failed"; exit 1; }
 for t in $tests; do

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "ir/c_locale.h"
+#include "ir/deep_stack.h"
 #include "runtime/sim/driver_state.h"
 #include "runtime/sim/tensormap.h"
 
@@ -133,14 +134,22 @@ static CUresult check_range(uint64_t address, size_t size, const char *what) {
   return CUDA_SUCCESS;
 }
 
+typedef struct { Sim *sim; Device *device; const LaunchParams *launch; CUresult result; } GridRun;
+
+static void run_grid(void *user) {
+  IN_C_LOCALE;   // printf of kernels
+  GridRun *r = user;
+  r->result = grid_run(r->sim, r->device, r->launch);
+}
+
 CUresult driver_run(const Work *k) {
   CONTEXT;
   switch (k->kind) {
   case WORK_LAUNCH: {
-    IN_C_LOCALE;   // printf of kernels
-    CUresult r = grid_run(&sim_driver()->sim, context->device, &k->launch);
-    if (r) context->failed = r;
-    return r;
+    GridRun r = {.sim = &sim_driver()->sim, .device = context->device, .launch = &k->launch};
+    if (!on_deep_stack(run_grid, &r)) return CUDA_ERROR_OUT_OF_MEMORY;   // tensor-core instructions gather whole matrices
+    if (r.result) context->failed = r.result;
+    return r.result;
   }
   case WORK_COPY:
     memmove((void *)(uintptr_t)k->to, (const void *)(uintptr_t)k->from, k->size);

@@ -41,7 +41,7 @@ typedef enum tile_jit_policy {
   TILE_JIT_FORBID = 2          /* fail with TILE_ERROR_USAGE; only tile_jit_prepare compiles */
 } tile_jit_policy;
 
-/* Called in the thread that caused the event, which may be one of tuning's own. It must not call into the same tile_jit. Strings last for the call. */
+/* Called in the thread that caused the event, which may be one of the library's own. It must not call into the same tile_jit. Strings last for the call. */
 typedef void (*tile_event_fn)(void *user, const tile_event *event);
 
 /* What is done with @triton.autotune. Launches that give all meta-parameters themselves are never tuned. */

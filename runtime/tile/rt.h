@@ -100,7 +100,7 @@ typedef struct tile_event {
 } tile_event;
 
 /* What a host can give to a device, a compilation or a JIT. Any function may be NULL. They may be called from any thread that
- * is inside the library, and must not call back into what they were given to. What is passed to them lasts for the call. */
+ * is inside the library, its own included, and must not call back into what they were given to. What is passed to them lasts for the call. */
 typedef struct tile_hooks {
   size_t struct_size;
   void *user;                  /* the first argument of all of them */

@@ -9,7 +9,10 @@
  *
  * and launch it as tile/rt.h shows, which also says what holds for errors, threads and structures.
  *
- * Threads. Different programs may be compiled in different threads at the same time. A program is immutable once compiled. */
+ * Threads. Different programs may be compiled in different threads at the same time. A program is immutable once compiled.
+ * A thread needs 64 KB of stack on the simulator and the interpreter, and what the driver wants on a gpu: compiling, tuning and simulating,
+ * which want megabytes, go on in a thread of the library's own where the caller's has too little left, and the call returns when that has
+ * ended. Hooks and grid functions are called from there then. */
 #ifndef TILE_TILE_H
 #define TILE_TILE_H
 
