@@ -1,5 +1,10 @@
 // What tuning found, kept: a JSON file that can stand beside the source and be used without timing.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/error.h"
@@ -78,8 +83,41 @@ static void add(tile_jit *jit, const char *kernel, const char *device, const cha
   r->milliseconds = ms;
 }
 
+// ---- the file ----
+
+// While the file is read and written, the folder that it is in is locked: of several that add to it at once, threads or processes, none undoes
+// what another did. Where tune_file is a symbolic link, path is what it leads to, so that it, too, is replaced by renaming, never half-written.
+typedef struct { tile_jit *jit; char *path; int folder; } ResultFile;
+enum { LOCK_TRIES = 2000 };   // of a millisecond; who has the lock needs less than one, unless it was stopped, and then it is done without
+
+static int lock_folder(char *path) {
+  char *slash = strrchr(path, '/');
+  if (slash) *slash = 0;
+  const int folder = open(!slash ? "." : slash == path ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (slash) *slash = '/';
+  for (int i = 0; folder >= 0 && i < LOCK_TRIES && flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; i++)
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  return folder;
+}
+
+static tile_status enter_file(ResultFile *f, tile_jit *jit, tile_error **error) {
+  char *real = realpath(jit->tune_file, NULL);
+  *f = (ResultFile){jit, real ? real : strdup(jit->tune_file), -1};
+  if (!f->path) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  f->folder = lock_folder(f->path);
+  return TILE_OK;
+}
+
+static void leave_file(const ResultFile *f) {
+  if (f->folder >= 0) {
+    flock(f->folder, LOCK_UN);   // closing alone leaves it to a child that another thread has forked meanwhile
+    close(f->folder);
+  }
+  free(f->path);
+}
+
 static tile_status save(void *user, Arena *a, tile_error **error) {
-  const tile_jit *jit = user;
+  const ResultFile *f = user;
   Buf b = buf_make(a);
   JsonWriter w = json_writer(&b);
   json_begin_object(&w, false);
@@ -87,7 +125,7 @@ static tile_status save(void *user, Arena *a, tile_error **error) {
   json_int(&w, 1);
   json_key(&w, "results");
   json_begin_array(&w, false);
-  for (const TuneResult *r = jit->results; r; r = r->next) {
+  for (const TuneResult *r = f->jit->results; r; r = r->next) {
     json_begin_object(&w, true);
     const char *const fields[][2] = {{"kernel", r->kernel}, {"device", r->device}, {"key", r->key}, {"config", r->config}};
     for (uint32_t i = 0; i < countof(fields); i++) {
@@ -101,29 +139,7 @@ static tile_status save(void *user, Arena *a, tile_error **error) {
   json_end_array(&w);
   json_end_object(&w);
   buf_putc(&b, '\n');
-  return file_write(a, jit->tune_file, buf_str(&b), b.size, error);
-}
-
-typedef struct { tile_jit_kernel *k; const char *key; uint32_t config; double ms; } Result;
-
-static tile_status keep(void *user, Arena *a, tile_error **error) {
-  (void)a, (void)error;
-  const Result *r = user;
-  add(r->k->jit, r->k->name, r->k->jit->device->name, r->key, r->k->config_texts[r->config], r->ms);
-  return TILE_OK;
-}
-
-tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double ms, tile_error **error) {
-  tile_jit *jit = k->jit;
-  pthread_mutex_lock(&jit->lock);
-  // Another process may have tuned for other arguments meanwhile. A file that cannot be read is left as it is.
-  tile_status known = jit->tune_file ? jit_load_results(jit, error) : TILE_OK;
-  Result result = {k, key, config, ms};
-  tile_status status = scratch_contain(&jit->arena, "keeping a result of tuning", keep, &result, error);
-  if (status == TILE_OK) status = known;
-  if (status == TILE_OK && jit->tune_file) status = scratch_run(hooks_memory(&jit->hooks), "writing results of tuning", save, jit, error);
-  pthread_mutex_unlock(&jit->lock);
-  return status;
+  return file_write(a, f->path, buf_str(&b), b.size, error);
 }
 
 static bool read_results(tile_jit *jit, Arena *a, const char *text, size_t size) {
@@ -150,12 +166,57 @@ static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   return read_results(s->jit, s->scratch, s->text, s->size) ? TILE_OK : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", s->jit->tune_file);
 }
 
-static tile_status load_results(void *user, Arena *a, tile_error **error) {
-  Saved saved = {.jit = user, .scratch = a};
-  tile_status status = file_read(a, saved.jit->tune_file, &saved.text, &saved.size, error);
-  return status == TILE_OK ? scratch_contain(&saved.jit->arena, "reading tuning results", keep_results, &saved, error) : status;
+static tile_status load(void *user, Arena *a, tile_error **error) {
+  const ResultFile *f = user;
+  Saved saved = {.jit = f->jit, .scratch = a};
+  tile_status status = file_read(a, f->path, &saved.text, &saved.size, error);
+  return status == TILE_OK ? scratch_contain(&f->jit->arena, "reading tuning results", keep_results, &saved, error) : status;
+}
+
+static tile_status load_results(ResultFile *f, tile_error **error) {
+  return access(f->path, F_OK) ? TILE_OK : scratch_run(hooks_memory(&f->jit->hooks), "reading tuning results", load, f, error);
 }
 
 tile_status jit_load_results(tile_jit *jit, tile_error **error) {
-  return access(jit->tune_file, F_OK) ? TILE_OK : scratch_run(hooks_memory(&jit->hooks), "reading tuning results", load_results, jit, error);
+  ResultFile f;
+  tile_status status = enter_file(&f, jit, error);
+  if (status == TILE_OK) status = load_results(&f, error);
+  leave_file(&f);
+  return status;
+}
+
+// ---- a new result ----
+
+typedef struct { tile_jit_kernel *k; const char *key; uint32_t config; double ms; } Result;
+
+static tile_status keep(void *user, Arena *a, tile_error **error) {
+  (void)a, (void)error;
+  const Result *r = user;
+  add(r->k->jit, r->k->name, r->k->jit->device->name, r->key, r->k->config_texts[r->config], r->ms);
+  return TILE_OK;
+}
+
+static tile_status keep_in_arena(Result *r, tile_error **error) {
+  return scratch_contain(&r->k->jit->arena, "keeping a result of tuning", keep, r, error);
+}
+
+// The others' results first, which may be newer than those known here. A file that cannot be read is left as it is.
+static tile_status keep_in_file(Result *r, tile_error **error) {
+  tile_jit *jit = r->k->jit;
+  ResultFile f;
+  tile_status known = enter_file(&f, jit, error);
+  if (known == TILE_OK) known = load_results(&f, error);
+  tile_status status = keep_in_arena(r, known == TILE_OK ? error : NULL);
+  if (known != TILE_OK) status = known;
+  if (status == TILE_OK) status = scratch_run(hooks_memory(&jit->hooks), "writing results of tuning", save, &f, error);
+  leave_file(&f);
+  return status;
+}
+
+tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double ms, tile_error **error) {
+  Result result = {k, key, config, ms};
+  pthread_mutex_lock(&k->jit->lock);
+  tile_status status = k->jit->tune_file ? keep_in_file(&result, error) : keep_in_arena(&result, error);
+  pthread_mutex_unlock(&k->jit->lock);
+  return status;
 }
