@@ -26,6 +26,7 @@ typedef enum {
 typedef struct {
   uint32_t count;          // registers; `splat` values store only v[0]
   bool splat;              // one value for all elements: in every register and every thread
+  const char *held;        // sums that a loop holds in PTX registers of this name and their number; v has nothing
   LLVMValueRef v[];
 } CgValue;
 
@@ -53,6 +54,7 @@ typedef struct Cg {
   struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
+  uint32_t num_held;                         // names given to held sums
   bool has_loops, has_allocas;
   DebugLines *debug;
   LLVMTargetMachineRef machine;              // these three may be there when a compilation is left
@@ -178,6 +180,10 @@ bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
+
+// Sums that a loop holds (lower_wgmma.c): in place of the loop's carried value i, ahead of the loop, or NULL; and in place of its result.
+CgValue *cg_hold_sums(Cg *c, const Op *loop, uint32_t i);
+CgValue *cg_held_result(Cg *c, const Op *loop, uint32_t i, CgValue *held);
 
 // The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE).
 #define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;

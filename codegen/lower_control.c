@@ -27,6 +27,8 @@ void emit_for(Cg *c, Op *op) {
   LLVMValueRef lb = cg_scalar(op_operand(op, 0)), ub = cg_scalar(op_operand(op, 1)), step = cg_scalar(op_operand(op, 2));
   Block *body = op->blocks[0];
   uint32_t n = op->num_results;
+  CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
+  for (uint32_t i = 0; i < n; i++) carried[i] = cg_hold_sums(c, op, i);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "for"), after = cg_block(c, "for.end");
   LLVMValueRef enters = LLVMBuildICmp(c->b, LLVMIntSLT, lb, ub, "");
   uint64_t always = 0;
@@ -40,11 +42,12 @@ void emit_for(Cg *c, Op *op) {
   LLVMValueRef iv = LLVMBuildPhi(c->b, LLVMTypeOf(lb), "iv");
   LLVMAddIncoming(iv, &lb, &before, 1);
   cg_set_scalar(c, body->args[0], iv);
-  CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Type *t = body->args[i + 1]->type;
-    carried[i] = make_phis(c, t);
-    add_incoming(c, carried[i], t, cg_get(op_operand(op, i + 3)), before);
+    if (!carried[i]) {
+      carried[i] = make_phis(c, t);
+      add_incoming(c, carried[i], t, cg_get(op_operand(op, i + 3)), before);
+    }
     cg_set(body->args[i + 1], carried[i]);
   }
   cg_lower_block(c, body);
@@ -56,16 +59,20 @@ void emit_for(Cg *c, Op *op) {
   LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, ub, ""), loop, after);
   LLVMAddIncoming(iv, &next, &latch, 1);
   Op *yield = block_terminator(body);
-  for (uint32_t i = 0; i < n; i++) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
+  for (uint32_t i = 0; i < n; i++)
+    if (!carried[i]->held) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
 
   LLVMPositionBuilderAtEnd(c->b, after);
   for (uint32_t i = 0; i < n; i++) {
+    if (carried[i]->held) continue;
     const Type *t = op_result(op, i)->type;
     CgValue *r = make_phis(c, t);
     add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
     if (guarded) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
     cg_set(op_result(op, i), r);
   }
+  for (uint32_t i = 0; i < n; i++)   // behind all phis
+    if (carried[i]->held) cg_set(op_result(op, i), cg_held_result(c, op, i, carried[i]));
 }
 
 void emit_while(Cg *c, Op *op) {

@@ -9,7 +9,7 @@
 
 #include "codegen/cg.h"
 
-enum { MAX_ACC = 128 };
+enum { FEW = 16 };   // operands of one assembly, where there is a choice: for each of them LLVM looks through all
 
 typedef struct {
   const char *types;       // ".f32.f16.f16"
@@ -142,10 +142,9 @@ static void acc_from_words(Cg *c, const WgmmaKind *w, ScalarKind k, const LLVMVa
 }
 
 // Registers of their own for the values, by way of an empty assembly: copies that LLVM needs, because a value is a constant,
-// is there twice or lives on, come before it. Few to one assembly: for each of its operands LLVM looks through all of them.
+// is there twice or lives on, come before it.
 static void tie(Cg *c, LLVMValueRef *v, uint32_t n) {
-  enum { MAX_TIED = 16 };
-  for (; n > MAX_TIED; v += MAX_TIED, n -= MAX_TIED) tie(c, v, MAX_TIED);
+  for (; n > FEW; v += FEW, n -= FEW) tie(c, v, FEW);
   if (n == 0) return;
   Buf k = buf_make(c->arena);
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
@@ -167,14 +166,112 @@ static void wait_for(Cg *c, uint32_t pending, LLVMValueRef *v, uint32_t n) {
   tie(c, v, n);
 }
 
+// ---- sums that a loop holds ----
+//
+// LLVM takes time for each register of each assembly and of each edge of the flow. Where a loop does nothing with sums but add products
+// to them, they have registers of their own, declared and named in the assembly, and LLVM sees values only before and behind the loop.
+
+// A wait behind the loop takes the result, and nothing else does.
+static bool is_waited_for(const Op *loop, uint32_t i) {
+  const Value *result = &loop->results[i];
+  return value_has_one_use(result) && result->uses->user->opcode == OP_WGMMA_WAIT && result->uses->user->parent == loop->parent;
+}
+
+// The carried value goes through products alone, and those that the loop leaves in flight are waited for.
+static bool holds_sums(const Op *loop, uint32_t i) {
+  const Block *body = loop->blocks[0];
+  const Value *v = body->args[i + 1];
+  bool any = false, in_flight = false;
+  for (;; v = &v->uses->user->results[0]) {
+    if (!value_has_one_use(v)) return false;
+    const Use *use = v->uses;
+    const Op *op = use->user;
+    if (op->parent != body) return false;
+    if (op->opcode == OP_YIELD) return any && use->index == i && (!in_flight || is_waited_for(loop, i));
+    if (op->opcode != OP_WGMMA || use->index != 2 || op_attr(op, ATTR_IMPRECISE_ACC)) return false;
+    any = true;
+    in_flight |= op_int(op, ATTR_ASYNC, 0) != 0;
+  }
+}
+
+static WgmmaKind kind_of_sums(const Type *t) { return (WgmmaKind){.packed_acc = cg_elem_kind(t) == SC_F16}; }
+static uint32_t words_of(const Type *t) { return cg_num_regs(t) / (kind_of_sums(t).packed_acc ? 2 : 1); }
+static const char *constraint(Cg *c, LLVMTypeRef t) { return t == c->t_f32 ? "f" : "r"; }
+
+CgValue *cg_hold_sums(Cg *c, const Op *loop, uint32_t i) {
+  if (!holds_sums(loop, i)) return NULL;
+  const Value *init = op_operand(loop, i + 3);
+  const CgValue *from = cg_get(init);
+  WgmmaKind kind = kind_of_sums(init->type);
+  uint32_t n = words_of(init->type), regs = cg_num_regs(init->type);
+  LLVMValueRef *elems = arena_array(c->arena, LLVMValueRef, regs), *words = arena_array(c->arena, LLVMValueRef, n);
+  for (uint32_t r = 0; r < regs; r++) elems[r] = cg_reg(from, r);
+  acc_to_words(c, &kind, cg_elem_kind(init->type), elems, regs, words);
+
+  CgValue *held = cg_value_new(c, regs);
+  held->held = arena_printf(c->arena, "%%sum%u_", c->num_held++);
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
+  LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(c->b);
+  LLVMPositionBuilderBefore(c->b, LLVMGetFirstInstruction(c->entry));
+  cg_asm(c, EFFECT_SIDE, arena_printf(c->arena, ".reg .b32 %s<%u>;", held->held, n), "", c->t_void, NULL, 0);
+  LLVMPositionBuilderAtEnd(c->b, here);
+  LLVMSetCurrentDebugLocation2(c->b, line);
+  for (uint32_t at = 0; at < n; at += FEW) {
+    Buf text = buf_make(c->arena), constraints = buf_make(c->arena);
+    LLVMValueRef args[FEW];
+    uint32_t num_args = 0;
+    for (uint32_t w = at; w < n && w < at + FEW; w++) {
+      buf_printf(&text, "%smov.b32 %s%u, ", w > at ? "\n\t" : "", held->held, w);
+      if (LLVMIsNull(words[w])) {
+        buf_puts(&text, "0;");
+        continue;
+      }
+      buf_printf(&text, "$%u;", num_args);
+      buf_printf(&constraints, "%s%s", num_args ? "," : "", constraint(c, LLVMTypeOf(words[w])));
+      args[num_args++] = words[w];
+    }
+    cg_asm(c, EFFECT_SIDE, buf_str(&text), buf_str(&constraints), c->t_void, args, num_args);
+  }
+  return held;
+}
+
+// The sums as values: where no products are in flight.
+static CgValue *release_sums(Cg *c, const Type *t, const CgValue *held) {
+  WgmmaKind kind = kind_of_sums(t);
+  ScalarKind k = cg_elem_kind(t);
+  uint32_t n = words_of(t);
+  LLVMTypeRef word = kind.packed_acc ? c->t_i32 : c->elem[k], types[FEW];
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, n);
+  for (uint32_t at = 0; at < n; at += FEW) {
+    Buf text = buf_make(c->arena), constraints = buf_make(c->arena);
+    uint32_t few = 0;
+    for (; few < FEW && at + few < n; few++) {
+      types[few] = word;
+      buf_printf(&text, "%smov.b32 $%u, %s%u;", few ? "\n\t" : "", few, held->held, at + few);
+      buf_printf(&constraints, "%s=%s", few ? "," : "", constraint(c, word));
+    }
+    LLVMTypeRef result = few == 1 ? word : LLVMStructTypeInContext(c->ll, types, few, false);
+    LLVMValueRef call = cg_asm(c, EFFECT_SIDE, buf_str(&text), buf_str(&constraints), result, NULL, 0);
+    for (uint32_t i = 0; i < few; i++) words[at + i] = few == 1 ? call : LLVMBuildExtractValue(c->b, call, i, "");
+  }
+  CgValue *out = cg_value_new(c, held->count);
+  acc_from_words(c, &kind, k, words, held->count, out->v);
+  return out;
+}
+
+CgValue *cg_held_result(Cg *c, const Op *loop, uint32_t i, CgValue *held) {
+  return is_waited_for(loop, i) ? held : release_sums(c, loop->results[i].type, held);
+}
+
 void emit_wgmma_wait(Cg *c, Op *op) {
   uint32_t pending = (uint32_t)op_int(op, ATTR_COUNT, 0), total = 0, at = 0;
   for (uint32_t i = 0; i < op->num_operands; i++) total += cg_num_regs(op_operand(op, i)->type);
   LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, total + 1);
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const CgValue *x = cg_get(op_operand(op, i));
+    if (x->held) continue;
     ScalarKind k = cg_elem_kind(op_operand(op, i)->type);
-    WgmmaKind w = {.packed_acc = k == SC_F16};
+    WgmmaKind w = kind_of_sums(op_operand(op, i)->type);
     LLVMValueRef *elems = arena_array(c->arena, LLVMValueRef, x->count);
     for (uint32_t r = 0; r < x->count; r++) elems[r] = cg_reg(x, r);
     acc_to_words(c, &w, k, elems, x->count, words + at);
@@ -184,8 +281,13 @@ void emit_wgmma_wait(Cg *c, Op *op) {
   at = 0;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Type *t = op_operand(op, i)->type;
+    const CgValue *x = cg_get(op_operand(op, i));
+    if (x->held) {
+      cg_set(op_result(op, i), release_sums(c, t, x));
+      continue;
+    }
     ScalarKind k = cg_elem_kind(t);
-    WgmmaKind w = {.packed_acc = k == SC_F16};
+    WgmmaKind w = kind_of_sums(t);
     CgValue *out = cg_value_new(c, cg_num_regs(t));
     acc_from_words(c, &w, k, words + at, out->count, out->v);
     at += w.packed_acc ? out->count / 2 : out->count;
@@ -216,6 +318,7 @@ typedef struct {
   Operand a, b;
   LLVMValueRef part_a, part_b;       // what the warpgroup adds to their addresses
   LLVMValueRef *words_a;             // A in registers: one word at each first register
+  const char *held;                  // the sums' registers, where a loop holds them
   uint32_t num_blocks, per_insn;     // instructions per step of K; accumulator registers of one
 } Product;
 
@@ -240,15 +343,16 @@ static uint32_t operand_register(const Layout *a, uint32_t row, uint32_t k) {
   return first;
 }
 
-// One group under construction: the text of its instructions and what they name. $0 … are the accumulators, then come the operands.
+// One group under construction: the text of its instructions and what they name. $0 … are the accumulators, if no loop holds them; then
+// come the operands.
 typedef struct {
   Buf text, constraints;
   LLVMValueRef *args;
   uint32_t num_words, num_args;
 } Group;
 
-static uint32_t add_operand(Group *g, const char *constraint, LLVMValueRef v) {
-  buf_printf(&g->constraints, ",%s", constraint);
+static uint32_t add_operand(Group *g, const char *how, LLVMValueRef v) {
+  buf_printf(&g->constraints, "%s%s", g->constraints.size ? "," : "", how);
   g->args[g->num_args] = v;
   return g->num_words + g->num_args++;
 }
@@ -258,7 +362,7 @@ static void add_instruction(const Product *p, Group *g, uint32_t blk, uint32_t k
   const Shape *s = &p->shape;
   uint32_t log2_n = p->acc->log2_size[1], flat = layout_apply(p->acc, blk * p->per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1);
   buf_printf(&g->text, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {", s->n, s->kind->k, s->kind->types);
-  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&g->text, "%s$%u", i ? ", " : "", blk * s->num_words + i);
+  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&g->text, "%s%s%u", i ? ", " : "", p->held ? p->held : "$", blk * s->num_words + i);
   buf_puts(&g->text, "}, ");
   if (p->words_a) {
     uint32_t first = operand_register(p->a_layout, row, k);
@@ -281,10 +385,11 @@ enum { MAX_SUMS = 224 };   // words of accumulators that a thread's 255 register
 static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRef scale, const char *literal, LLVMValueRef *words) {
   Cg *c = p->c;
   uint32_t n = p->num_blocks * p->shape.num_words, instructions = p->num_blocks * ((end - begin) / p->kind->k);
-  Group g = {.text = buf_make(c->arena), .constraints = buf_make(c->arena), .num_words = n,
+  uint32_t tied = p->held ? 0 : n;
+  Group g = {.text = buf_make(c->arena), .constraints = buf_make(c->arena), .num_words = tied,
              .args = arena_array(c->arena, LLVMValueRef, n + instructions * (p->words_a ? 5 : 2) + 1)};
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < tied; i++) {
     types[i] = p->kind->type;
     buf_printf(&g.constraints, "%s=%s", i ? "," : "", p->kind->reg);
   }
@@ -298,13 +403,13 @@ static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRe
     add_instruction(p, &g, blk, begin + step * p->kind->k, step ? "1" : literal);
   }
   buf_puts(&g.text, "wgmma.commit_group.sync.aligned;");
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < tied; i++) {
     buf_printf(&g.constraints, ",%u", i);
     g.args[g.num_args++] = words[i];
   }
-  LLVMTypeRef result = LLVMStructTypeInContext(c->ll, types, n, false);
+  LLVMTypeRef result = tied ? LLVMStructTypeInContext(c->ll, types, tied, false) : c->t_void;
   LLVMValueRef call = cg_insn_text(c, INSN_WGMMA, buf_str(&g.text), buf_str(&g.constraints), result, g.args, g.num_args);
-  for (uint32_t i = 0; i < n; i++) words[i] = LLVMBuildExtractValue(c->b, call, i, "");
+  for (uint32_t i = 0; i < tied; i++) words[i] = LLVMBuildExtractValue(c->b, call, i, "");
 }
 
 // fp8 products are summed with few bits: after every `terms` of them the sum goes to f32 registers of its own.
@@ -349,7 +454,7 @@ void emit_wgmma(Cg *c, Op *op) {
   uint32_t n = instruction_columns(ct->layout), regs = cg_num_regs(ct), depth = (uint32_t)b->type->shape[0];
   bool in_registers = type_is_tensor(a->type);
   Product p = {.c = c, .kind = &kind, .acc = ct->layout, .per_insn = n / 2, .num_blocks = regs / (n / 2), .b = make_operand(c, op, b, 0),
-               .part_a = cg_i64(c, 0), .part_b = cg_i64(c, 0)};
+               .part_a = cg_i64(c, 0), .part_b = cg_i64(c, 0), .held = init->held};
   if (depth % kind.k || regs % p.per_insn) cg_unsupported(c, op, "the tile is smaller than an instruction");
   if (in_registers) p.a_layout = a->type->layout;
   else p.a = make_operand(c, op, a, 1);
@@ -367,18 +472,19 @@ void emit_wgmma(Cg *c, Op *op) {
   LLVMValueRef scale = use_c ? cg_scalar(use_c) : NULL;
   uint64_t known = 0;
   bool scale_known = !scale || cg_const_int(scale, &known), from_zero = scale && scale_known && !known;
-  from_zero |= is_all_zero(init, regs);
+  from_zero |= !init->held && is_all_zero(init, regs);
 
-  uint32_t num_words = p.num_blocks * p.shape.num_words;
-  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_words);
-  for (uint32_t blk = 0; blk < p.num_blocks; blk++) {
-    LLVMValueRef elems[MAX_ACC];
-    for (uint32_t i = 0; i < p.per_insn && !from_zero; i++) elems[i] = cg_reg(init, blk * p.per_insn + i);
-    if (!from_zero) acc_to_words(c, &kind, kc, elems, p.per_insn, words + blk * p.shape.num_words);
+  uint32_t num_words = init->held ? 0 : p.num_blocks * p.shape.num_words;
+  LLVMValueRef *words = arena_array(c->arena, LLVMValueRef, num_words + 1);
+  if (from_zero) {
+    for (uint32_t i = 0; i < num_words; i++) words[i] = LLVMGetUndef(kind.type);
+  } else if (!init->held) {
+    LLVMValueRef *elems = arena_array(c->arena, LLVMValueRef, regs);
+    for (uint32_t r = 0; r < regs; r++) elems[r] = cg_reg(init, r);
+    acc_to_words(c, &kind, kc, elems, regs, words);
+    // No move may come between the fence and the first instruction.
+    if (!value_has_one_use(op_operand(op, 2)) || may_need_moves(words, num_words)) tie(c, words, num_words);
   }
-  for (uint32_t i = 0; i < num_words && from_zero; i++) words[i] = LLVMGetUndef(kind.type);
-  // No move may come between the fence and the first instruction.
-  if (!from_zero && (!value_has_one_use(op_operand(op, 2)) || may_need_moves(words, num_words))) tie(c, words, num_words);
 
   int64_t terms = op_int(op, ATTR_IMPRECISE_ACC, depth + 1);
   if (kc == SC_F32 && terms > 0 && terms <= depth) {
@@ -389,7 +495,7 @@ void emit_wgmma(Cg *c, Op *op) {
     if (!op_int(op, ATTR_ASYNC, 0)) wait_for(c, 0, words, num_words);
   }
   CgValue *out = cg_value_new(c, regs);
-  for (uint32_t blk = 0; blk < p.num_blocks; blk++)
-    acc_from_words(c, &kind, kc, words + blk * p.shape.num_words, p.per_insn, out->v + blk * p.per_insn);
+  out->held = init->held;
+  if (!init->held) acc_from_words(c, &kind, kc, words, regs, out->v);
   cg_set(op_result(op, 0), out);
 }
