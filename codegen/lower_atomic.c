@@ -118,15 +118,6 @@ static void vector_red(Cg *c, const Op *op, ScalarKind k, LLVMValueRef at, const
   cg_insn_text(c, words > 1 ? INSN_RED_VECTOR : k == SC_BF16 ? INSN_RED_BF16 : INSN_RED, buf_str(&text), buf_str(&constraints), c->t_void, args, n);
 }
 
-// How many elements go at once (annotate_access has looked at alignment, and at what the target has).
-static uint32_t red_width(Cg *c, const Op *op, ScalarKind k, AtomicKind kind) {
-  MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  if (kind != ATOMIC_FADD || result_used(op) || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
-  uint32_t width = (uint32_t)op_int(op, ATTR_VECTOR, 1), half = k == SC_F16 || (k == SC_BF16 && c->target->has_bf16_atomics);
-  if (!c->target->has_vector_red) return half && width >= 2 ? 2 : 1;
-  return half ? (uint32_t)min_i64(width, 8) : k == SC_F32 ? (uint32_t)min_i64(width, 4) : 1;
-}
-
 // Gives the owners' old values to every thread that holds a copy of the element.
 static CgValue *share_result(Cg *c, const Op *op, const CgValue *old) {
   const Type *t = op->results[0].type;
@@ -191,7 +182,7 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
     snprintf(name, sizeof name, "cas.b%u", bits);
   else
     operation_name(c, op, kind, k, bits, name, sizeof name);
-  uint32_t width = cas ? 1 : red_width(c, op, k, kind);
+  const uint32_t width = (uint32_t)op_int(op, ATTR_VECTOR, 1);   // annotate_access: more than 1 where a red does it
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
   if (is_scalar && release && release_needs_barrier(op, op_operand(op, cas ? 3 : 2))) cg_barrier(c);
@@ -210,7 +201,7 @@ static void lower_atomic(Cg *c, Op *op, bool cas) {
       vector_red(c, op, k, at, operands, width, pred);
       continue;
     }
-    LLVMValueRef x = bf16 && !c->target->has_bf16_atomics ? bf16_add_loop(c, op, at, operands[0], pred)
+    LLVMValueRef x = bf16 && !c->target->has_bf16_vector_red ? bf16_add_loop(c, op, at, operands[0], pred)
                                                           : atom(c, op, name, at, operands, num, pred, want_old, bf16);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
   }

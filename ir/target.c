@@ -3,8 +3,8 @@
 #include <string.h>
 
 static const Target targets[] = {
-#define TARGET(name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a, redv) \
-  {name, sm, specific, ptx, shared, sms, cp, tma, wgmma, fp8m, fp8c, stm, cluster, bf16a, redv},
+#define TARGET(name, sm, specific, ptx, shared, sms, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red) \
+  {name, sm, specific, ptx, shared, sms, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red},
 #include "ir/target.def"
 };
 

@@ -11,12 +11,20 @@ typedef struct {
   uint32_t min_ptx;        // lowest PTX version that knows it, ×10 (78 = 7.8)
   uint32_t shared_bytes;   // opt-in shared memory per block
   uint32_t num_sms;        // of the usual part; for defaults only
-  bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster, has_bf16_atomics, has_vector_red;
+  uint32_t sm_threads, sm_blocks;   // that an SM holds at most
+  bool has_cp_async, has_tma, has_wgmma, has_fp8_mma, has_fp8_convert, has_stmatrix, has_cluster;
+  bool has_bf16_vector_red;   // atomic additions of bf16; red of several elements, up to 16 bytes
 } Target;
 
 const Target *target_find(const char *name);             // NULL when unknown
 bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
+enum { SM_REGISTERS = 65536 };       // of all of them
+// The most blocks of so many threads that an SM holds, registers and shared memory aside.
+static inline uint32_t target_blocks_per_sm(const Target *t, uint32_t threads) {
+  uint32_t by_threads = t->sm_threads / threads;
+  return by_threads < t->sm_blocks ? by_threads : t->sm_blocks;
+}
 
 #endif

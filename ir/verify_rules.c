@@ -206,6 +206,9 @@ bool verify_atomic(Verifier *v, const Op *op) {
   if (!check_address(v, op, 0, &shape)) return false;
   CHECK(type_elem(in(op, 2)) == type_elem(in(op, 0))->elem && like(in(op, 2), shape), "value must be the pointee in the address's shape");
   CHECK(!type_elem(in(op, 0))->is_const, "pointer is to const");
+  const uint32_t vector_bits = op_int(op, ATTR_VECTOR, 1) > 1 ? type_elem_bits(in(op, 2)) : 0;
+  CHECK(!vector_bits || (op_int(op, ATTR_ATOMIC, 0) == ATOMIC_FADD && !op->results[0].uses && (vector_bits == 16 || vector_bits == 32)),
+        "a vector of elements is for additions of 16 or 32-bit floats whose old values nobody reads");
   if (op->opcode == OP_ATOMIC_RMW) return check_mask(v, op, in(op, 3), shape);
   CHECK(in(op, 3) == in(op, 2), "cmp and value must have one type");
   return true;

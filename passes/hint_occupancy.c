@@ -11,7 +11,6 @@
 #include "passes/pressure.h"
 
 enum { MIN_WARPS = 16, ROOM = 16 };
-enum { SM_BLOCKS = 32 };
 
 // 0: nothing to say.
 static uint32_t blocks_wanted(const Module *m, Func *f) {
@@ -20,7 +19,7 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
   if (!p.stream) return m->num_warps >= MIN_WARPS && p.blocks > 1 ? p.blocks : 0;
   if (need > MAX_REGISTERS) return 0;
   uint32_t blocks = SM_REGISTERS / (need * threads);
-  return blocks > SM_BLOCKS || blocks * threads > SM_THREADS ? 0 : blocks;
+  return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
 }
 
 bool pass_hint_occupancy(PassCtx *p) {

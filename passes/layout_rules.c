@@ -230,8 +230,10 @@ bool op_is_global_access(const Op *op) {
 int64_t op_access_width(const Op *op, uint32_t bytes) {
   if (op->opcode == OP_ATOMIC_CAS) return 1;
   if (op->opcode != OP_ATOMIC_RMW) return 16 / bytes;
-  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4) return 1;
-  return op->parent->func->module->target->has_vector_red ? 16 / bytes : bytes == 2 ? 2 : 1;
+  const int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4 || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
+  if (op->parent->func->module->target->has_bf16_vector_red) return 16 / bytes;
+  return type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F16) ? 2 : 1;
 }
 
 // ---- choosing blocked layouts ----

@@ -217,7 +217,7 @@ static void add_pause(PassCtx *p, Op *store) {
 
 static bool limit(PassCtx *p, Func *f) {
   const Module *m = p->module;
-  uint32_t threads = m->num_warps * WARP_SIZE, all = SM_THREADS / threads;
+  uint32_t threads = m->num_warps * WARP_SIZE, all = target_blocks_per_sm(m->target, threads);
   Masks masks = {0};
   Traffic t = {.masks = &masks};
   scan_block(&p->ctx->arena, &t, f->body);

@@ -61,7 +61,7 @@ enum { RESERVED_BYTES = 1024 };      // the system's, in each block; an SM has a
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = p->module->num_warps * WARP_SIZE;
   int64_t by_shared = (p->module->target->shared_bytes + RESERVED_BYTES) / (bytes + RESERVED_BYTES);
-  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), SM_THREADS / threads));
+  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
 }
 
 // Whether the op or one behind it in the body reads v.
@@ -103,7 +103,7 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes && registers <= MAX_REGISTERS;
-  return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < SM_THREADS;
+  return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
 
 // ---- where tiles are read ----

@@ -144,8 +144,9 @@ Pressure pressure_of(const Module *m, Func *f) {
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
   p.most = (uint32_t)max_i64(max_i64(p.most, p.words), g.most + g.late_loads + OVERHEAD);
   // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
-  uint32_t limit = 0, enough = threads >= SM_THREADS / 4 ? UINT32_MAX : SM_THREADS / 2 / threads;
-  for (uint32_t k = 1; k * threads <= SM_THREADS; k++) {
+  const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
+  uint32_t limit = 0;
+  for (uint32_t k = 1; k <= target_blocks_per_sm(m->target, threads); k++) {
     uint32_t registers = registers_for_blocks(k, threads);
     if (registers < p.words) break;
     p.blocks = k;

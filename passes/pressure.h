@@ -16,7 +16,7 @@ typedef struct {
   uint32_t stream;           // with all loads of an iteration of a loop in flight, where nothing waits in it; 0: no loop with several
 } Pressure;
 
-enum { SM_REGISTERS = 65536, SM_THREADS = 2048, MAX_REGISTERS = 255 };
+enum { MAX_REGISTERS = 255 };        // of a thread
 
 // The most that each thread can have when so many blocks of so many threads share an SM.
 static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {

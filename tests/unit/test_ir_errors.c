@@ -211,6 +211,8 @@ static const struct { const char *text, *error; } cases[] = {
      "store: value must be the pointee in the address's shape"},
     {"func @f(%p: ptr<i32>, %x: i32, %y: f32) { %z = atomic_cas %p, _, %x, %y : i32 return }",
      "atomic_cas: cmp and value must have one type"},
+    {"func @f(%p: ptr<i32>, %x: i32) { %z = atomic_rmw %p, _, %x, _ {atomic = add, sem = relaxed, scope = gpu, vector = 2} : i32 return }",
+     "atomic_rmw: a vector of elements is for additions of 16 or 32-bit floats whose old values nobody reads"},
     {"func @f() { %a = range {start = 0, end = 8} : tensor<8xi32> %s = reduce %a {axis = 1} : i32 do (%x: i32, %y: i32) { yield %x } return }",
      "reduce: axis out of range"},
     {"func @f() { %a = range {start = 0, end = 8} : tensor<8xi32> %s = reduce %a {axis = 0} : i32 do (%x: i32) { yield %x } return }",
