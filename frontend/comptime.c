@@ -103,7 +103,7 @@ bool ct_step(Comptime *ct, Span span) {
 
 enum { ELEMENTS_PER_STEP = 1024 };
 void ct_work(Comptime *ct, const CtValue *v) {
-  size_t n = v->kind == CT_STR || v->kind == CT_BYTES ? v->str.size : v->kind == CT_LIST || v->kind == CT_TUPLE ? v->list.count : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count : 0;
+  size_t n = v->kind == CT_STR || v->kind == CT_BYTES ? v->str.size : ct_has_list(v) ? v->list.count : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count : 0;
   ct->steps += n / ELEMENTS_PER_STEP;
 }
 
@@ -160,7 +160,7 @@ void comptime_left(Comptime *ct) {
 static void settle(Comptime *ct, CtModule *m) {
   for (uint32_t i = 0; i < m->awaited.count; i++) {
     const CtValue *v = module_attr(ct, m, m->awaited.data[i].name);
-    if (v && v->kind != CT_LIST) *m->awaited.data[i].value = *v;
+    if (v && v->kind != CT_LIST && v->kind != CT_ITERATOR) *m->awaited.data[i].value = *v;
   }
 }
 

@@ -210,7 +210,8 @@ static bool is_builtin_instance(const CtValue *v, const char *type) {
   if (!strcmp(type, "tl.block_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_BLOCK;
   if (!strcmp(type, "tl.tuple") || !strcmp(type, "tuple")) return v->kind == CT_TUPLE || (v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE);
   if (!strcmp(last, "Sequence") || !strcmp(last, "List")) return v->kind == CT_LIST || v->kind == CT_TUPLE || (v->kind == CT_STR && last[0] == 'S');
-  if (!strcmp(last, "Iterable")) return v->kind == CT_LIST || v->kind == CT_TUPLE || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
+  if (!strcmp(last, "Iterator")) return v->kind == CT_ITERATOR;
+  if (!strcmp(last, "Iterable")) return ct_has_list(v) || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
   if (!strcmp(last, "Mapping") || !strcmp(last, "Dict")) return v->kind == CT_DICT;
   if (!strcmp(last, "Callable")) return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
   if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;

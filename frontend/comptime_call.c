@@ -146,7 +146,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CallArgs *a) {
   if (fn->def->kind == NODE_LAMBDA) {
     result = eval(ct, fn->def->func.body.data[0], env);
   } else if (exec_statements(ct, &fn->def->func.body, env)) {
-    result = fn->is_generator ? ct_list(ct->ctx, frame.yields.data, frame.yields.count) : frame.result ? frame.result : ct_none(ct->ctx);
+    result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator") : frame.result ? frame.result : ct_none(ct->ctx);
   }
   ct->depth--;
   ct->frame = frame.caller;

@@ -70,7 +70,7 @@ static bool names_param(const CtValue *v, const CtParam *p, uint32_t index) {
 }
 
 static void mark_params(CtFunction *fn, const CtValue *names, bool alignment_only) {
-  if (!names || (names->kind != CT_LIST && names->kind != CT_TUPLE)) return;
+  if (!names || !ct_has_list(names)) return;
   for (uint32_t i = 0; i < fn->num_params; i++)
     for (uint32_t k = 0; k < names->list.count; k++) {
       if (!names_param(names->list.data[k], &fn->params[i], i)) continue;

@@ -114,10 +114,10 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
   }
   const Node *c = n->comp.generators.data[clause];
   CtValue *iter = eval(ct, c->loop.iter, clause ? env : env->parent);   // the first is evaluated where the comprehension stands
-  CtList items;
-  if (!iter || !op_iterate(ct, iter, c->loop.iter->span, &items)) return false;
-  for (uint32_t i = 0; i < items.count; i++) {
-    if (!assign_target(ct, c->loop.target, items.data[i], env)) return false;
+  Cursor cursor;
+  if (!iter || !cursor_open(ct, &cursor, iter, c->loop.iter->span)) return false;
+  for (CtValue *item; cursor_next(&cursor, &item);) {
+    if (!assign_target(ct, c->loop.target, item, env)) return false;
     bool keep = true;
     for (uint32_t k = 0; keep && k < c->loop.body.count; k++)
       if (!truth_of(ct, c->loop.body.data[k], env, &keep)) return false;
@@ -126,13 +126,14 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
   return true;
 }
 
-// A generator is run at once: its elements are a list that next() takes from.
+// A generator is run at once, to its end.
 static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *out = n->kind == NODE_LIST_COMP || n->kind == NODE_GENERATOR ? ct_list(ct->ctx, NULL, 0) : ct_dict(ct->ctx);
   if (n->kind == NODE_SET_COMP) out->kind = CT_SET;
   CtEnv *inner = env_new(ct, env, env->module);
   inner->is_comprehension = true;
-  return run_comprehension(ct, n, 0, inner, out) ? out : NULL;
+  if (!run_comprehension(ct, n, 0, inner, out)) return NULL;
+  return n->kind == NODE_GENERATOR ? ct_iterator(out, "generator") : out;
 }
 
 // ---- calls ----

@@ -181,12 +181,11 @@ static Flow loop_flow(Flow body, bool *leave) {
 
 static Flow exec_for(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *iter = eval(ct, n->loop.iter, env);
-  CtList items;
-  if (!iter || !op_iterate(ct, iter, n->loop.iter->span, &items)) return FLOW_ERROR;
-  const CtList *live = iter->kind == CT_LIST ? &iter->list : &items;   // a list may grow and shrink under the loop
-  for (uint32_t i = 0; i < live->count; i++) {
+  Cursor cursor;
+  if (!iter || !cursor_open(ct, &cursor, iter, n->loop.iter->span)) return FLOW_ERROR;
+  for (CtValue *item; cursor_next(&cursor, &item);) {
     bool leave;
-    if (!ct_step(ct, n->span) || !assign_target(ct, n->loop.target, live->data[i], env)) return FLOW_ERROR;
+    if (!ct_step(ct, n->span) || !assign_target(ct, n->loop.target, item, env)) return FLOW_ERROR;
     Flow flow = loop_flow(exec_block(ct, &n->loop.body, env), &leave);
     if (leave) return flow;
   }

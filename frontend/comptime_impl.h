@@ -118,7 +118,11 @@ CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span);   
 CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
 bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span);
 bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
-bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);
+bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all of it: of an iterator nothing is left then
+// One element after the other: an iterator keeps those that are not taken, and of a list those come that it has by then.
+typedef struct { CtValue *live; CtList items; uint32_t at; } Cursor;
+bool cursor_open(Comptime *ct, Cursor *c, CtValue *v, Span span);
+bool cursor_next(Cursor *c, CtValue **item);                            // false: there is no further one
 bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);
 bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);       // __eq__ of instances included
 bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out);

@@ -55,7 +55,7 @@ static CtValue *iter_product(Comptime *ct, CtValue *self, const CallArgs *a) {
       at[i] = 0;
     }
   }
-  return out;
+  return ct_iterator(out, "itertools.product");
 }
 
 static CtValue *chain(Comptime *ct, CtValue *const *parts, uint32_t n, Span span) {
@@ -65,7 +65,7 @@ static CtValue *chain(Comptime *ct, CtValue *const *parts, uint32_t n, Span span
     if (!op_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span)) return NULL;
     for (uint32_t k = 0; k < items.count; k++) vec_push(&ct->ctx->arena, &out->list, items.data[k]);
   }
-  return out;
+  return ct_iterator(out, "itertools.chain");
 }
 
 static CtValue *iter_chain(Comptime *ct, CtValue *self, const CallArgs *a) {
@@ -105,8 +105,9 @@ static CtValue *choices(Comptime *ct, const CallArgs *a, bool ordered) {
   k = from.count;
   if (a->num_args > 1 && !int_arg(ct, a, 1, &k)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  if (k < 0 || k > from.count) return out;
-  return choose(ct, &from, (uint32_t)k, ordered, arena_array(&ct->ctx->arena, bool, from.count + 1), &picked, 0, out, a->span) ? out : NULL;
+  bool *used = arena_array(&ct->ctx->arena, bool, from.count + 1);
+  if (k >= 0 && k <= from.count && !choose(ct, &from, (uint32_t)k, ordered, used, &picked, 0, out, a->span)) return NULL;
+  return ct_iterator(out, ordered ? "itertools.permutations" : "itertools.combinations");
 }
 static CtValue *iter_combinations(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return choices(ct, a, false); }
 static CtValue *iter_permutations(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return choices(ct, a, true); }
@@ -118,7 +119,7 @@ static CtValue *iter_repeat(Comptime *ct, CtValue *self, const CallArgs *a) {
   if (!int_arg(ct, a, 1, &n) || !ct_grow(ct, n < 0 ? 0 : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, a->span)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, &out->list, a->args[0]);
-  return out;
+  return ct_iterator(out, "itertools.repeat");
 }
 
 // ---- functools, copy, operator, typing ----

@@ -278,11 +278,11 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
     CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
     return r && truth(ct, r, span, out);
   }
-  CtList items;
-  if (!op_iterate(ct, v, span, &items)) return false;
-  for (uint32_t i = 0; i < items.count && !*out; i++)
-    if (items.data[i] == item) *out = true;
-    else if (!op_equal(ct, items.data[i], item, span, out)) return false;
+  Cursor cursor;
+  if (!cursor_open(ct, &cursor, v, span)) return false;
+  for (CtValue *one; !*out && cursor_next(&cursor, &one);)
+    if (one == item) *out = true;
+    else if (!op_equal(ct, one, item, span, out)) return false;
   return true;
 }
 

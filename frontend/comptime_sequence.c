@@ -133,7 +133,7 @@ static CtValue *py_sorted(Comptime *ct, const CallArgs *a) {
 
 static CtValue *py_reversed(Comptime *ct, const CallArgs *a) {
   CtValue *v = collect(ct, a, CT_LIST);
-  return v && call_method(ct, v, "reverse", &(CallArgs){.span = a->span}) ? v : NULL;
+  return v && call_method(ct, v, "reverse", &(CallArgs){.span = a->span}) ? ct_iterator(v, "reversed") : NULL;
 }
 
 static CtValue *py_enumerate(Comptime *ct, const CallArgs *a) {
@@ -144,46 +144,58 @@ static CtValue *py_enumerate(Comptime *ct, const CallArgs *a) {
   Int128 at = start && is_int(start) ? int_of(start) : 0;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
-  return out;
+  return ct_iterator(out, "enumerate");
 }
 
-// One list per argument, and the length of the shortest.
-static CtList *columns(Comptime *ct, const CallArgs *a, uint32_t first, uint32_t *shortest) {
-  CtList *lists = arena_array(&ct->ctx->arena, CtList, a->num_args + 1);
-  *shortest = a->num_args > first ? UINT32_MAX : 0;
-  for (uint32_t i = first; i < a->num_args; i++) {
-    if (!op_iterate(ct, a->args[i], a->span, &lists[i])) return NULL;
-    if (lists[i].count < *shortest) *shortest = lists[i].count;
-  }
-  return lists;
+// ---- side by side ----
+
+// Arguments from `first` on, taken one of each at a time, in turn: the same iterator may be several of them.
+typedef struct { Cursor *columns; uint32_t count; } Rows;
+
+static bool rows_open(Comptime *ct, Rows *r, const CallArgs *a, uint32_t first) {
+  *r = (Rows){arena_array(&ct->ctx->arena, Cursor, a->num_args + 1), a->num_args - first};
+  for (uint32_t i = 0; i < r->count; i++)
+    if (!cursor_open(ct, &r->columns[i], a->args[first + i], a->span)) return false;
+  return true;
+}
+
+// The index of the column that has nothing left, or count: row is filled.
+static uint32_t rows_next(const Rows *r, CtValue **row) {
+  uint32_t i = 0;
+  while (i < r->count && cursor_next(&r->columns[i], &row[i])) i++;
+  return i;
+}
+
+// zip(…, strict=True): where one ends, all must.
+static bool ends_together(Comptime *ct, const Rows *r, uint32_t ended, Span span) {
+  CtValue *more;
+  if (ended) return ct_fail(ct, span, "ValueError", "zip() argument %u is shorter than argument%s", ended + 1, ended == 1 ? " 1" : arena_printf(&ct->ctx->arena, "s 1-%u", ended)) != NULL;
+  for (uint32_t i = 1; i < r->count; i++)
+    if (cursor_next(&r->columns[i], &more)) return ct_fail(ct, span, "ValueError", "zip() argument %u is longer than argument%s", i + 1, i == 1 ? " 1" : arena_printf(&ct->ctx->arena, "s 1-%u", i)) != NULL;
+  return true;
 }
 
 static CtValue *py_zip(Comptime *ct, const CallArgs *a) {
-  uint32_t n;
-  CtList *lists = columns(ct, a, 0, &n);
-  CtValue *out = ct_list(ct->ctx, NULL, 0);
-  if (!lists) return NULL;
-  for (uint32_t k = 0; k < n; k++) {
-    CtValue *row = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < a->num_args; i++) vec_push(&ct->ctx->arena, &row->list, lists[i].data[k]);
-    vec_push(&ct->ctx->arena, &out->list, row);
-  }
-  return out;
+  Rows rows;
+  bool strict = false;
+  if ((kwarg(a, "strict") && !truth(ct, kwarg(a, "strict"), a->span, &strict)) || !rows_open(ct, &rows, a, 0)) return NULL;
+  CtValue *out = ct_list(ct->ctx, NULL, 0), **row = arena_array(&ct->ctx->arena, CtValue *, rows.count + 1);
+  uint32_t ended = 0;
+  while (rows.count && (ended = rows_next(&rows, row)) == rows.count) vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
+  return strict && rows.count && !ends_together(ct, &rows, ended, a->span) ? NULL : ct_iterator(out, "zip");
 }
 
 static CtValue *py_map(Comptime *ct, const CallArgs *a) {
-  uint32_t n;
-  CtList *lists = a->num_args > 1 ? columns(ct, a, 1, &n) : NULL;
-  if (!lists) return a->num_args > 1 ? NULL : wrong_count(ct, a);
+  Rows rows;
+  if (a->num_args < 2) return wrong_count(ct, a);
+  if (!rows_open(ct, &rows, a, 1)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  for (uint32_t k = 0; k < n; k++) {
-    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args);
-    for (uint32_t i = 1; i < a->num_args; i++) args[i - 1] = lists[i].data[k];
-    CtValue *v = call(ct, a->args[0], &(CallArgs){args, a->num_args - 1, NULL, 0, a->span});
-    if (!v) return NULL;
+  for (;;) {
+    CtValue **row = arena_array(&ct->ctx->arena, CtValue *, rows.count), *v;
+    if (rows_next(&rows, row) < rows.count) return ct_iterator(out, "map");
+    if (!(v = call(ct, a->args[0], &(CallArgs){row, rows.count, NULL, 0, a->span}))) return NULL;
     vec_push(&ct->ctx->arena, &out->list, v);
   }
-  return out;
 }
 
 static CtValue *py_filter(Comptime *ct, const CallArgs *a) {
@@ -197,16 +209,16 @@ static CtValue *py_filter(Comptime *ct, const CallArgs *a) {
     if (!v || !truth(ct, v, a->span, &keep)) return NULL;
     if (keep) vec_push(&ct->ctx->arena, &out->list, items.data[i]);
   }
-  return out;
+  return ct_iterator(out, "filter");
 }
 
 static CtValue *any_all(Comptime *ct, const CallArgs *a, bool stop_at) {
-  CtList items;
+  Cursor cursor;
   if (a->num_args != 1) return wrong_count(ct, a);
-  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
-  for (uint32_t i = 0; i < items.count; i++) {
+  if (!cursor_open(ct, &cursor, a->args[0], a->span)) return NULL;
+  for (CtValue *item; cursor_next(&cursor, &item);) {
     bool b;
-    if (!truth(ct, items.data[i], a->span, &b)) return NULL;
+    if (!truth(ct, item, a->span, &b)) return NULL;
     if (b == stop_at) return ct_bool(ct->ctx, stop_at);
   }
   return ct_bool(ct->ctx, !stop_at);
@@ -214,22 +226,24 @@ static CtValue *any_all(Comptime *ct, const CallArgs *a, bool stop_at) {
 static CtValue *py_any(Comptime *ct, const CallArgs *a) { return any_all(ct, a, true); }
 static CtValue *py_all(Comptime *ct, const CallArgs *a) { return any_all(ct, a, false); }
 
-// Iterators are lists that next() takes from.
+static CtValue *py_iter(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 1) return wrong_count(ct, a);
+  CtValue *from = ct_unwrap(a->args[0]), *v = from->kind == CT_ITERATOR ? from : collect(ct, a, CT_LIST);
+  return !v || v == from ? v : ct_iterator(v, arena_printf(&ct->ctx->arena, "%s_iterator", ct_kind_name(from)));
+}
+
 static CtValue *py_next(Comptime *ct, const CallArgs *a) {
   if (a->num_args < 1 || a->num_args > 2) return wrong_count(ct, a);
-  CtValue *v = a->args[0];
-  if (v->kind != CT_LIST) return wrong_type(ct, a, v);
-  if (!v->list.count) return arg(a, 1) ? arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
-  CtValue *first = v->list.data[0];
-  v->list.data++;
-  v->list.count--;
-  v->list.capacity--;
-  return first;
+  CtValue *v = ct_unwrap(a->args[0]), *item;
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v);
+  if (v->kind != CT_ITERATOR) return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
+  if (cursor_next(&(Cursor){.live = v}, &item)) return item;
+  return arg(a, 1) ? arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
 }
 
 static const Builtin builtins[] = {
     {"all", py_all}, {"any", py_any}, {"dict", py_dict}, {"enumerate", py_enumerate}, {"filter", py_filter}, {"frozenset", py_set},
-    {"iter", py_list}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min}, {"next", py_next}, {"range", py_range},
+    {"iter", py_iter}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min}, {"next", py_next}, {"range", py_range},
     {"reversed", py_reversed}, {"set", py_set}, {"sorted", py_sorted}, {"sum", py_sum}, {"tuple", py_tuple}, {"zip", py_zip}};
 
 BuiltinFn *find_sequence_builtin(const char *name) {

@@ -60,6 +60,11 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
       *out = copy->list;
       return true;
     }
+    case CT_ITERATOR:
+      ct_work(ct, v);
+      *out = v->list;
+      v->list = (CtList){0};
+      return true;
     case CT_STR: case CT_BYTES: return split_text(ct, v, span, out);
     case CT_DICT: case CT_SET:
       for (uint32_t i = 0; i < v->dict->count; i++) vec_push(&ct->ctx->arena, out, v->dict->entries[i].key);
@@ -93,6 +98,25 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
   }
   ct_fail(ct, span, "TypeError", "'%s' cannot be iterated over", ct_kind_name(v));
   return false;
+}
+
+bool cursor_open(Comptime *ct, Cursor *c, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  *c = (Cursor){.live = v->kind == CT_LIST || v->kind == CT_ITERATOR ? v : NULL};
+  return c->live || op_iterate(ct, v, span, &c->items);
+}
+
+static CtValue *take(CtList *items) {
+  items->count--;
+  items->capacity--;
+  return *items->data++;
+}
+
+bool cursor_next(Cursor *c, CtValue **item) {
+  CtList *items = c->live ? &c->live->list : &c->items;
+  if (c->at >= items->count) return false;
+  *item = c->live && c->live->kind == CT_ITERATOR ? take(items) : items->data[c->at++];
+  return true;
 }
 
 // Python's clamping of slice bounds to a sequence of n elements.

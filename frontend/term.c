@@ -12,7 +12,7 @@ static Term *new_term(Lower *L, TermKind kind) {
 
 Term *term_const(Lower *L, CtValue *v) {
   v = ct_unwrap(v);
-  if (v->kind == CT_TUPLE || v->kind == CT_LIST) {
+  if (ct_has_list(v)) {
     Term **items = arena_array(&L->ctx->arena, Term *, v->list.count + 1);
     for (uint32_t i = 0; i < v->list.count; i++) items[i] = term_const(L, v->list.data[i]);
     Term *t = term_tuple(L, items, v->list.count, NULL);

@@ -125,6 +125,12 @@ static CtValue *sequence(Context *ctx, CtKind kind, CtValue *const *items, uint3
 CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_TUPLE, items, count); }
 CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_LIST, items, count); }
 
+CtValue *ct_iterator(CtValue *list, const char *name) {
+  list->kind = CT_ITERATOR;
+  list->iterator.name = name;
+  return list;
+}
+
 CtValue *ct_dict(Context *ctx) {
   CtValue *v = make(ctx, CT_DICT);
   v->dict = arena_new(&ctx->arena, CtDict);
@@ -493,5 +499,5 @@ const char *ct_kind_name(const CtValue *v) {
       [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set", [CT_DICT] = "dict", [CT_RANGE] = "range",
       [CT_SLICE] = "slice", [CT_DTYPE] = "dtype", [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method",
       [CT_MODULE] = "module", [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
-  return v->kind == CT_INSTANCE ? v->instance->cls->name : names[v->kind];
+  return v->kind == CT_INSTANCE ? v->instance->cls->name : v->kind == CT_ITERATOR ? v->iterator.name : names[v->kind];
 }

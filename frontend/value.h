@@ -9,6 +9,7 @@
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
   CT_TUPLE, CT_LIST, CT_SET, CT_DICT, CT_RANGE, CT_SLICE,
+  CT_ITERATOR,     // of zip, map, iter, a generator, …: computed at once, and gone as it is taken
   CT_DTYPE,        // tl.float32, pointer and block types
   CT_FUNCTION,     // def or lambda, with its decorators' data: kernels too
   CT_BUILTIN,      // something with a canonical name: "len", "tl.load", "libdevice.tanh", "triton.cdiv"
@@ -86,8 +87,9 @@ struct CtValue {
     Int128 i;
     double f;
     struct { const char *data; size_t size; } str;                       // STR, BYTES; NUL-terminated beside its size
-    CtList list;                                                         // TUPLE, LIST
+    CtList list;                                                         // TUPLE, LIST; ITERATOR: what is left
     struct { CtList items; uint64_t hash; } tuple;                       // TUPLE: list, and its hash once it is known
+    struct { CtList items; const char *name; } iterator;                 // list, and the name of its type
     CtDict *dict;                                                        // DICT; SET (values are NULL)
     struct { Int128 start, stop, step; } range;
     struct { CtValue *lower, *upper, *step; } slice;                     // None where left out
@@ -228,6 +230,7 @@ CtValue *ct_str(Context *ctx, const char *s);
 CtValue *ct_str_n(Context *ctx, const char *s, size_t n);
 CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count);
 CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count);
+CtValue *ct_iterator(CtValue *list, const char *name);                   // makes one of a list that nobody else has
 CtValue *ct_dict(Context *ctx);
 CtValue *ct_dtype(Context *ctx, const CtType *type);
 CtValue *ct_builtin(Context *ctx, const char *name);
@@ -242,6 +245,7 @@ const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.na
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
 CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
+static inline bool ct_has_list(const CtValue *v) { return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR; }
 const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth

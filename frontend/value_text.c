@@ -90,6 +90,7 @@ static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
       }
       buf_putc(b, ')');
       break;
+    case CT_ITERATOR: buf_printf(b, "<%s object>", v->iterator.name); break;
     case CT_SLICE:
       buf_puts(b, "slice(");
       put_repr(ctx, b, v->slice.lower, depth + 1);

@@ -468,7 +468,7 @@ bool jit_has_hooks(const tile_jit_kernel *k) {
 
 static bool is_named(const CtValue *list, const char *name) {
   const CtValue *v = list ? ct_unwrap((CtValue *)(uintptr_t)list) : NULL;
-  if (!v || (v->kind != CT_LIST && v->kind != CT_TUPLE)) return false;
+  if (!v || !ct_has_list(v)) return false;
   for (uint32_t i = 0; i < v->list.count; i++) {
     const CtValue *item = ct_unwrap(v->list.data[i]);
     if (item->kind == CT_STR && !strcmp(item->str.data, name)) return true;
