@@ -4,6 +4,8 @@
 
 #include "prelude_math.inc"
 #include "prelude_math64.inc"
+#include "prelude_numbers.inc"
+#include "prelude_trigonometry.inc"
 #include "prelude_special.inc"
 #include "prelude_device.inc"
 #include "prelude_random.inc"
@@ -16,6 +18,8 @@
   F(random, false)       \
   F(scaled, false)       \
   F(math, true)          \
+  F(trigonometry, true)  \
+  F(numbers, true)       \
   F(math64, true)        \
   F(device, true)        \
   F(special, true)
