@@ -16,7 +16,8 @@ if(TILE_LINK_LLVM STREQUAL "static")
     OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(llvm_libs)
   target_link_libraries(tile-llvm INTERFACE -Wl,--start-group ${llvm_libs} -Wl,--end-group -l:libz.a -l:libzstd.a rt dl m)
-  target_link_directories(tile-llvm INTERFACE ${llvm_libdir})
+  # Not target_link_directories: that would have what is built look for libc and libm there, and in the working directory.
+  target_link_options(tile-llvm INTERFACE -L${llvm_libdir})
   # A private LLVM may be given options of its own (codegen/emit.c).
   target_compile_definitions(tile-llvm INTERFACE TILE_LLVM_STATIC=1)
   # The C++ runtime goes inside, so that only libc and libm are needed at run time.

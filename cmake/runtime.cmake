@@ -32,6 +32,14 @@ endif()
 add_executable(tilec runtime/main.c)
 target_link_libraries(tilec PRIVATE tile-flags tile-link)
 set_target_properties(tilec PROPERTIES LINKER_LANGUAGE ${tile_linker_language})
+if(TILE_LINK_LLVM STREQUAL "static")
+  # At a fixed address LLVM's tables of pointers need no relocation, and their pages are not copied. What runs at the start lies together
+  # (as other linkers than lld place it anyhow).
+  target_link_options(tilec PRIVATE $<$<CONFIG:Release>:-no-pie>)
+  if(TILE_LLD)
+    target_link_options(tilec PRIVATE -Wl,-z,keep-text-section-prefix)
+  endif()
+endif()
 
 include(GNUInstallDirs)
 set(tile_map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tile.map)

@@ -82,6 +82,7 @@ if grep -q 'TILE_LINK_LLVM:STRING=static' "$build/CMakeCache.txt"; then
   size=$(stat -c %s "$prefix/bin/tilec")
   [ "$size" -lt 45000000 ] || fail "tilec has $size bytes, 45 MB are allowed"
   [ -z "$(needs "$prefix/bin/tilec")" ] || fail "tilec needs $(needs "$prefix/bin/tilec")"
+  ! objdump -p "$build/tilec" | grep -q RUNPATH || fail "tilec looks for libc where LLVM is, and in the working directory"
   echo "install: ok (tilec has $size bytes, libtile-rt $rt_size)"
 else
   echo "install: ok (libtile-rt has $rt_size bytes)"
