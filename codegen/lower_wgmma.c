@@ -347,9 +347,22 @@ static uint32_t operand_register(const Layout *a, uint32_t row, uint32_t k) {
 // come the operands.
 typedef struct {
   Buf text, constraints;
+  const char **sums;       // of each block: "%sum0_0, %sum0_1, …"
   LLVMValueRef *args;
   uint32_t num_words, num_args;
 } Group;
+
+static const char **list_sums(const Product *p) {
+  Arena *arena = p->c->arena;
+  uint32_t n = p->shape.num_words;
+  const char **lists = arena_array(arena, const char *, p->num_blocks);
+  for (uint32_t blk = 0; blk < p->num_blocks; blk++) {
+    Buf list = buf_make(arena);
+    for (uint32_t i = 0; i < n; i++) buf_printf(&list, "%s%s%u", i ? ", " : "", p->held ? p->held : "$", blk * n + i);
+    lists[blk] = buf_str(&list);
+  }
+  return lists;
+}
 
 static uint32_t add_operand(Group *g, const char *how, LLVMValueRef v) {
   buf_printf(&g->constraints, "%s%s", g->constraints.size ? "," : "", how);
@@ -361,9 +374,7 @@ static uint32_t add_operand(Group *g, const char *how, LLVMValueRef v) {
 static void add_instruction(const Product *p, Group *g, uint32_t blk, uint32_t k, const char *scale) {
   const Shape *s = &p->shape;
   uint32_t log2_n = p->acc->log2_size[1], flat = layout_apply(p->acc, blk * p->per_insn, 0, 0, 0), row = flat >> log2_n, col = flat & ((1u << log2_n) - 1);
-  buf_printf(&g->text, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {", s->n, s->kind->k, s->kind->types);
-  for (uint32_t i = 0; i < s->num_words; i++) buf_printf(&g->text, "%s%s%u", i ? ", " : "", p->held ? p->held : "$", blk * s->num_words + i);
-  buf_puts(&g->text, "}, ");
+  buf_printf(&g->text, "wgmma.mma_async.sync.aligned.m64n%uk%u%s {%s}, ", s->n, s->kind->k, s->kind->types, g->sums[blk]);
   if (p->words_a) {
     uint32_t first = operand_register(p->a_layout, row, k);
     for (uint32_t i = 0; i < 4; i++) buf_printf(&g->text, "%s$%u", i ? ", " : "{", add_operand(g, "r", p->words_a[first + i * s->kind->k / 8]));
@@ -386,7 +397,7 @@ static void multiply(const Product *p, uint32_t begin, uint32_t end, LLVMValueRe
   Cg *c = p->c;
   uint32_t n = p->num_blocks * p->shape.num_words, instructions = p->num_blocks * ((end - begin) / p->kind->k);
   uint32_t tied = p->held ? 0 : n;
-  Group g = {.text = buf_make(c->arena), .constraints = buf_make(c->arena), .num_words = tied,
+  Group g = {.text = buf_make(c->arena), .constraints = buf_make(c->arena), .sums = list_sums(p), .num_words = tied,
              .args = arena_array(c->arena, LLVMValueRef, n + instructions * (p->words_a ? 5 : 2) + 1)};
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (uint32_t i = 0; i < tied; i++) {
