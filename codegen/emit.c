@@ -164,7 +164,7 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   char passes[256];
   snprintf(passes, sizeof passes, "function(%searly-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg%s)",
            c->has_allocas ? "sroa," : "",
-           c->has_loops ? ",early-cse,loop-simplify,lcssa,loop-mssa(licm),gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg" : "");
+           c->has_loops ? ",loop-simplify,lcssa,loop-mssa(licm),gvn<no-memdep>,instcombine<no-verify-fixpoint>,simplifycfg" : "");
   LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
   LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
   LLVMDisposePassBuilderOptions(o);
