@@ -123,7 +123,17 @@ ExecResult shadow_async_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
 
 // ---- asynchronous operations
 
-static void mark(GroupMarks *g, uint32_t group, uint32_t clock, int lane) { g->at[g->count++ % GROUPS] = (GroupMark){group, clock, lane}; }
+// A group's copies are waited for together, at the clock of its latest: one mark stands for all, however many there are.
+static void mark(GroupMarks *g, uint32_t group, uint32_t clock, int lane) {
+  for (uint32_t i = g->count; i > 0 && i + GROUPS > g->count; i--) {
+    GroupMark *m = &g->at[(i - 1) % GROUPS];
+    if (m->lane != lane) continue;
+    if (m->group != group) break;   // a lane's groups come one behind the other
+    m->clock = clock;
+    return;
+  }
+  g->at[g->count++ % GROUPS] = (GroupMark){group, clock, lane};
+}
 
 // Latest clock among marks of groups below `below` (of one lane, or any when lane < 0).
 static uint32_t latest(const GroupMarks *g, uint64_t below, int lane) {
@@ -142,8 +152,7 @@ ExecResult shadow_copy_issue(AsyncOp *op) {
   op->clock = ++r->copy_clock;
   op->comp = comp_of(w, C_COPY);
   r->copy_pc = pc_of(w, op->in);
-  int first = __builtin_ctz(op->copy.mask);
-  mark(&r->copies, op->copy.group[first], op->clock, first);
+  mark(&r->copies, op->copy.group[__builtin_ctz(op->copy.mask)], op->clock, -1);
   FOR_LANES(l, op->copy.mask) {
     Who who = {.warp = w, .in = op->in, .lane = (int)l, .is_async = true, .is_write = true, .generic = true, .at = op->copy.dst[l]};
     who.epoch = (Epoch){op->clock, pc_of(w, op->in), (uint16_t)op->comp, (uint8_t)l, 0};

@@ -18,6 +18,9 @@ static const Case cases[] = {
    "asynchronous operation misused: *s; nothing has waited for that", 0, 0},
   {"cp.async keeps the last group", COPY16 "cp.async.commit_group; add.u32 %r2, %r2, 2048; cp.async.cg.shared.global [%r2], [%d2], 16; cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;" READ_OTHER STORE5
    "cp.async.wait_all;", 64, 0, NULL, 512 + 2, 4 * 3 + 1},
+  {"a group of many cp.async behind the one waited for", COPY16 "cp.async.commit_group; setp.eq.u32 %p1, %t, 0; add.u32 %r6, %s, 2048; mov.u32 %r7, 300;\n"
+   "L2: @%p1 cp.async.ca.shared.global [%r6], [%d1], 4; add.u32 %r6, %r6, 4; sub.u32 %r7, %r7, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra L2;\n"
+   "cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;" READ_OTHER STORE5 "cp.async.wait_all;", 64, 0, NULL, 512 + 2, 4 * 3 + 1},
   {"cp.async zero fill", "shl.b32 %r1, %t, 4; add.u32 %r2, %s, %r1; mad.wide.u32 %d2, %t, 16, %d1; cp.async.ca.shared.global [%r2], [%d2], 16, 4; cp.async.wait_all; ld.shared.u32 %r5, [%r2+4];" STORE5, 32, 0, NULL, 512 + 3, 0},
   {"cp.async arrives on an mbarrier", INIT(64) COPY16 "cp.async.mbarrier.arrive.noinc.shared.b64 [%b];" WAIT(0) READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
   {"counted arrival changes nothing", INIT(64) COPY16 "cp.async.mbarrier.arrive.shared.b64 [%b]; mbarrier.arrive.shared.b64 _, [%b];" WAIT(0) "cp.async.wait_all; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 9, 4 * 8 + 1},
