@@ -147,7 +147,8 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
 }
 
 // LLVM's straight-line strength reduction asks, for every pair of sums, whether one may be poison where the other is not, and
-// walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the walk.
+// walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the walk. Comparisons keep the
+// division itself: the range of a loop's bound says that what is counted does not overflow, and so addresses become sums.
 static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);
@@ -156,6 +157,12 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
     LLVMValueRef frozen = LLVMBuildFreeze(b, in, "");
     LLVMReplaceAllUsesWith(in, frozen);
     LLVMSetOperand(frozen, 0, in);
+    for (LLVMUseRef use = LLVMGetFirstUse(frozen); use;) {
+      LLVMValueRef user = LLVMGetUser(use);
+      use = LLVMGetNextUse(use);
+      for (unsigned i = 0; i < 2 && LLVMIsAICmpInst(user); i++)
+        if (LLVMGetOperand(user, i) == frozen) LLVMSetOperand(user, i, in);
+    }
   }
 }
 
