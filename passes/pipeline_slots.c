@@ -99,10 +99,11 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
   return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
 }
 
-// One block more is no matter once a quarter of an SM's threads are there.
+// Not where tiles that are read before the issue would spill. One block more is no matter once a quarter of an SM's threads are there.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
-  if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes && registers <= MAX_REGISTERS;
+  if (registers > MAX_REGISTERS) return false;
+  if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
   return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
 
