@@ -328,24 +328,22 @@ static bool parse_constexprs(Parser *p) {
   return true;
 }
 
-static bool parse_number_of_registers(Parser *p, uint32_t *to) {
+// ` = N` behind a word, a multiple of `step` from `least` to `most`; what: what an error says otherwise.
+static bool parse_setting(Parser *p, int64_t least, int64_t most, int64_t step, const char *what, uint32_t *to) {
   int64_t n = 0;
   next(p);
   Span at = p->tok.span;
   if (!expect(p, '=') || !parse_int(p, &n)) return false;
-  if (n < 24 || n > 248 || n % 8) return diag_error(p->ctx, at, "registers of a thread are 24 to 248 in steps of 8");
+  if (n < least || n > most || n % step) return diag_error(p->ctx, at, "%s", what);
   *to = (uint32_t)n;
   return true;
 }
 
+static bool parse_number_of_registers(Parser *p, uint32_t *to) {
+  return parse_setting(p, 24, 248, 8, "registers of a thread are 24 to 248 in steps of 8", to);
+}
 static bool parse_number_of_blocks(Parser *p, uint32_t *to) {
-  int64_t n = 0;
-  next(p);
-  Span at = p->tok.span;
-  if (!expect(p, '=') || !parse_int(p, &n)) return false;
-  if (n < 1 || n > INT32_MAX) return diag_error(p->ctx, at, "a second entry is for one block on a multiprocessor or more");
-  *to = (uint32_t)n;
-  return true;
+  return parse_setting(p, 1, INT32_MAX, 1, "a second entry is for one block on a multiprocessor or more", to);
 }
 
 // `(blocks = N`, perhaps `, wave = N` and `, registers = N`, and bounds of parameters, `, %n >= 4096`.
