@@ -54,14 +54,14 @@ class Case:
         self.kernel, self.name, self.m, self.n, self.bk, self.steps = kernel, name, m, n, bk, steps
         self.warps, self.stages, self.arch, self.transpose_b, self.batch, self.imprecise = warps, stages, arch, transpose_b, batch, imprecise
 
-    def command(self, tilec, device, random):
+    def words(self, random):
         a, b, out, precision, _ = TYPES[self.name]
         k = self.bk * self.steps
         whole = {"i8": "-128:128", "u8": "0:256"}
         fill = (lambda seed, t: f"randint:{seed}:{whole[t]}" if t in whole else f"randn:{seed}") if random else (lambda seed, t: integers(t, seed, k))
         lead = f"{self.batch}," if self.batch else ""
         shape_b = f"{self.n},{k}" if self.transpose_b else f"{k},{self.n}"
-        v = [tilec, "run", KERNELS, "-k", self.kernel, "--grid", "1", "-q", f"--device={device}", f"--arch={self.arch}", "--check",
+        v = [KERNELS, "-k", self.kernel, "--grid", "1", "-q", f"--arch={self.arch}", "--check",
              f"--num-warps={self.warps}", f"--num-stages={self.stages}", "-D", f"M={self.m}", "-D", f"N={self.n}", "-D", f"OUT={TL[out]}",
              "-D", f"PREC={precision}", "--arg", f"K={k}"]
         if self.kernel == "chained":
@@ -94,7 +94,7 @@ class Ragged:
     def __init__(self, kernel, dtype, m, n, k, arch):
         self.kernel, self.name, self.sizes, self.arch = kernel, dtype, (m, n, k), arch
 
-    def command(self, tilec, device, random):
+    def words(self, random):
         (m, n, k), dtype = self.sizes, TYPES[self.name][0]
         each = 16 // size_of(dtype)
         lda, ldb, ldc = (-(-k // each) * each, -(-n // each) * each, -(-n // 8) * 8)
@@ -103,14 +103,13 @@ class Ragged:
         if self.kernel == "matmul_descriptors":
             for x, block, rows, columns, stride in (("a", "BM,BK", m, k, lda), ("b", "BK,BN", k, n, ldb), ("c", "BM,BN", m, n, ldc)):
                 args[x] = f"desc({args[x]},[{block}],shape=[{rows},{columns}],strides=[{stride},1])"
-            v = ["matmul_descriptors.tile", "-k", self.kernel, "--grid", "cdiv(M,BM),cdiv(N,BN)"]
+            v = [os.path.join(EXAMPLES, "matmul_descriptors.tile"), "-k", self.kernel, "--grid", "cdiv(M,BM),cdiv(N,BN)"]
         else:
             args.update(sam=lda, sak=1, sbk=ldb, sbn=1, scm=ldc, scn=1)
-            v = ["matmul.tile", "-k", self.kernel, "--grid", "cdiv(M,BM)*cdiv(N,BN)", "-D", "GROUP=8"]
+            v = [os.path.join(EXAMPLES, "matmul.tile"), "-k", self.kernel, "--grid", "cdiv(M,BM)*cdiv(N,BN)", "-D", "GROUP=8"]
         for name, text in args.items():
             v += ["--arg", f"{name}={text}"]
-        v += ["-q", f"--device={device}", f"--arch={self.arch}", "--check", "-D", "BM=64", "-D", "BN=64", "-D", "BK=32"]
-        return [tilec, "run", os.path.join(EXAMPLES, v[0])] + v[1:]
+        return v + ["-q", f"--arch={self.arch}", "--check", "-D", "BM=64", "-D", "BN=64", "-D", "BK=32"]
 
 
 def shared_bytes(case):
@@ -182,21 +181,19 @@ def full_cases():
 
 
 def main():
-    ap = many.arguments()
-    ap.add_argument("--device", default="sim")
-    o = ap.parse_args()
-    commands = []
+    o = many.case_arguments().parse_args()
+    todo = []
     for case in full_cases() if o.full else short_cases():
         if not supported(case) or (o.device == "gpu" and case.arch not in ("sm_90a", "sm_80", "sm_89", "sm_90")):
             continue
         for random in (False, True):
-            command = case.command(o.tilec, o.device, random)
+            words = case.words(random)
             # Half sums and operands of 8 bits do not carry the product between.
             if case.kernel == "chained" and case.name not in ("fp16", "bf16", "tf32", "ieee", "fp64"):
                 continue
-            if o.only in " ".join(command):
-                commands.append(command)
-    return many.check("dots", commands, o.j)
+            if o.only in " ".join(words):
+                todo.append(words)
+    return many.check("dots", o.tilec, o.device, todo, o.j)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Pipelined loops on the simulator: depths of 1 to 4 stages × trip counts around the depth × orders of asynchronous work.
 
-    tests/pipelining.py TILEC [--full] [--only TEXT] [-j N]
+    tests/pipelining.py TILEC [--full] [--only TEXT] [-j N] [--device sim|gpu]
 
-The inputs are small integers: the simulator must report nothing and agree with the interpreter bit for bit.
+The inputs are small integers: the device must agree with the interpreter bit for bit, and the simulator report nothing.
 """
 import os
 import sys
@@ -111,9 +111,9 @@ def cases(full):
 
 
 def main():
-    o = many.arguments().parse_args()
-    todo = [[o.tilec, "run", *c, "-q", "--verify-each", "--device=sim", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
-    return many.check("pipelining", todo, o.j, env={"TILE_SIM_SEEDS": "20" if o.full else "2"})
+    o = many.case_arguments().parse_args()
+    todo = [[*c, "-q", "--verify-each", "--check", "--rtol=0"] for c in cases(o.full) if o.only in " ".join(c)]
+    return many.check("pipelining", o.tilec, o.device, todo, o.j, {"TILE_SIM_SEEDS": "20" if o.full else "2"})
 
 
 if __name__ == "__main__":

@@ -1,28 +1,39 @@
 #!/usr/bin/env python3
 """Random kernels that must mean the same to the interpreter and, under every choice of warps, stages and target, to the PTX.
 
-    tests/random_kernels.py TILEC [--seed N] [--count N] [-j N] [--show] [--keep FOLDER]
+    tests/random_kernels.py TILEC [--seed N] [--count N] [-j N] [--device sim|gpu] [--expressions] [--show] [--keep FOLDER]
 
 A kernel is a list of statements over integer tensors, which wrap, and floats that hold integers small enough to be exact: every
-order of summing and every fusion gives the same bits. A kernel that fails is cut down, statement by statement, and printed.
+order of summing and every fusion gives the same bits. --expressions: of random_expressions.py instead. A kernel that fails is cut down, statement by statement, and printed.
 """
-import argparse
 import collections
 import concurrent.futures
 import os
 import random
-import shlex
 import sys
 import tempfile
 
 import many
+from random_expressions import Expressions
 
 IN, HALF, OUT = 8192, 8192, 16384        # elements of the buffers
 EXACT = {"fp32": 1 << 24, "fp16": 1 << 11, "bf16": 1 << 8, "fp8e5": 1 << 3}
 BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u32": 32, "u8": 8}
 TL = {"i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "u32": "tl.uint32", "u8": "tl.uint8", "fp32": "tl.float32", "fp16": "tl.float16", "bf16": "tl.bfloat16", "fp8e5": "tl.float8e5"}
 SHAPES = [(64,), (128,), (256,), (1024,), (32, 16), (16, 32), (64, 8), (16, 16), (8, 128), (64, 64), (4, 8, 16), (2, 32, 8)]
-HEAD = """import triton
+# A tensor (or scalar) of the kernel; bound limits a float's magnitude.
+Val = collections.namedtuple("Val", "name dtype shape bound")
+
+
+def numel(shape):
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+class Statements:
+    HEAD = """import triton
 import triton.language as tl
 
 
@@ -47,19 +58,9 @@ def early(a, n):
 def k(x, y, h, out, count, n):
     pid = tl.program_id(0)
 """
+    WORDS = ["--arg", f"x=i32[{IN}]=randint:1:-100:100", "--arg", f"y=fp32[{IN}]=randint:2:-4:5", "--arg", f"h=fp16[{HALF + 8192}]=randint:3:-2:3",
+             "--arg", f"out=i32[{2 * OUT}]=zeros", "--arg", "count=i32[16]=zeros"]
 
-# A tensor (or scalar) of the kernel; bound limits a float's magnitude.
-Val = collections.namedtuple("Val", "name dtype shape bound")
-
-
-def numel(shape):
-    n = 1
-    for d in shape:
-        n *= d
-    return n
-
-
-class Generator:
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.env, self.lines, self.depth, self.num = [], [], 1, 0
@@ -356,17 +357,15 @@ class Generator:
         return self.lines
 
 
-def command(tilec, path, config):
-    return [tilec, "run", path, "-k", "k", "--grid", "2", "--arg", f"x=i32[{IN}]=randint:1:-100:100", "--arg", f"y=fp32[{IN}]=randint:2:-4:5",
-            "--arg", f"h=fp16[{HALF + 8192}]=randint:3:-2:3", "--arg", f"out=i32[{2 * OUT}]=zeros", "--arg", "count=i32[16]=zeros",
-            "--device=sim", "--check", "--rtol=0", "--atol=0", "-q", *config]
+def words_of(generator, path, config):
+    return [path, "-k", "k", "--grid", "2", *generator.WORDS, "--check", "--rtol=0", "--atol=0", "-q", *config]
 
 
-def run(tilec, lines, config, folder, name):
+def run(tilec, device, generator, lines, config, schedule, folder, name):
     path = os.path.join(folder, name + ".tile")
     with open(path, "w") as f:
-        f.write(HEAD + "\n".join(lines) + "\n")
-    status, text = many.run(command(tilec, path, config), timeout=60)
+        f.write(generator.HEAD + "\n".join(lines) + "\n")
+    status, text = many.run(tilec, device, words_of(generator, path, config), schedule)
     return status, text.strip()
 
 
@@ -374,15 +373,15 @@ def kind_of(status, text):
     """What went wrong, as far as it must stay the same while a kernel is cut down."""
     if status == 1 and "bytes of shared memory" in text:
         return None
-    return status and (status, "differs" in text or "check" in text)
+    return None if status == 0 else (status, "differs" in text or "check" in text)
 
 
 def configs(r):
-    """One plain choice and two others."""
-    yield ["--arg", "n=3"]
+    """One plain choice and two others; and the simulator's schedule for each."""
+    yield ["--arg", "n=3"], {}
     for _ in range(2):
         yield ["--arg", f"n={r.choice([0, 1, 2, 5])}", "-w", r.choice(["1", "2", "4", "8", "16"]), "--num-stages", r.choice(["1", "2", "3", "4"]),
-               "--arch", r.choice(["sm_90a", "sm_90a", "sm_80", "sm_89"]), "--sim-seed", str(r.randrange(100))]
+               "--arch", r.choice(["sm_90a", "sm_90a", "sm_80", "sm_89"])], {"TILE_SIM_SEED": str(r.randrange(100))}
 
 
 def cut_down(lines, fails):
@@ -400,40 +399,41 @@ def cut_down(lines, fails):
     return lines
 
 
-def one(tilec, seed, folder):
-    lines = Generator(seed).kernel()
-    for n, config in enumerate(configs(random.Random(seed))):
-        status, text = run(tilec, lines, config, folder, f"{seed}_{n}")
-        kind = kind_of(status, text)
+def one(tilec, device, generator, seed, folder):
+    lines = generator(seed).kernel()
+    for n, (config, schedule) in enumerate(configs(random.Random(seed))):
+        again = lambda some: run(tilec, device, generator, some, config, schedule, folder, f"{seed}_{n}")
+        kind = kind_of(*again(lines))
         if kind:
-            lines = cut_down(lines, lambda shorter: kind_of(*run(tilec, shorter, config, folder, f"{seed}_{n}")) == kind)
-            status, text = run(tilec, lines, config, folder, f"{seed}_{n}")
+            lines = cut_down(lines, lambda shorter: kind_of(*again(shorter)) == kind)
+            _, text = again(lines)
             path = os.path.join(folder, f"{seed}_{n}.tile")
-            return f"seed {seed}: {shlex.join(command(tilec, path, config))}\n" + HEAD + "\n".join(lines) + "\n" + "\n".join("    " + s for s in text.splitlines()[-8:])
+            return "\n".join([f"seed {seed}: {many.pasted(tilec, device, words_of(generator, path, config), schedule)}", generator.HEAD + "\n".join(lines),
+                              *("    " + s for s in text.splitlines()[-8:])])
     return None
 
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("tilec")
+    ap = many.arguments()
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--count", type=int, default=40)
-    ap.add_argument("-j", type=int, default=os.cpu_count())
+    ap.add_argument("--expressions", action="store_true")
     ap.add_argument("--show", action="store_true", help="print the kernels instead of running them")
-    ap.add_argument("--keep", help="folder for the kernels' files")
+    ap.add_argument("--keep", type=os.path.abspath, help="folder for the kernels' files")
     o = ap.parse_args()
+    generator = Expressions if o.expressions else Statements
     seeds = range(o.seed, o.seed + o.count)
     if o.show:
         for seed in seeds:
-            print(HEAD + "\n".join(Generator(seed).kernel()) + "\n")
+            print(generator.HEAD + "\n".join(generator(seed).kernel()) + "\n")
         return 0
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(o.j) as pool:
-        for report in pool.map(lambda seed: one(o.tilec, seed, o.keep or folder), seeds):
+        for report in pool.map(lambda seed: one(o.tilec, o.device, generator, seed, o.keep or folder), seeds):
             if report:
                 failed += 1
                 print(report, flush=True)
-    print(f"random kernels: {len(seeds) - failed} of {len(seeds)} agree")
+    print(f"random {'expressions' if o.expressions else 'kernels'}, {o.device}: {len(seeds) - failed} of {len(seeds)} agree")
     return 1 if failed or not seeds else 0
 
 

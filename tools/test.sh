@@ -40,6 +40,7 @@ done
 [ -z "$devices" ] || step "benchmark cases compile" env LIBTILE=$build/libtile.so python3 tests/gpu/bench.py examples --dry-run
 step pipelining tests/pipelining.py $tilec
 step "random kernels" tests/random_kernels.py $tilec --count 60
+step "random expressions" tests/random_kernels.py $tilec --expressions --count 20
 step assembler tools/assemble.sh $tilec "${kernels[@]}"
 step "conformance, assembler" python3 tests/conformance/run.py $tilec --assemble=sm_80,sm_90a,sm_100a,sm_120a
 step "what ptxas says" tests/ptxas_report.sh $tilec

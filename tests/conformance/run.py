@@ -27,12 +27,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
 import expect
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.dirname(HERE))
+import many
 BUFFER = re.compile(r"^(\w+)=(\w+)\[([^\]]*)\]=([\w:.+-]+)$")
 ASSIGNMENT = re.compile(r"^(\w+)\s*(~\{[^}]*\}\w*|~\S+)?\s*=\s*(.*)$", re.S)
 CLAUSE = re.compile(r"^(let|want|prints|fails|only)\s+(.*)$", re.S)
@@ -177,51 +178,6 @@ def every_kernel(cases, archs, jobs, check, done):
     return 1 if failed else 0
 
 
-class Worker:
-    """One `tilec run --commands=-`, which keeps the device open between cases: opening a GPU takes longer than most cases.
-    After a run that failed on the device a new one is started, for an error may have spoilt the context."""
-    own = threading.local()
-    LIMIT = 120   # seconds for a case
-
-    def __init__(self, tilec, device):
-        self.process = subprocess.Popen([tilec, "run", "--commands=-", f"--device={device}"], cwd=ROOT, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    @classmethod
-    def of_this_thread(cls, tilec, device):
-        worker = getattr(cls.own, "worker", None)
-        if not worker or worker.process.poll() is not None:
-            worker = cls.own.worker = cls(tilec, device)
-        return worker
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-
-    def run(self, words):
-        """What it said, and its exit status: None where it did not end."""
-        clock = threading.Timer(self.LIMIT, self.process.kill)
-        clock.start()
-        lines, status = [], None
-        try:
-            self.process.stdin.write((shlex.join(words).replace("\n", " ") + "\n").encode())
-            self.process.stdin.flush()
-            for line in self.process.stdout:
-                text = line.decode(errors="replace")
-                end = re.search(r"tilec: line \d+: exit status (\d+)$", text.rstrip("\n"))
-                if end:
-                    lines.append(text[:end.start()])
-                    status = int(end.group(1))
-                    break
-                lines.append(text)
-        except BrokenPipeError:
-            pass
-        clock.cancel()
-        if status is None or status >= 4:
-            self.stop()
-        return "".join(lines), status
-
-
 def run_case(case, tilec, device, extra):
     with tempfile.TemporaryDirectory() as folder:
         words, scope, buffers = shlex.split(case.command), {**vars(expect), **case.values}, {}
@@ -254,11 +210,10 @@ def run_case(case, tilec, device, extra):
             with open(path, "wb") as f:
                 f.write(expect.npy(T, shape, scope[name]))
             words[at] = f"{name}=@{path}:{T}"
-        words += [f"--device={device}", *extra]
+        words += extra
         for name in {name for name, _, _ in case.wants}:
             words += ["--save", f"{name}={os.path.join(folder, name + '.npy')}"]
-        worker = Worker.of_this_thread(tilec, device)
-        said, status = worker.run(words[2:])
+        status, said = many.run(tilec, device, words[2:])
         if status is None:
             return ["no end after 120 s, or tilec stopped"] + said.splitlines()[-8:]
         if status != case.status:

@@ -19,6 +19,9 @@ status=$?
 echo "== sm_80 code"
 tools/run_lines.sh "$tilec" -j "$jobs" -o "-q --device=gpu --check --arch=sm_80" "${kernels[@]}" || status=1
 python3 tests/conformance/run.py "$tilec" --device=gpu -j"$jobs" || status=1
+for products in dots pipelining; do python3 tests/$products.py "$tilec" --device=gpu --full || status=1; done
+python3 tests/random_kernels.py "$tilec" --device=gpu --count 1000 || status=1
+python3 tests/random_kernels.py "$tilec" --device=gpu --count 200 --expressions || status=1
 [ -d seeds ] && { python3 tests/guide/check.py seeds/triton_guide.md seeds/matmul_tma_persistent.txt "$tilec" --device=gpu || status=1; }
 python3 -c 'import torch' 2>/dev/null && { python3 tests/gpu/right.py || status=1; }
 [ -f libtile.so ] || [ -n "${LIBTILE:-}" ] && { LIBTILE=${LIBTILE:-$PWD/libtile.so} python3 tests/gpu/cluster.py || status=1; }
