@@ -167,7 +167,6 @@ static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
 }
 
 static void optimize(Cg *c, LLVMTargetMachineRef tm) {
-  if (c->options->opt_level == 0) return;
   char passes[256];
   snprintf(passes, sizeof passes, "function(%searly-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg%s)",
            c->has_allocas ? "sroa," : "",
@@ -176,11 +175,16 @@ static void optimize(Cg *c, LLVMTargetMachineRef tm) {
   LLVMErrorRef error = LLVMRunPasses(c->mod, passes, tm, o);
   LLVMDisposePassBuilderOptions(o);
   if (error) ice(c->ctx, "codegen: LLVM passes: %s", LLVMGetErrorMessage(error));
+}
+
+// What instruction selection and the assembler should find otherwise than LLVM's passes leave it.
+static void prepare(Cg *c) {
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block)) {
       or_to_add(c->b, block);
       freeze_divisions(c->b, block);
     }
+  cg_avoid_ptxas_faults(c);
 }
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
@@ -216,7 +220,8 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
   LLVMDisposeMessage(c->message);
   c->message = NULL;
   if (want_ptx) {
-    optimize(c, tm);
+    if (c->options->opt_level) optimize(c, tm);
+    prepare(c);
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer)) ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
     result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
