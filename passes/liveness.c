@@ -10,6 +10,15 @@ bool op_is_buffer_view(const Op *op) {
 
 uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
 
+bool buffer_read_by_async_proxy(const Value *buf) {
+  for (const Use *u = buf->uses; u; u = u->next)
+    switch (u->user->opcode) {
+      case OP_WGMMA: case OP_TMA_STORE: case OP_TMA_REDUCE: return true;
+      default: if (op_is_buffer_view(u->user) && buffer_read_by_async_proxy(&u->user->results[0])) return true;
+    }
+  return false;
+}
+
 // ---- aliases ----
 
 typedef struct { Context *ctx; OpList *allocs; VEC(Value *) seen; } AllocSearch;

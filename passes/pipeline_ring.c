@@ -96,6 +96,15 @@ void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite ne
 
 // ---- wait ----
 
+// cp.async writes through the generic proxy; wgmma reads through the async proxy. It need not be the first to read.
+static bool needs_fence(const Pipe *p, uint32_t g) {
+  for (uint32_t i = 0; i < p->loads.count; i++) {
+    const AsyncLoad *a = &p->loads.data[i];
+    if (a->group == g && a->alloc && buffer_read_by_async_proxy(op_result(a->alloc, 0))) return true;
+  }
+  return false;
+}
+
 void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
   const LoadGroup *group = &p->groups.data[g];
   if (group->tma) {
@@ -107,8 +116,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
   for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
   int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;
   op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, pending);
-  // cp.async writes through the generic proxy; wgmma reads through the async proxy.
-  if (group->consumer->opcode == OP_WGMMA) build_op(b, OP_FENCE_ASYNC, NULL, 0);
+  if (needs_fence(p, g)) build_op(b, OP_FENCE_ASYNC, NULL, 0);
 }
 
 void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {

@@ -98,6 +98,7 @@ KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "mad
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
+KINDS["read_first"], KINDS["read_first, cp.async"] = small("read_first"), lambda arch, trips: small("read_first")(arch, trips) + ["--no-auto-tma"]
 KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 
 
