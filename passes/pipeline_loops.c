@@ -185,6 +185,7 @@ static void expand(Pipe *p) {
     if (p->carried_in_slice[i]) ahead[i] = carried[k++];
   new.ahead = ring_slice_inputs(p, new.iv_ahead, ahead);
   new.waited = arena_array(&ctx->arena, bool, p->groups.count);
+  ring_fence_inner_waits(p);
   for (Op *op = body->first; op != body->last; op = op->next) clone_op(&new, op);
   issue_once(&new);
 

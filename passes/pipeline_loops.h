@@ -107,6 +107,9 @@ ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried);
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer);
 // Waits for a group's tiles. issued: this iteration has issued its copies already.
 void ring_wait(Pipe *p, Builder *b, uint32_t group, RingRead place, bool issued);
+// A wait for all copies, as loops in the body have them, is one for this loop's too, whose readers the barrier behind it may serve: it is
+// fenced for them.
+void ring_fence_inner_waits(Pipe *p);
 // The tiles of the dots in front of the loop (ahead), or behind it, come from this slot.
 void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase);
 // Behind the loop: no copy is on its way any more.

@@ -100,9 +100,27 @@ void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite ne
 static bool needs_fence(const Pipe *p, uint32_t g) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const AsyncLoad *a = &p->loads.data[i];
-    if (a->group == g && a->alloc && buffer_read_by_async_proxy(op_result(a->alloc, 0))) return true;
+    if (a->group == g && !a->tma && a->alloc && buffer_read_by_async_proxy(op_result(a->alloc, 0))) return true;
   }
   return false;
+}
+
+static bool any_needs_fence(const Pipe *p) {
+  bool any = false;
+  for (uint32_t g = 0; g < p->groups.count; g++) any = any || needs_fence(p, g);
+  return any;
+}
+
+static void fence_behind(Op *op, void *user) {
+  Pipe *p = user;
+  if (op->opcode != OP_ASYNC_WAIT || op_int(op, ATTR_COUNT, 0) != 0) return;
+  Builder b = builder_before(p->ctx, op);
+  b.before = op->next;
+  build_op(&b, OP_FENCE_ASYNC, NULL, 0);
+}
+
+void ring_fence_inner_waits(Pipe *p) {
+  if (any_needs_fence(p)) block_walk(pipe_body(p), fence_behind, p);
 }
 
 void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
@@ -116,7 +134,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
   for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
   int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;
   op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, pending);
-  if (needs_fence(p, g)) build_op(b, OP_FENCE_ASYNC, NULL, 0);
+  if (needs_fence(p, g) || (pending == 0 && any_needs_fence(p))) build_op(b, OP_FENCE_ASYNC, NULL, 0);
 }
 
 void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {

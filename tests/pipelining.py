@@ -53,6 +53,13 @@ def large(arch, trips):
             "-D", f"BM={bm}", "-D", f"BN={bn}", "-D", f"BK={bk}", "-D", f"LD={bk * MAX_TRIPS}"]
 
 
+def read_late(arch, trips):
+    bm, bn, bk = (128, 128, 256) if arch == "sm_90a" else (64, 128, 256)
+    return [KERNELS, "-k", "read_late", "-w", "8", "--grid", "1", "--no-auto-tma", "--arg", "a=" + ints("fp16", bm, bk * MAX_TRIPS), "--arg",
+            "b=" + ints("fp16", bk * MAX_TRIPS, bn, seed=2), "--arg", f"c=fp32[{bm},{bn}]=zeros", "--arg", f"n={trips}",
+            "-D", f"BM={bm}", "-D", f"BN={bn}", "-D", f"BK={bk}", "-D", f"LD={bk * MAX_TRIPS}"]
+
+
 def tile_sums(arch, trips):
     return [KERNELS, "-k", "tile_sums", "--grid", "1", "--arg", f"a=desc({ints('fp16', 128, 128 * MAX_TRIPS)},[128,128])",
             "--arg", "c=fp32[128]=zeros", "--arg", f"n={trips}", "-D", "BM=128", "-D", "BK=128"]
@@ -71,6 +78,11 @@ def unpacked(arch, trips):
             "--arg", "a=" + ints("fp16", m, k * MAX_TRIPS), "--arg", f"packed=u8[{k * MAX_TRIPS // 2},{n}]=randint:2:0:256",
             "--arg", "scales=" + ints("fp16", k * MAX_TRIPS // 32, n, seed=3), "--arg", f"c=fp16[{m},{n}]=zeros", "--arg", f"M={m}", "--arg", f"N={n}",
             "--arg", f"K={k * trips}", "-D", "GROUP=32", "-D", f"BM={m}", "-D", f"BN={n}", "-D", f"BK={k}"]
+
+
+def by_threads(kernel):
+    """Copies by cp.async alone."""
+    return lambda arch, trips: small(kernel)(arch, trips) + ["--no-auto-tma"]
 
 
 def left_of_row(by):
@@ -98,7 +110,9 @@ KINDS = {name: small(name) for name in ("product", "masked", "descriptors", "mad
 KINDS["left_of_row"], KINDS["left_of_row, argument"] = left_of_row(1), left_of_row(-1)
 KINDS["attend"], KINDS["attend_one"], KINDS["grouped"], KINDS["persistent"] = attend, small("attend"), grouped, persistent
 KINDS["converted"], KINDS["large"], KINDS["tile_sums"] = converted, large, tile_sums
-KINDS["read_first"], KINDS["read_first, cp.async"] = small("read_first"), lambda arch, trips: small("read_first")(arch, trips) + ["--no-auto-tma"]
+KINDS["read_late"] = read_late
+for kind in ("read_first", "nested"):
+    KINDS[kind], KINDS[kind + ", cp.async"] = small(kind), by_threads(kind)
 KINDS["tile_sums_beside"], KINDS["unpacked"] = tile_sums_beside, unpacked
 
 
