@@ -8,14 +8,13 @@
 
 static bool is_name_char(char ch) { return isalnum((unsigned char)ch) || ch == '_' || ch == '$' || ch == '%' || ch == '.'; }
 
-// text[n] with FULL_ENTRY behind each mention of the function.
+// text[n] with FULL_ENTRY behind the function's name in those of its parameters. The name alone may be an instruction's: `ret`.
 static void put_renamed(Buf *out, const char *text, size_t n, const char *name) {
   size_t length = strlen(name);
   const char *end = text + n, *from = text;
   for (const char *at = text; (at = strstr(at, name)) && at < end; at += length) {
     const char *next = at + length;
-    bool mentions = !is_name_char(at[-1]) && (!is_name_char(*next) || !strncmp(next, "_param_", 7));
-    if (!mentions) continue;
+    if (is_name_char(at[-1]) || strncmp(next, "_param_", 7)) continue;
     buf_write(out, from, (size_t)(next - from));
     buf_puts(out, FULL_ENTRY);
     from = next;
@@ -43,13 +42,16 @@ static void put_with_pauses(Buf *out, const char *text) {
 
 static void add_entry(Cg *c, Buf *out, const char *ptx, const Func *f) {
   static const char occupancy[] = "\n.minnctapersm";
-  const char *begin = strstr(ptx, arena_printf(c->arena, "\n.visible .entry %s(", f->name));
+  const char *head = arena_printf(c->arena, "\n.visible .entry %s", f->name);
+  const char *begin = strstr(ptx, arena_printf(c->arena, "%s(", head));
   const char *body = begin ? strstr(begin, "\n{") : NULL, *end = body ? strstr(body, "\n}\n") : NULL;
   if (!end) ice(c->ctx, "codegen: no entry of %s in the PTX", f->name);
   const char *code = after_declarations(body + 2);
   const char *attributes = strstr(begin, "\n)"), *hint = strstr(attributes, occupancy);
   uint32_t registers = f->full.registers;
   Buf entry = buf_make(c->arena);
+  buf_printf(&entry, "%s" FULL_ENTRY, head);
+  begin += strlen(head);
   put_renamed(&entry, begin, (size_t)((registers && hint && hint < body ? hint : body) - begin), f->name);
   if (registers) buf_printf(&entry, "\n.maxnreg %u", registers);
   put_renamed(&entry, body, (size_t)(code - body), f->name);

@@ -120,6 +120,7 @@ static bool check_block(Verifier *v, const Block *b, const Op *op) {
 static bool check_full_entry(const Verifier *v, const Func *f) {
   const FullEntry *full = &f->full;
   if (full->registers && f->registers) return diag_error(v->ctx, f->span, "second entry of @%s: the first one's registers are fixed already", f->name);
+  if (full->wave > full->blocks) return diag_error(v->ctx, f->span, "second entry of @%s: a wave of %u blocks is more than the %u of a large launch", f->name, full->wave, full->blocks);
   for (uint32_t i = 0; i < full->num_when; i++) {
     const Type *t = full->when[i].param < f->num_params ? f->body->args[full->when[i].param]->type : NULL;
     if (!t || t->kind != TYPE_SCALAR || scalar_is_float(t->scalar))

@@ -33,6 +33,7 @@ static const struct { const char *text, *error; } cases[] = {
     {"func @f(%n: i32) full(blocks = 1, %n > 4) { return }", "expected '='"},
     {"func @f(%n: i32) full(blocks = 1, %m >= 4) { return }", "%m is not defined here"},
     {"func @f(%n: i32) full(blocks = 1, %n >= 4 { return }", "expected ')'"},
+    {"func @f() full(blocks = 5, wave = 9) { return }", "second entry of @f: a wave of 9 blocks is more than the 5 of a large launch"},
     {"func @f(%n: f32) full(blocks = 1, %n >= 4) { return }", "second entry of @f: what has a bound must be an integer parameter"},
     {"func @f(%n: i32, %s: ptr<i8> {kind = scratch}) full(blocks = 1, %n >= 4) { return }", "second entry of @f: bounds are for functions of plain parameters"},
     {"func @f() registers = 80 full(blocks = 1, registers = 96) { return }", "second entry of @f: the first one's registers are fixed already"},
