@@ -20,7 +20,11 @@ static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   LLVMTypeRef t = LLVMTypeOf(d);
   return LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d, "");
 }
-EMIT(divsi) { return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), ""); }
+// Likewise that the least number over −1, which wraps, does not occur; by a constant it would decide comparisons with the quotient by that.
+EMIT(divsi) {
+  if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
+  return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
+}
 EMIT(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), ""); }
 EMIT(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
 EMIT(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
