@@ -17,6 +17,7 @@
 #include "ir/num.h"
 #include "passes/affine.h"
 #include "passes/axis_info.h"
+#include "passes/global_memory.h"
 #include "passes/tma.h"
 
 enum { MAX_SWIZZLE = 128 };         // bytes of a row that a box moves
@@ -233,6 +234,8 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
+  // TMA does not see what threads have written without a fence for it.
+  if (block_writes_global(s->func->body, s->func->body->args[d->base_param])) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
     const AffineTerm *term = &all.terms[i];

@@ -17,6 +17,7 @@
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
 
+#include "passes/global_memory.h"
 #include "passes/liveness.h"
 #include "passes/layout_rules.h"
 #include "ir/scratch.h"
@@ -86,17 +87,8 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   }
 }
 
-static const Value *pointer_root(const Value *v) {
-  while (v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_BITCAST ||
-                    v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_CONVERT_LAYOUT || v->def->opcode == OP_HINT || v->def->opcode == OP_RESHAPE))
-    v = op_operand(v->def, 0);
-  if (!v->def && v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0)   // base advanced in a loop
-    return pointer_root(op_operand(v->block->parent, v->index + 2));
-  return v->def || v->block->parent ? NULL : v;
-}
-
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
-  const Value *root = pointer_root(op_operand(op, 0));
+  const Value *root = global_root(op_operand(op, 0));
   const Value *offset = op_operand(op, 1);
   const Type *t = offset && offset->type->kind == TYPE_TENSOR ? offset->type : op_operand(op, 0)->type;
   if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});

@@ -1,6 +1,8 @@
-// Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is and its address
-// can be computed ahead: the ops between the loop's carried values and the load (the slice) are pure and cheap.
+// Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is, its address
+// can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and cheap), and iterations before
+// do not change what is there.
 #include "passes/axis_info.h"
+#include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
 
 // ---- candidates ----
@@ -47,6 +49,12 @@ static const Type *plain_buffer(Context *ctx, const Type *t) {
   return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
 }
 
+// What iterations before have written, or have waited for, a copy ahead of them would not see.
+static bool may_change_in_loop(const Pipe *p, const Op *load) {
+  const Value *root = global_root(op_operand(load, 0));
+  return (root && block_writes_global(pipe_body(p), root)) || block_acquires_global(pipe_body(p));
+}
+
 static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
   if (op->opcode == OP_DESC_LOAD) {
@@ -65,6 +73,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   } else {
     return;
   }
+  if (may_change_in_loop(p, op)) return;
   a.consumer = first_consumer(p, op_result(op, 0));
   // A turn on the tensor cores is not spent waiting.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
