@@ -113,6 +113,15 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
   return ua | ub ? ~UINT64_C(0) : 0;
 }
 
+// Of two numbers in a register each is computed for itself: LLVM leaves the upper one unset where the lower alone is used.
+static bool is_lane_wise(const Instr *in) {
+  if (!in->num_types || in->op == OP_cvt || in->ops[0].kind != OPND_REG || in->ops[0].bits != ptx_types[in->type[0]].bits) return false;
+  switch (in->type[0]) {
+    case T_F16X2: case T_BF16X2: case T_F32X2: case T_S16X2: case T_U16X2: return true;
+    default: return false;
+  }
+}
+
 static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t lane) {
   uint64_t u[4] = {0}, all = 0;
   for (uint32_t i = 1; i < in->num_ops && i < 4; i++) {
@@ -130,6 +139,10 @@ static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t 
     if (in->op == OP_selp) return u[3] ? ~UINT64_C(0) : src_pred(w, &in->ops[3]) >> lane & 1 ? u[1] : u[2];
     if (in->op == OP_slct) return u[3] ? ~UINT64_C(0) : u[1] | u[2];
     return all;
+  }
+  if (is_lane_wise(in)) {
+    const unsigned half = ptx_types[in->type[0]].bits / 2;
+    return (all & width_mask(half) ? width_mask(half) : 0) | (all >> half & width_mask(half) ? width_mask(half) << half : 0);
   }
   bool integer = in->num_types && ptx_types[in->type[0]].cls != CLASS_FLOAT;
   if ((flags & OPF_CARRY) && integer && !has_mod(in, M_hi)) return upwards(all);

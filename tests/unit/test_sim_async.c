@@ -120,6 +120,10 @@ static const Case cases[] = {
    "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
   {"defined bits extracted", "shl.b32 %r5, %r31, 8; or.b32 %r5, %r5, 0; bfe.u32 %r5, %r5, 0, 8; or.b32 %r5, %r5, 9;" STORE5, 32, 0, NULL, 513, 9},
   {"undefined half not used", "ld.shared.u16 %h1, [%s+2]; st.shared.u16 [%s], 7; bar.warp.sync -1; ld.shared.u32 %r5, [%s]; and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 7},
+#define LOWER_ONE "and.b32 %r5, %r31, 0xffff0000; or.b32 %r5, %r5, 0x3c00; add.rn.f16x2 %r5, %r5, %r5;"
+  {"undefined half of a pair", LOWER_ONE "and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 0x4000},
+  {"undefined half of a pair is stored", LOWER_ONE "shr.u32 %r5, %r5, 16;" STORE5, 32, 0,
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
   {"local memory never set is stored", ".local .align 8 .b8 st[64]; st.local.u32 [st], 5; ld.local.u32 %r5, [st+4];" STORE5, 32, 0,
    "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
   {"local memory set byte by byte", ".local .align 8 .b8 st[64]; st.local.u16 [st], 5; st.local.u8 [st+2], 1; ld.local.u32 %r5, [st]; and.b32 %r5, %r5, 0xffffff; st.local.u8 [st+3], %r31; ld.local.u16 %r6, [st+2]; and.b32 %r6, %r6, 255; add.u32 %r5, %r5, %r6;" STORE5, 32, 0, NULL, 513, 65536 + 5 + 1},
