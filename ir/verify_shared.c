@@ -10,6 +10,7 @@ bool verify_alloc(Verifier *v, const Op *op) {
   CHECK(t->kind == TYPE_BUFFER && t->layout, "result must be a buffer with a layout");
   CHECK(!in(op, 0) || (in(op, 0)->kind == TYPE_TENSOR && type_same_shape(in(op, 0), t) && in(op, 0)->elem == t->elem && !t->count), "init must have the buffer's shape");
   CHECK(v->m->stage != STAGE_ALLOCATED || op_attr(op, ATTR_OFFSET), "has no offset");
+  CHECK(!op_attr(op, ATTR_NUM_STAGES) || (t->count && op_int(op, ATTR_NUM_STAGES, 0) == (int64_t)t->count + 1), "num_stages is for a buffer of one tile fewer");
   return true;
 }
 
