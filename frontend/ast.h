@@ -43,7 +43,7 @@ struct Node {
   Span span;           // begin of the first byte, end one past the last
   union {
     NodeList block;                                                       // MODULE: statements
-    struct { const char *name; Node *first, *second; } attr;              // ATTRIBUTE first.name; KEYWORD name=first (name NULL: **first)
+    struct { const char *name; Node *first, *second; } attr;              // ATTRIBUTE first.name; KEYWORD name=first (name NULL: **first); TYPE_ALIAS type name = first
     struct { Node *first, *second; } pair;
       // WITH_ITEM first as second?; RAISE first? from second?; ASSERT first, second?; SUBSCRIPT first[second]; NAMED_EXPR first := second
     struct { Node *value; } unary;

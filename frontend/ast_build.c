@@ -152,10 +152,10 @@ Node *ast_paren_items(Parser *p, Span span, NodeList *items, bool has_comma) {
   return n;
 }
 
-Node *ast_as_in_parens(Parser *p, Span span, Node *value, Node *target) {
-  p->num_stray_as++;
-  p->stray_as = span;
-  return ast_pair(p, NODE_WITH_ITEM, span, value, target);
+Node *ast_as_in_brackets(Parser *p, Span span, Node *value, Node *target) {
+  Node *n = ast_pair(p, NODE_WITH_ITEM, span, value, target);
+  list_add(p, &p->stray_as, n);
+  return n;
 }
 
 Node *ast_dict_item(Parser *p, Span span, Node *key, Node *value) {

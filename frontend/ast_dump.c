@@ -163,6 +163,7 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
       break;
     case NODE_CALL: put(b, n->call.func, indent); put_all(b, &n->call.args, indent); put_all(b, &n->call.keywords, indent); break;
     case NODE_KEYWORD: put_name(b, n->attr.name ? n->attr.name : "**"); put(b, n->attr.first, indent); break;
+    case NODE_TYPE_ALIAS: put_name(b, n->attr.name); put(b, n->attr.first, indent); break;
     case NODE_ATTRIBUTE: put(b, n->attr.first, indent); put_name(b, n->attr.name); break;
     case NODE_SLICE: case NODE_IF_EXP: put(b, n->slice.lower, indent); put(b, n->slice.upper, indent); put(b, n->slice.step, indent); break;
     case NODE_PARAM: put_param(b, n, indent); break;

@@ -153,6 +153,19 @@ Node *ast_if(Parser *p, Span span, Node *test, const NodeList *body, const NodeL
   return ast_done(p, n);
 }
 
+// The `as` inside the brackets of a `with` or a pattern are its own. Later ones than these are in its body.
+static bool claim_as(Parser *p, const Node *owner) {
+  NodeList *stray = &p->stray_as;
+  uint32_t first = stray->count, kept;
+  while (first && stray->data[first - 1]->span.begin >= owner->span.begin) first--;
+  kept = first;
+  for (uint32_t i = first; i < stray->count; i++)
+    if (stray->data[i]->span.begin >= owner->span.end) stray->data[kept++] = stray->data[i];
+  const bool any = kept < stray->count;
+  stray->count = kept;
+  return any;
+}
+
 Node *ast_with(Parser *p, Span span, const NodeList *items, const NodeList *body) {
   Node *n = ast_node(p, NODE_WITH, span);
   n->with.items = list_of(items);
@@ -160,15 +173,12 @@ Node *ast_with(Parser *p, Span span, const NodeList *items, const NodeList *body
   // with (a as b, c as d): the parenthesised list is the items.
   Node *only = items->count == 1 && items->data[0]->kind == NODE_WITH_ITEM && !items->data[0]->pair.second ? items->data[0]->pair.first : NULL;
   if (only && only->kind == NODE_TUPLE && only->is_parenthesized) {
-    uint32_t claimed = 0;
-    for (uint32_t i = 0; i < only->list.count; i++) claimed += only->list.data[i]->kind == NODE_WITH_ITEM;
-    if (claimed) {
+    if (claim_as(p, only)) {
       n->with.items = (NodeList){0};
       for (uint32_t i = 0; i < only->list.count; i++) {
         Node *item = only->list.data[i];
         list_add(p, &n->with.items, item->kind == NODE_WITH_ITEM ? item : ast_pair(p, NODE_WITH_ITEM, item->span, item, NULL));
       }
-      p->num_stray_as -= claimed;
     }
   }
   for (uint32_t i = 0; i < n->with.items.count; i++) {
@@ -235,19 +245,8 @@ Node *ast_match(Parser *p, Span span, Node *subject, const NodeList *cases) {
   return ast_done(p, n);
 }
 
-// `as` inside a pattern's parentheses belongs to the pattern.
-static uint32_t count_as(const Node *n) {
-  if (n->kind == NODE_WITH_ITEM) return 1 + count_as(n->pair.first);
-  uint32_t count = 0;
-  if (n->kind == NODE_TUPLE || n->kind == NODE_LIST)
-    for (uint32_t i = 0; i < n->list.count; i++) count += count_as(n->list.data[i]);
-  if (n->kind == NODE_BINARY) return count_as(n->binary.left) + count_as(n->binary.right);
-  return count;
-}
-
 Node *ast_case(Parser *p, Span span, Node *pattern, Node *guard, const NodeList *body) {
-  uint32_t claimed = count_as(pattern->kind == NODE_WITH_ITEM ? pattern->pair.first : pattern);
-  p->num_stray_as -= claimed < p->num_stray_as ? claimed : p->num_stray_as;
+  claim_as(p, pattern);
   Node *n = ast_node(p, NODE_CASE, span);
   n->case_.pattern = pattern;
   n->case_.guard = guard;
@@ -269,7 +268,6 @@ void ast_unexpected_indent(Parser *p, Span span) {
 }
 
 Node *ast_module(Parser *p, const NodeList *body) {
-  if (p->num_stray_as && !diag_error_count(p->ctx)) diag_error(p->ctx, p->stray_as, "'as' is not allowed in an expression");
   Node *n = ast_node(p, NODE_MODULE, (Span){p->file->base + p->begin, p->file->base + p->end});
   n->block = list_of(body);
   check_exits(p, &n->block, false, false);

@@ -260,6 +260,22 @@ static CtValue *make_aggregate(Comptime *ct, const CallArgs *a) {
 
 static bool is_jit_name(const char *name) { return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.jit") || !strcmp(name, "tile.kernel"); }
 
+// A decorator's value is the builtin itself, or, with arguments, what `delayed` makes.
+static bool is_compiling_decorator(const CtValue *v) {
+  if (v && v->kind == CT_METHOD) v = v->method.fn;
+  return v && v->kind == CT_BUILTIN && (is_jit_name(v->builtin.name) || !strncmp(v->builtin.name, "triton.", 7));
+}
+
+bool is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
+  CtError *before = ct->error;
+  bool found = false;
+  ct->error = NULL;
+  for (uint32_t i = 0; i < def->func.decorators.count && !found && !ct->error; i++)
+    found = is_compiling_decorator(eval_quietly(ct, def->func.decorators.data[i], env));
+  ct->error = before;
+  return found;
+}
+
 CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   *known = true;

@@ -328,6 +328,9 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
       for (uint32_t i = 0; i < n->list.count; i++)
         if (!exec_delete(ct, n->list.data[i], env)) return FLOW_ERROR;
       return FLOW_NEXT;
+    case NODE_TYPE_ALIAS:   // its value is computed when something asks for it, and nothing here does
+      env_set(ct->ctx, env, n->attr.name, ct_missing(ct, n->attr.name, "it is a type alias", n->span));
+      return FLOW_NEXT;
     case NODE_PASS: return FLOW_NEXT;
     case NODE_BREAK: return FLOW_BREAK;
     case NODE_CONTINUE: return FLOW_CONTINUE;
@@ -343,17 +346,21 @@ static bool is_python_file(const SourceFile *file) {
 }
 
 // Whether an error is one of a host program: in a file that the kernels' own only imports, or of Python, which runs what is
-// beyond the evaluator here. What such a file raises itself is meant, and so are the assertions and decorators of the kernels'
-// own file; an ImportError that is raised says again that a module is missing.
-static bool is_foreign(const Comptime *ct, const CtError *e, const Node *n, const CtModule *module) {
+// beyond the evaluator here. What such a file raises itself is meant, and so are the assertions of the kernels' own file and
+// what stands above its kernels; an ImportError that is raised says again that a module is missing.
+static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env) {
+  const CtModule *module = env->module;
   if (e->exception) return exception_matches(e->type, "ImportError");
   if (module->is_imported || is_elsewhere(ct, e, module)) return true;
-  return is_python_file(module->file) && n->kind != NODE_FUNCTION_DEF && strcmp(e->type, "AssertionError") != 0;
+  if (!is_python_file(module->file) || !strcmp(e->type, "AssertionError")) return false;
+  return n->kind != NODE_FUNCTION_DEF || !is_for_kernels(ct, n, env);
 }
 
 // What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at the import.
 static const char *why_import_failed(Comptime *ct, const Node *n, const CtError *e, const CtModule *module) {
-  const bool in_call = e->span.begin < n->span.begin || e->span.begin >= n->span.end;
+  const NodeList *decorators = n->kind == NODE_FUNCTION_DEF ? &n->func.decorators : n->kind == NODE_CLASS_DEF ? &n->cls.decorators : NULL;
+  const Loc begin = decorators && decorators->count ? decorators->data[0]->span.begin : n->span.begin;
+  const bool in_call = e->span.begin < begin || e->span.begin >= n->span.end;
   const char *where = in_call ? arena_printf(&ct->ctx->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
   if (!module->is_imported) return arena_printf(&ct->ctx->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
   return arena_printf(&ct->ctx->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
@@ -362,7 +369,7 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
 // Module level goes on past a statement that needs what is not there, and an imported one past what fails.
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
-  if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env->module)))) return false;
+  if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env)))) return false;
   const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
   ct->error = NULL;
   forget(ct, n, cause, env);

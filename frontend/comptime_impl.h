@@ -172,6 +172,7 @@ bool target_test(const char *name, bool *out);                          // is_cu
 // ---- comptime_decorate.c ----
 CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);
 void describe_params(Comptime *ct, CtFunction *fn);
+bool is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);         // whether a decorator of triton's stands above it
 
 // ---- comptime_import.c ----
 CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);   // missing if not found; NULL after errors

@@ -59,7 +59,7 @@ static void tile_error(Span *span, Parser *p, const char *message);
 %token BREAK "'break'" CLASS "'class'" CONTINUE "'continue'" DEF "'def'" DEL "'del'" ELIF "'elif'" ELSE "'else'"
 %token EXCEPT "'except'" FINALLY "'finally'" FOR "'for'" FROM "'from'" GLOBAL "'global'" IF "'if'" IMPORT "'import'" IN "'in'"
 %token IS "'is'" LAMBDA "'lambda'" NONLOCAL "'nonlocal'" NOT "'not'" OR "'or'" PASS "'pass'" RAISE "'raise'"
-%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'"
+%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'" TYPE "'type'"
 %token LPAREN "'('" RPAREN "')'" LBRACKET "'['" RBRACKET "']'" LBRACE "'{'" RBRACE "'}'"
 %token COMMA "','" COLON "':'" SEMI "';'" DOT "'.'" ELLIPSIS "'...'" ARROW "'->'" AT "'@'" ASSIGN "'='" WALRUS "':='"
 %token PLUS "'+'" MINUS "'-'" STAR "'*'" SLASH "'/'" DSLASH "'//'" PERCENT "'%'" DSTAR "'**'" LSHIFT "'<<'" RSHIFT "'>>'"
@@ -72,7 +72,7 @@ static void tile_error(Span *span, Parser *p, const char *message);
 %type <node> stmt compound small expr_stmt assign star_tests star_test star_named named test or_test and_test not_test comparison
 %type <node> expr xor_expr and_expr shift_expr arith_expr term factor power await_primary primary atom exprlist expr_or_star
 %type <node> yield_expr rhs annotation opt_return_type argument subscript opt_test param_item lparam_item dict_item comp_clause
-%type <node> with_item import_item import_name except_clause decorated def_stmt class_stmt async_stmt if_stmt for_stmt while_stmt
+%type <node> with_item list_item pattern_as import_item import_name except_clause decorated def_stmt class_stmt async_stmt if_stmt for_stmt while_stmt
 %type <node> try_stmt with_stmt match_stmt case_block case_pattern opt_guard subscripts paren_item
 %type <list> paren_items
 %type <names> name_items
@@ -149,6 +149,7 @@ small
   | FROM dotted_name IMPORT import_names        { $$ = ast_import(p, NODE_IMPORT_FROM, @$, $2, 0, $4); }
   | FROM dots IMPORT import_names               { $$ = ast_import(p, NODE_IMPORT_FROM, @$, NULL, $2, $4); }
   | FROM dots dotted_name IMPORT import_names   { $$ = ast_import(p, NODE_IMPORT_FROM, @$, $3, $2, $5); }
+  | TYPE NAME opt_type_params ASSIGN test  { $$ = ast_attr(p, NODE_TYPE_ALIAS, @$, $5, $2); }
   ;
 
 name_items
@@ -274,6 +275,8 @@ except_clauses
 except_clause
   : EXCEPT COLON block                     { $$ = ast_except(p, @$, NULL, NULL, $3, false); }
   | EXCEPT test opt_as COLON block         { $$ = ast_except(p, @$, $2, $3, $5, false); }
+  | EXCEPT test COMMA star_items opt_comma COLON block
+                                           { $$ = ast_except(p, @$, ast_list(p, NODE_TUPLE, @2, list_join(p, list_new(p, $2), $4)), NULL, $7, false); }
   | EXCEPT STAR test opt_as COLON block    { $$ = ast_except(p, @$, $3, $4, $6, true); }
   ;
 
@@ -309,7 +312,24 @@ def_stmt
 
 opt_type_params
   : %empty
-  | LBRACKET subscript_items opt_comma RBRACKET
+  | LBRACKET type_params opt_comma RBRACKET
+  ;
+
+type_params
+  : type_param
+  | type_params COMMA type_param
+  ;
+
+type_param
+  : NAME opt_type_default
+  | NAME COLON test opt_type_default
+  | STAR NAME opt_type_default
+  | DSTAR NAME opt_type_default
+  ;
+
+opt_type_default
+  : %empty
+  | ASSIGN star_test
   ;
 
 opt_return_type
@@ -386,6 +406,8 @@ case_blocks
 
 case_block
   : CASE case_pattern opt_guard COLON block { $$ = ast_case(p, @$, $2, $3, $5); }
+  | error NEWLINE                          { $$ = ast_error_line(p, @$); yyerrok; }
+  | bad_indent stmts1 DEDENT               { $$ = ast_error_line(p, @$); }
   ;
 
 case_pattern
@@ -417,8 +439,18 @@ star_test
   ;
 
 star_named_items
-  : star_named                             { $$ = list_new(p, $1); }
-  | star_named_items COMMA star_named      { $$ = list_add(p, $1, $3); }
+  : list_item                              { $$ = list_new(p, $1); }
+  | star_named_items COMMA list_item       { $$ = list_add(p, $1, $3); }
+  ;
+
+list_item
+  : star_named
+  | pattern_as
+  ;
+
+// An expression has no `as`: it belongs to a pattern.
+pattern_as
+  : test AS NAME                           { $$ = ast_as_in_brackets(p, @$, $1, ast_name(p, @3, $3)); }
   ;
 
 star_named
@@ -560,7 +592,7 @@ paren_items
 
 paren_item
   : star_named
-  | test AS expr                           { $$ = ast_as_in_parens(p, @$, $1, $3); }
+  | test AS expr                           { $$ = ast_as_in_brackets(p, @$, $1, $3); }
   ;
 
 strings
@@ -575,6 +607,7 @@ dict_items
 
 dict_item
   : test COLON test                        { $$ = ast_dict_item(p, @$, $1, $3); }
+  | test COLON pattern_as                  { $$ = ast_dict_item(p, @$, $1, $3); }
   | DSTAR expr                             { $$ = ast_dict_item(p, @$, NULL, $2); }
   ;
 
@@ -618,7 +651,9 @@ arg_items
 argument
   : named
   | named comp_clauses                     { $$ = ast_comp(p, NODE_GENERATOR, @$, $1, NULL, $2); }
+  | pattern_as
   | test ASSIGN test                       { $$ = ast_keyword(p, @$, $1, $3); }
+  | test ASSIGN pattern_as                 { $$ = ast_keyword(p, @$, $1, $3); }
   | STAR test                              { $$ = ast_unary(p, NODE_STARRED, PYOP_NONE, @$, $2); }
   | DSTAR test                             { $$ = ast_keyword(p, @$, NULL, $2); }
   ;
@@ -666,12 +701,10 @@ static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptr
   *capacity = room;
 }
 
-static bool is_compound_keyword(int kind) {
-  switch (kind) {
-    case TOK_IF: case TOK_ELIF: case TOK_ELSE: case TOK_FOR: case TOK_WHILE: case TOK_TRY: case TOK_EXCEPT: case TOK_FINALLY:
-    case TOK_WITH: case TOK_DEF: case TOK_CLASS: case TOK_MATCH: case TOK_CASE: case TOK_ASYNC: return true;
-    default: return false;
-  }
+static bool ends_line(const Parser *p, Span span) {
+  const char *s = p->file->text + (span.end - p->file->base);
+  s += strspn(s, " \t\f");
+  return !*s || strchr("\r\n#", *s);
 }
 
 // Says what came and, when few things could, what should have. A header that ends without its colon gets just that.
@@ -680,6 +713,10 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, Parser *p) {
   if (!first_error_of_line(p)) return 0;
   Span span = *yypcontext_location(ctx);
   yysymbol_kind_t token = yypcontext_token(ctx);
+  if (token == YYSYMBOL_COLON && p->num_brackets && is_compound_keyword(p->line_keyword) && ends_line(p, span)) {
+    report_open_bracket(p);
+    return 0;
+  }
   yysymbol_kind_t expected[YYNTOKENS];
   int n = yypcontext_expected_tokens(ctx, expected, YYNTOKENS);
   if (n < 0) return n;
@@ -693,7 +730,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, Parser *p) {
 
   bool wants_colon = false;
   for (int i = 0; i < n; i++) wants_colon |= expected[i] == YYSYMBOL_COLON;
-  bool in_header = is_compound_keyword(p->line_keyword) && !p->num_brackets;
+  bool in_header = is_compound_keyword(p->line_keyword) && !p->num_brackets && !p->header_done;
   char list[160] = "";
   if (wants_colon && in_header && token != YYSYMBOL_ASSIGN) {
     snprintf(list, sizeof list, ", expected ':'");

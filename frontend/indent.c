@@ -97,7 +97,28 @@ static bool begins_statement_only(int kind) {
   }
 }
 
-static void report_open_bracket(Parser *p) {
+bool is_compound_keyword(int kind) {
+  switch (kind) {
+    case TOK_IF: case TOK_ELIF: case TOK_ELSE: case TOK_FOR: case TOK_WHILE: case TOK_TRY: case TOK_EXCEPT: case TOK_FINALLY:
+    case TOK_WITH: case TOK_DEF: case TOK_CLASS: case TOK_MATCH: case TOK_CASE: case TOK_ASYNC: return true;
+    default: return false;
+  }
+}
+
+// Clauses of an if, for, while, try or match whose own header stands above.
+static bool is_clause(int kind) {
+  return kind == TOK_ELIF || kind == TOK_ELSE || kind == TOK_EXCEPT || kind == TOK_FINALLY;
+}
+
+static bool ends_operand(int kind) {
+  switch (kind) {
+    case TOK_NAME: case TOK_NUMBER: case TOK_STRING: case TOK_NONE: case TOK_TRUE: case TOK_FALSE: case TOK_ELLIPSIS:
+    case TOK_RPAREN: case TOK_RBRACKET: case TOK_RBRACE: return true;
+    default: return false;
+  }
+}
+
+void report_open_bracket(Parser *p) {
   char open = p->brackets[p->num_brackets - 1].open;
   diag_error(p->ctx, p->brackets[p->num_brackets - 1].span, "'%c' is not closed", open);
   p->num_brackets = 0;
@@ -148,7 +169,12 @@ static void begin_line(Parser *p, Token first) {
   if (!is_end) measure(p, first.span.begin - p->file->base, &column, &alt);
   IndentLevel *top = &p->indents[p->num_indents - 1];
   Span at = {first.span.begin, first.span.begin};
-  p->at_line_start = p->match_pending = p->line_failed = false;
+  // What follows a header that was given up on is not reported for missing it.
+  if (p->line_failed && is_compound_keyword(p->line_keyword)) p->failed_header = 1 + p->line_column;
+  if (p->failed_header && (column + 1 < p->failed_header || (column + 1 == p->failed_header && !is_clause(first.kind)))) p->failed_header = 0;
+  p->at_line_start = p->match_pending = p->header_done = false;
+  p->line_failed = p->failed_header == column + 1;
+  p->line_column = column;
   p->line_begin = first.span.begin;
   p->line_keyword = first.kind;
   p->ended = is_end;
@@ -191,6 +217,16 @@ static bool is_first_on_its_line(const Parser *p, Token t) {
   return i == p->begin || s[i - 1] == '\n' || s[i - 1] == '\r';
 }
 
+// Whether a token that is first on its line cannot go on with the expression in the brackets open above, so that one was left
+// open: a word that no expression holds, or a name right after an operand that stands no deeper than the statement.
+static bool begins_line_below(const Parser *p, Token t) {
+  uint32_t column, alt;
+  if (begins_statement_only(t.kind)) return true;
+  if (t.kind != TOK_NAME || !ends_operand(p->last_kind)) return false;
+  measure(p, t.span.begin - p->file->base, &column, &alt);
+  return column <= p->line_column;
+}
+
 static Token next_token(Parser *p) {
   for (;;) {
     if (p->queue_count) {
@@ -206,8 +242,7 @@ static Token next_token(Parser *p) {
       p->at_line_start = true;
       return t;
     }
-    if (p->num_brackets && !p->joins_lines && (t.kind == TOK_END || (begins_statement_only(t.kind) && is_first_on_its_line(p, t)))) {
-      // No expression can hold this word: a bracket was left open above.
+    if (p->num_brackets && !p->joins_lines && (t.kind == TOK_END || (is_first_on_its_line(p, t) && begins_line_below(p, t)))) {
       report_open_bracket(p);
       push_back(p, t);
       p->at_line_start = true;
@@ -229,6 +264,11 @@ static Token next_token(Parser *p) {
       else if (!strcmp(t.name, "case") && p->indents[p->num_indents - 1].is_match && is_soft_header(p, after, false)) t.kind = TOK_CASE;
       p->line_keyword = t.kind;
     }
+    if (t.kind == TOK_NAME && !p->joins_lines && !strcmp(t.name, "type")) {   // a keyword before a name: `type Row = tuple[int, int]`
+      Token next = fetch(p);
+      push_back(p, next);
+      if (next.kind == TOK_NAME) t.kind = TOK_TYPE;
+    }
     switch (t.kind) {
       case TOK_LPAREN: return track_bracket(p, t, '(', 0);
       case TOK_LBRACKET: return track_bracket(p, t, '[', 0);
@@ -246,6 +286,7 @@ int tile_lex(TILE_STYPE *value, Span *span, Parser *p) {
   *span = t.span;
   if (t.kind == TOK_NAME) value->name = t.name;
   if (t.kind == TOK_AUG) value->op = t.op;
+  if (t.kind == TOK_COLON && !p->num_brackets) p->header_done = true;
   if (t.kind == TOK_NEWLINE) {
     p->needs_block = p->last_kind == TOK_COLON;
     p->newline_end = t.span.end;

@@ -331,6 +331,7 @@ static const char *unsupported_statement(Lower *L, const Node *s, const char **h
   case NODE_FUNCTION_DEF: *hint = "define it at module level with @triton.jit"; return "a function cannot be defined inside a kernel";
   case NODE_CLASS_DEF: return "a class cannot be defined inside a kernel";
   case NODE_IMPORT: case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
+  case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
   case NODE_GLOBAL: case NODE_NONLOCAL: return "kernels cannot change globals";
   case NODE_TRY: return "kernels have no exceptions";
   case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";

@@ -18,6 +18,9 @@ static Node *run(Context *ctx, Parser *p, const SourceFile *file, uint32_t begin
   indent_start(p, !is_module);
   uint32_t errors = diag_error_count(ctx);
   int status = tile_parse(p);
+  // After another error the `with` that they belong to may be missing.
+  for (uint32_t i = 0, others = diag_error_count(ctx) - errors; !others && i < p->stray_as.count; i++)
+    diag_error(ctx, p->stray_as.data[i]->span, "'as' is not allowed in an expression");
   tile_raw__delete_buffer(buffer, scanner);
   tile_raw_lex_destroy(scanner);
   if (status == 0 && p->result && (is_module || diag_error_count(ctx) == errors)) return p->result;

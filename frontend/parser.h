@@ -34,6 +34,9 @@ typedef struct Parser {
   int last_kind, before_last_kind;   // of the last two tokens delivered
   Loc line_begin;                    // this logical line's first token
   int line_keyword;                  // and its kind
+  uint32_t line_column;              // and its column
+  bool header_done;                  // the line's first colon outside brackets has been delivered
+  uint32_t failed_header;            // 1 + the column of the last header that was given up on; 0: its clauses are over
   bool needs_block;                  // the last line ended in a colon
   bool line_failed;                  // something in this logical line has been reported
   bool ended;                        // the closing DEDENTs have been delivered
@@ -42,8 +45,7 @@ typedef struct Parser {
   Loc error_line_end;                // end of the last statement given up on
   Loc newline_end;                   // end of the last NEWLINE delivered
   bool too_deep;                     // nesting has been reported
-  Span stray_as;                     // the last `as` inside parentheses that no `with` has claimed
-  uint32_t num_stray_as;
+  NodeList stray_as;                 // every `… as …` inside brackets that no `with` or pattern has claimed
   uint32_t num_bad_exits;      // reported by ast_stmt: `break` outside of a loop and the like
   struct Parser *embedded;           // for the expressions in this one's f-strings, one after the other
   Node *result;
@@ -58,6 +60,8 @@ static inline bool first_error_of_line(Parser *p) {
 
 // indent.c
 void indent_start(Parser *p, bool joins_lines);
+bool is_compound_keyword(int kind);   // begins a header: if, elif, def, …
+void report_open_bracket(Parser *p);
 
 // parse.c: an expression inside [begin, end) of p's file, as in an f-string's braces. NULL after an error.
 Node *parse_embedded(Parser *p, uint32_t begin, uint32_t end);
@@ -108,7 +112,7 @@ NodeList *ast_comp_if(Parser *p, NodeList *clauses, Node *cond);
 Node *ast_lambda(Parser *p, Span span, const NodeList *params, Node *body);
 Node *ast_param(Parser *p, Span span, const char *name, Node *annotation, Node *default_value, ParamKind kind);
 Node *ast_param_marker(Parser *p, Span span, ParamKind kind);            // a bare `*` or `/`; resolved by the list's owner
-Node *ast_as_in_parens(Parser *p, Span span, Node *value, Node *target);
+Node *ast_as_in_brackets(Parser *p, Span span, Node *value, Node *target);
 
 // ast_stmt.c: the same for statements.
 Node *ast_assign(Parser *p, Span span, Node *target, Node *value);

@@ -5,6 +5,8 @@
 # RUN: not %tilec %s -k chosen -s "*fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=CHOSEN
 # RUN: not %tilec %s -k changed -s "*fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=CHANGED
 # RUN: not %tilec %s -k decorated -s "*fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=DECORATED
+# RUN: not %tilec %s -k aliased -s "*fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=ALIAS
+# RUN: not %tilec %s -k caller -s "*fp32" --emit=tile -o - 2>&1 | FileCheck %s --check-prefix=REGISTERED
 import torch
 import triton
 import triton.language as tl
@@ -79,3 +81,27 @@ def twice(X: tl.constexpr):
 @triton.jit
 def run_time(x, n):
     tl.store(x, twice(n))
+
+
+# A decorator that fails takes a host function away, not the file.
+@registry.add("a")
+def registered():
+    pass
+
+
+@triton.jit
+def caller(x):
+    tl.store(x, registered())
+    # REGISTERED: [[#@LINE-1]]:17: error: 'registered' is not known at compile time
+    # REGISTERED: [[#@LINE-9]]:2: note: this fails at compile time: NameError: name 'registry' is not defined
+
+
+# What a type alias stands for is left alone: Python asks for it when something uses it.
+type Alias[T] = undefined[T]
+
+
+@triton.jit
+def aliased(x: Alias):
+    tl.store(x, Alias)
+    # ALIAS: [[#@LINE-1]]:17: error: 'Alias' is not known at compile time
+    # ALIAS: note: it is a type alias

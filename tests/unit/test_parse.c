@@ -104,6 +104,16 @@ static void test_statements(void **state) {
              "(class A (bases (name B)) (keywords (keyword metaclass (name M))) (body (ann-assign (name x) (name int) (int 1))))");
   check_tree("match x:\n  case [1, *r] if r: pass\n  case A(b=2) as c: pass\n",
              "(match (name x) (case (list (int 1) (starred (name r))) (name r) (pass)) (case (with-item (call (name A) (keyword b (int 2))) (name c)) - (pass)))");
+  check_tree("match x:\n  case [A(B() as c, k=D() as d) as e, {'k': 1 as f}] | (g as h): pass\n",
+             "(match (name x) (case (binary | (list (with-item (call (name A) (with-item (call (name B)) (name c)) (keyword k (with-item (call (name D)) (name d)))) (name e)) "
+             "(dict (str \"k\") (with-item (int 1) (name f)))) (tuple (with-item (name g) (name h)))) - (pass)))");
+  check_tree("with (a as b):\n  with (c as d): pass\n", "(with (with-item (name a) (name b)) (body (with (with-item (name c) (name d)) (body (pass)))))");
+  check_tree("try: a\nexcept B, C: pass", "(try (body (expr (name a))) (handlers (except (tuple (name B) (name C)) - (pass))))");
+  check_tree("type A = int", "(type-alias A (name int))");
+  check_tree("type B[T: (int, str) = int, *Ts = *A, **P] = list[T]", "(type-alias B (subscript (name list) (name T)))");
+  check_tree("type = type (x)", "(assign (name type) (call (name type) (name x)))");
+  check_tree("def f[T, *Ts, **P](x): pass", "(def f (params (param x - -)) (body (pass)))");
+  check_tree("class A[T = int]: pass", "(class A (body (pass)))");
   check_tree("match = case[0]", "(assign (name match) (subscript (name case) (int 0)))");
   check_tree("match(x)", "(expr (call (name match) (name x)))");
   check_tree("async def f():\n  async for i in x: await i\n",
@@ -145,9 +155,17 @@ static void check_errors(const char *text, const char *expected) {
 static void test_errors(void **state) {
   (void)state;
   check_errors("if x = 3:\n  pass\n", "1:6 unexpected '='\n");
+  // What belongs to a header that failed is not reported again, nor what a bracket left open has swallowed.
+  check_errors("if a b:\n  c\nelif d:\n  e\nelse:\n  f\ntry:\n  a\nexcept B C:\n  d\nfinally:\n  e f\nelse: g\n",
+               "1:6 unexpected name 'b', expected ':'\n9:10 unexpected name 'C', expected ':'\n12:5 unexpected name 'f'\n");
+  check_errors("match x:\n  case a b:\n    c\n  case d: e f\n  case g: h\ni j\n", "2:10 unexpected name 'b', expected ':'\n4:13 unexpected name 'f'\n6:3 unexpected name 'j'\n");
+  check_errors("for a in f(3:\n  a b\n", "1:11 '(' is not closed\n2:5 unexpected name 'b'\n");
+  check_errors("def f():\n  a(1\n  b = 2\n  c d\n", "2:4 '(' is not closed\n4:5 unexpected name 'd'\n");
+  check_errors("a(1\n  b)\n", "2:3 unexpected name 'b'\n");
+  check_errors("f(a as b)\nmatch x:\n  case A(b as c): pass\n[d as e]\n", "1:3 'as' is not allowed in an expression\n4:2 'as' is not allowed in an expression\n");
   check_errors("while True\n  x = 1\n", "1:11 unexpected end of line, expected ':'\n");
   check_errors("def f(x y): pass\ndef g(:\n  pass\nx = = 2\n",
-               "1:9 unexpected name 'y', expected ')', ',', ':' or '='\n2:7 unexpected ':'\n2:6 '(' is not closed\n4:5 unexpected '='\n");
+               "1:9 unexpected name 'y', expected ')', ',', ':' or '='\n2:6 '(' is not closed\n4:5 unexpected '='\n");
   check_errors("foo(1,\ndef g(): pass\nx = 1\n", "1:4 '(' is not closed\n");
   check_errors("x = [1, 2)\n", "1:10 ')' does not close '['\n");
   check_errors("x = )\n", "1:5 ')' closes nothing\n");
