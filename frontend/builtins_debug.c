@@ -94,7 +94,15 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   return op;
 }
 
-// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it.
+// Whether there is a letter or digit of any script.
+static bool has_word(const char *s) {
+  for (; *s; s++)
+    if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80) return true;
+  return false;
+}
+
+// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it, and so do
+// words after the last one.
 static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
   PrintOp *p = new_print(L, list);
@@ -107,7 +115,7 @@ static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
     Term *part = t->tuple.items[i];
     if (term_get_str(part, &s)) {
       s += strspn(s, " ,;|");
-      if (i + 1 == t->tuple.count && i) {   // the rest after the last value
+      if (i + 1 == t->tuple.count && i && !has_word(s)) {   // a bracket or a full stop after the last value
         list->count--;
         break;
       }

@@ -106,7 +106,10 @@ static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
 
 // ---- control flow ----
 
+static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes == 1; }
+
 bool run_block(Prog *p, Block *b) {
+  if (is_stepped(p)) step_into(p, b);
   for (Op *op = b->first; op; op = op->next) {
     if (op_info[op->opcode].traits & TRAIT_TERMINATOR) return true;
     if (!run_op(p, op)) return false;
@@ -172,7 +175,7 @@ static const InterpFn interp_fns[NUM_OPS] = {
 };
 
 bool run_op(Prog *p, Op *op) {
-  bool steps = p->run->stepper == p && p->lanes == 1;
+  bool steps = is_stepped(p);
   if (steps) step_before(p, op);
   if (!interp_fns[op->opcode](p, op)) return false;
   if (steps) step_after(p, op);

@@ -114,6 +114,7 @@ void put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
 // interp_step.c: only for run->stepper, and the first to begin
 void step_from_breakpoint(Prog *p, const Op *op);
+void step_into(Prog *p, const Block *b);    // its arguments have been set
 void step_before(Prog *p, const Op *op);
 void step_after(Prog *p, const Op *op);
 void step_end(Prog *p);

@@ -56,13 +56,15 @@ void step_from_breakpoint(Prog *p, const Op *op) {
   act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){false, all, all}), place_of(p, op));
 }
 
+void step_into(Prog *p, const Block *b) {
+  for (uint32_t i = 0; i < b->num_args; i++)
+    if (b->args[i]->name) set_variable(p, b->args[i]->name, b->args[i]);
+}
+
 void step_before(Prog *p, const Op *op) {
   const InterpLaunch *l = p->run->launch;
   LineCol at = place_of(p, op), last = p->run->step_at;
   if (!at.file || (at.file == last.file && at.line == last.line)) return;
-  for (const Block *b = op->parent; b && b->parent; b = b->parent->parent)
-    for (uint32_t i = 0; i < b->num_args; i++)
-      if (b->args[i]->name) set_variable(p, b->args[i]->name, b->args[i]);
   Buf changed = buf_make(&p->run->ctx->arena);
   const char *all = show(p, &changed);
   act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){true, buf_str(&changed), all}), at);
