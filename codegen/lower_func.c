@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PTX_KERNEL_CC = 71, MAX_LLVM_PARAMS = 512 };
+enum { PTX_KERNEL_CC = 71, LARGE_PARAMS_PTX = 81 };
 
 static bool is_map(const FuncParam *p) { return p->kind == PARAM_DESC || p->kind == PARAM_AUTO_TENSORMAP; }
 static bool is_desc(const FuncParam *p) { return is_map(p) || p->kind == PARAM_DESC_FIELDS; }
@@ -27,11 +27,11 @@ static LLVMTypeRef param_type(Cg *c, const Type *t) {
 }
 
 static void make_function(Cg *c, Func *f) {
-  LLVMTypeRef types[MAX_LLVM_PARAMS];
+  LLVMTypeRef *types = arena_array(&c->ctx->arena, LLVMTypeRef, f->num_params * (1 + 2 * MAX_DESC_RANK) + 1);
   unsigned n = 0;
+  if (func_param_bytes(f) > MAX_PARAM_BYTES_OLD) cg_require_ptx(c, LARGE_PARAMS_PTX);
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
-    if (n + 2 * MAX_DESC_RANK + 1 > MAX_LLVM_PARAMS) ice(c->ctx, "codegen: too many kernel parameters");
     if (!is_desc(&f->params[i])) {
       types[n++] = param_type(c, t);
       continue;

@@ -247,8 +247,9 @@ static CtValue *eval_slice(Comptime *ct, const Node *n, CtEnv *env) {
 }
 
 static CtValue *eval_yield(Comptime *ct, const Node *n, CtEnv *env) {
+  if (!ct->frame) return ct_fail(ct, n->span, "SyntaxError", "`yield` outside of a function");
   CtValue *v = n->unary.value ? eval(ct, n->unary.value, env) : ct_none(ct->ctx);
-  if (!v || !ct->frame) return NULL;
+  if (!v) return NULL;
   CtList items = {0};
   if (n->kind == NODE_YIELD) vec_push(&ct->ctx->arena, &items, v);
   else if (!op_iterate(ct, v, n->span, &items)) return NULL;

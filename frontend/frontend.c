@@ -183,7 +183,7 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
     return term_const(L, s->value);
   }
   for (uint32_t i = 0; i < f->num_params; i++)
-    if (strcmp(f->params[i].name, name) == 0) {
+    if (f->params[i].name == name) {
       diag_error(L->ctx, span, "two arguments of the kernel would be called `%s`: an item of a tuple is called after the tuple and its number", name);
       return NULL;
     }
@@ -198,8 +198,17 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
   return is_desc ? add_desc(L, p, name, s, spelling, type) : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
 }
 
+static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many) {
+  diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes", kernel->name, how_many, MAX_PARAM_BYTES);
+  diag_note(L->ctx, (Span){0, 0}, "pass numbers in an array, or as constexprs");
+  return false;
+}
+
 static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Scope *scope) {
   bool ok = true;
+  uint32_t run_time = 0;   // each takes a byte or more
+  for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
+  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(&L->ctx->arena, "%u", run_time));
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = specs[i];
@@ -217,6 +226,8 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
     }
   }
   Func *f = L->b.func;
+  const uint32_t bytes = func_param_bytes(f);
+  if (ok && bytes > MAX_PARAM_BYTES) ok = too_many_params(L, kernel, arena_printf(&L->ctx->arena, "%u bytes of", bytes));
   f->constexpr_names = L->constexpr_names.data;
   f->constexpr_values = L->constexpr_values.data;
   f->num_constexprs = L->constexpr_names.count;

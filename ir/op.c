@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/scratch.h"
 
 #define P TRAIT_PURE
 #define C TRAIT_COMMUTES
@@ -122,14 +123,30 @@ Func *func_new(Module *m, const char *name, Span span) {
 }
 
 Value *func_add_param(Func *f, const Type *type, FuncParam param) {
-  Arena *a = &f->module->ctx->arena;
-  FuncParam *bigger = arena_array(a, FuncParam, f->num_params + 1);
-  if (f->num_params) memcpy(bigger, f->params, f->num_params * sizeof *bigger);
-  bigger[f->num_params++] = param;
-  f->params = bigger;
+  if (!f->num_params || is_pow2_u64(f->num_params)) {   // room for twice as many
+    FuncParam *bigger = arena_array(&f->module->ctx->arena, FuncParam, 2 * f->num_params + 1);
+    if (f->num_params) memcpy(bigger, f->params, f->num_params * sizeof *bigger);
+    f->params = bigger;
+  }
+  f->params[f->num_params++] = param;
   Value *v = block_add_arg(f->module->ctx, f->body, type);
   v->name = param.name;
   return v;
+}
+
+static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) { return (bytes + size - 1) / size * size + size * count; }
+
+// In order, each at a multiple of its size; a descriptor's map is followed by its extents and strides.
+uint32_t func_param_bytes(const Func *f) {
+  uint32_t bytes = 0;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    const Type *t = f->body->args[i]->type;
+    const FuncParamKind kind = f->params[i].kind;
+    const bool is_map = kind == PARAM_DESC || kind == PARAM_AUTO_TENSORMAP, has_fields = kind == PARAM_DESC || kind == PARAM_DESC_FIELDS;
+    bytes = place(bytes, is_map ? TENSOR_MAP_BYTES : has_fields ? 8 : type_elem_bytes(t), 1);
+    if (has_fields) bytes = place(place(bytes, 4, t->rank), 8, t->rank);
+  }
+  return bytes;
 }
 
 Block *block_new(Context *ctx, Func *func, Op *parent) {
@@ -140,12 +157,14 @@ Block *block_new(Context *ctx, Func *func, Op *parent) {
 }
 
 Value *block_add_arg(Context *ctx, Block *b, const Type *type) {
-  Value **bigger = arena_array(&ctx->arena, Value *, b->num_args + 1);
-  if (b->num_args) memcpy(bigger, b->args, b->num_args * sizeof *bigger);
+  if (!b->num_args || is_pow2_u64(b->num_args)) {   // room for twice as many
+    Value **bigger = arena_array(&ctx->arena, Value *, 2 * b->num_args + 1);
+    if (b->num_args) memcpy(bigger, b->args, b->num_args * sizeof *bigger);
+    b->args = bigger;
+  }
   Value *v = arena_new(&ctx->arena, Value);
   *v = (Value){.type = type, .block = b, .index = b->num_args};
-  bigger[b->num_args++] = v;
-  b->args = bigger;
+  b->args[b->num_args++] = v;
   return v;
 }
 

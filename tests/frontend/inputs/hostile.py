@@ -21,6 +21,11 @@ MAKE = {
     "names": lambda: (KERNEL + "    a = n\n" + "    a = a + n\n" * 60000 + "    store(x, a)\n").encode(),
     "members": lambda: ("D = {i: i for i in range(60000)}\nS = set(D) | {-i for i in D}\nM = [i for i in D if i in D and i in S]\n" + KERNEL + "    store(x, n)\n").encode(),
     "searches": lambda: ("s = 'a' * 16000000\nn = 0\nwhile True:\n    n += s.find('b')\n" + KERNEL + "    store(x, n)\n").encode(),
+    "parameters": lambda: ("@kernel\ndef f(" + ", ".join(f"p{k}: i32" for k in range(100000)) + "):\n    pass\n").encode(),
+    "bytes": lambda: ("@kernel\ndef f(x: *i32, " + ", ".join(f"p{k}: i32" for k in range(8190)) + "):\n    store(x, p8189)\n").encode(),
+    "wide": lambda: ("@kernel\ndef f(x: *i32, " + ", ".join(f"p{k}: i32" for k in range(1100)) + "):\n    store(x, p1099)\n").encode(),
+    "arguments": lambda: ("def g(" + ", ".join(f"p{k}=0" for k in range(100000)) + "):\n    pass\n\n\ng(" + ", ".join(f"p{k}=1" for k in range(100)) + ")\n" + "if False: g(" + ", ".join(f"p{k}=1" for k in range(100000)) + ")\n" + KERNEL + "    store(x, n)\n").encode(),
+    "yield": lambda: ("x = (yield 1)\n" + KERNEL + "    store(x, n)\n").encode(),
     "crlf": lambda: (KERNEL + "    store(x, n)\n").replace("\n", "\r\n").encode(),
 }
 with open(sys.argv[2], "wb") as out:
