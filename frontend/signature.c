@@ -87,6 +87,10 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
     *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .type = type, .divisible = 1, .value = ct_int(fe->ctx, 1), .origin = origin};
     return true;
   }
+  if (hint > 1 && !open_shape && !is_desc && t->kind == CT_TYPE_SCALAR && !ct_is_int(t)) {
+    diag_error(fe->ctx, none, "only integers and pointers can be multiples of %d, not `%s` (parameter `%s`)", (int)hint, type, name);
+    return false;
+  }
   if (kernel->params[i].is_const && type[0] == '*' && type[1] != 'k') type = intern(fe->ctx, arena_printf(&fe->ctx->arena, "*k%s", type + 1));
   *out = (ParamSpec){.kind = SPEC_TYPE, .type = type, .divisible = hint > 1 ? hint : 1, .origin = origin};
   return true;

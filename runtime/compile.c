@@ -490,11 +490,11 @@ static void tell_messages(const CompileJob *job, const tile_program *p) {
   }
 }
 
-static tile_status read_source(CompileJob *job, Arena *a, tile_error **error) {
+static tile_status read_file(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
   jmp_buf on_empty, *const empty = &on_empty;
-  if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", job->path);
+  if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
   a->on_empty = &empty;
-  tile_status status = file_read(a, job->path, &job->text, &job->size, error);
+  tile_status status = file_read(a, path, text, size, error);
   a->on_empty = NULL;
   return status;
 }
@@ -511,7 +511,9 @@ static tile_status compile_here(void *user, tile_error **error) {
   Limits limits = {job.hooks, job.seconds > 0 ? now_seconds() + job.seconds : 0};
   Arena text_arena;
   arena_init_with(&text_arena, hooks_memory(job.hooks), NULL);
-  if (!job.text) status = read_source(&job, &text_arena, error);
+  if (!job.text) status = read_file(&text_arena, job.path, &job.text, &job.size, error);
+  const char *other = job.options->ir_override;
+  if (status == TILE_OK && other) status = read_file(&text_arena, other, &job.override_text, &job.override_size, error);
   if (status == TILE_OK) status = compile_configs(&job, &limits, target, out, error);
   arena_free(&text_arena);
   if (status == TILE_OK) status = finish_outputs(&job, *out, error);

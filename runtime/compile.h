@@ -37,6 +37,8 @@ struct CompileJob {
   const char *path;
   const char *text;            // NULL: the file is read
   size_t size;
+  const char *override_text;   // of --ir-override's file, once it is read
+  size_t override_size;
   unsigned emit;
   bool color;
   int config;                  // only this autotune configuration; −1: the first that gets through

@@ -32,17 +32,10 @@ static bool takes_the_same(const Func *source, const Func *given) {
 }
 
 bool override_ir(const CompileJob *job, tile_program *p) {
-  const char *path = job->options->ir_override, *text;
+  const char *path = job->options->ir_override;
   if (!path) return true;
   Context *ctx = &p->ctx;
-  size_t size;
-  tile_error *error = NULL;
-  if (file_read(&ctx->arena, path, &text, &size, &error) != TILE_OK) {
-    diag_error(ctx, (Span){0, 0}, "--ir-override: %s", tile_error_message(error));
-    tile_error_free(error);
-    return false;
-  }
-  Module *m = parse_verified(ctx, path, text, size);
+  Module *m = parse_verified(ctx, path, job->override_text, job->override_size);
   if (!m) return false;
   const Func *made = p->module->funcs, *given = m->funcs;
   if (!given || given->next || made->next || !takes_the_same(made, given)) {

@@ -61,8 +61,10 @@ static bool parse_number(const char *s, ArgSpec *out) {
     out->dtype = DT_UINT64;
     return true;
   }
+  const bool is_large = errno == ERANGE && !*end;
   double f = strtod(s, &end);
   if (end == s || *end) return false;
+  out->is_large = is_large;
   out->kind = ARG_FLOAT;
   out->f = f;
   return true;
@@ -167,6 +169,8 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
   return out;
 }
 
+#define DTYPE_NAMES "i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64"
+
 static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error **error) {
   out->kind = ARG_FILE;
   const char *colon = strrchr(path, ':');
@@ -174,6 +178,9 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
     out->has_dtype = true;
     path = arena_strndup(a, path, (size_t)(colon - path));
   }
+  // What stands behind the suffix was to be a type.
+  if (colon && !out->has_dtype && colon - path > 4 && !strncmp(colon - 4, ".npy", 4))
+    return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, out->text, colon + 1);
   out->name = path;
   return *path ? out : BAD("'%s': a file name is missing after @", out->text);
 }
@@ -204,7 +211,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     return s;
   }
   if (text[0] == '@') return parse_file(a, text + 1, s, error);
-  if (parse_number(text, s)) return s;
+  if (parse_number(text, s)) return s->is_large ? BAD("'%s' does not fit in 64 bits; as a float it is written fp32:%s", text, text) : s;
   size_t n = name_length(text);
   const char *name = arena_strndup(a, text, n), *rest = text + n;
   if (n && !strcmp(name, "desc") && *rest == '(') return parse_desc(a, rest, depth, s, error);
@@ -216,14 +223,14 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
   if (*rest == '(') return parse_tuple(a, name, rest, depth, s, error);
   if (n && (*rest == ':' || *rest == '[')) {
     if (!dtype_find(name, &s->dtype) || dtype_info[s->dtype].cls == DTCLASS_VOID)
-      return BAD("'%s': there is no dtype '%s'; there are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64", text, name);
+      return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, text, name);
     s->has_dtype = true;
     if (*rest == '[') return parse_buffer(a, rest, s, error);
     DtypeKind dtype = s->dtype;
     s->has_dtype = false;
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
     // What only u64 holds has come with that type.
-    if (s->has_dtype && dtype != DT_UINT64 && !host_is_float(dtype)) return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
+    if (((s->has_dtype && dtype != DT_UINT64) || s->is_large) && !host_is_float(dtype)) return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
     s->has_dtype = true;
     s->dtype = dtype;
     if (host_is_float(dtype)) s->kind = ARG_FLOAT;
