@@ -165,26 +165,7 @@ static bool sem_scope(Lower *L, Call *c, uint32_t i, int *sem, int *scope) {
 }
 
 static Term *emit_rmw(Lower *L, AtomicKind kind, Term *ptr, Term *val, Term *mask, int sem, int scope) {
-  Value *v[4] = {term_v(ptr), NULL, term_v(val), mask ? term_v(mask) : NULL};
-  const Type *type = term_v(val)->type;
-  Op *op = build_op_typed(&L->b, OP_ATOMIC_RMW, &type, 1, v, 4);
-  op_set_int(L->ctx, op, ATTR_ATOMIC, kind);
-  op_set_int(L->ctx, op, ATTR_SEM, sem);
-  op_set_int(L->ctx, op, ATTR_SCOPE, scope);
-  return term_value(L, op_result(op, 0), term_t(val));
-}
-
-// Ordered as integers, the bits of non-negative floats rise and those of negative ones fall.
-static Term *float_minmax(Lower *L, bool is_max, Term *ptr, Term *val, Term *mask, int sem, int scope, Span span) {
-  const CtType *elem = ct_scalar_of(term_t(val)), *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
-  Term *ival = lower_bitcast(L, val, bits, span);
-  Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, span);
-  Term *neg = lower_binary(L, PYOP_LT, ival, term_full(L, term_t(ival), 0, 0), span);
-  Term *pos = lower_logical_not(L, neg, span);
-  Term *pm = mask ? lower_binary(L, PYOP_AND, mask, pos, span) : pos, *nm = mask ? lower_binary(L, PYOP_AND, mask, neg, span) : neg;
-  Term *pr = emit_rmw(L, is_max ? ATOMIC_MAX : ATOMIC_MIN, iptr, ival, pm, sem, scope);
-  Term *nr = emit_rmw(L, is_max ? ATOMIC_UMIN : ATOMIC_UMAX, iptr, ival, nm, sem, scope);
-  return lower_bitcast(L, lower_select(L, pos, pr, nr), elem, span);
+  return term_value(L, build_atomic(&L->b, kind, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope), term_t(val));
 }
 
 Term *tl_atomic(Lower *L, Call *c) {
@@ -204,7 +185,10 @@ Term *tl_atomic(Lower *L, Call *c) {
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, c->span);
     return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem, c->span);
   }
-  if (minmax && is_float) return float_minmax(L, kind == ATOMIC_MAX, ptr, val, mask, sem, scope, c->span);
+  if (minmax && is_float) {
+    Value *old = build_atomic_float_minmax(&L->b, kind == ATOMIC_MAX, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope);
+    return term_value(L, old, term_t(val));
+  }
   if (kind == ATOMIC_ADD && is_float) kind = ATOMIC_FADD;
   if (minmax && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
   return emit_rmw(L, kind, ptr, val, mask, sem, scope);

@@ -132,6 +132,25 @@ Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask
   return build_op(b, OP_STORE, (Value *[]){ptr, offset, value, mask}, 4);
 }
 
+Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope) {
+  Op *op = build_op_typed(b, OP_ATOMIC_RMW, &value->type, 1, (Value *[]){ptr, NULL, value, mask}, 4);
+  op_set_int(b->ctx, op, ATTR_ATOMIC, kind);
+  op_set_int(b->ctx, op, ATTR_SEM, sem);
+  op_set_int(b->ctx, op, ATTR_SCOPE, scope);
+  return op_result(op, 0);
+}
+
+// Ordered as integers, the bits of non-negative floats rise and those of negative ones fall.
+Value *build_atomic_float_minmax(Builder *b, bool is_max, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope) {
+  const Type *elem = type_elem(value->type), *bits = type_scalar(b->ctx, type_elem_bits(elem) == 64 ? SC_I64 : SC_I32);
+  Value *as_int = build_cast(b, OP_BITCAST, value, bits), *zero = build_int(b, as_int->type, 0);
+  Value *ints = build_cast(b, OP_BITCAST, ptr, type_ptr(b->ctx, bits, false));
+  Value *rising = build_cmp(b, CMP_SGE, as_int, zero), *falling = build_cmp(b, CMP_SLT, as_int, zero);
+  Value *up = build_atomic(b, is_max ? ATOMIC_MAX : ATOMIC_MIN, ints, as_int, mask ? build_binary(b, OP_ANDI, mask, rising) : rising, sem, scope);
+  Value *down = build_atomic(b, is_max ? ATOMIC_UMIN : ATOMIC_UMAX, ints, as_int, mask ? build_binary(b, OP_ANDI, mask, falling) : falling, sem, scope);
+  return build_cast(b, OP_BITCAST, build_ternary(b, OP_SELECT, rising, up, down), elem);
+}
+
 // ---- structured control flow ----
 
 static BuildRegion enter(Builder *b, Op *op, uint32_t block) {

@@ -43,6 +43,9 @@ Value *build_trans(Builder *b, Value *x, const int64_t *order);              // 
 Value *build_reshape(Builder *b, Value *x, uint32_t rank, const int64_t *shape);  // layout: x's, reshaped
 Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other);
 Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask);
+Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);
+// Of floats of 32 or 64 bits, by integer atomics, which the machine has.
+Value *build_atomic_float_minmax(Builder *b, bool is_max, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);
 
 // Structured control flow. Between begin and end the cursor is inside the block.
 typedef struct { Op *op; Block *outer; Op *before; } BuildRegion;

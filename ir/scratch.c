@@ -147,10 +147,13 @@ DotScratch dot_scratch(const Op *op) {
 
 // ---- buffers ----
 
+uint32_t buffer_tile_bytes(const Type *t) {
+  return t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
+}
+
 uint32_t buffer_tile_stride(const Type *t) {
-  enum { BARRIER_BYTES = 8, TMA_ALIGN = 128 };
-  uint32_t bytes = t->layout ? layout_size_bytes(t->layout, type_elem_bits(t)) : (uint32_t)type_numel(t) * type_elem_bytes(t);
-  return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_ALIGN) : bytes;
+  uint32_t bytes = buffer_tile_bytes(t);
+  return t->count > 1 && bytes > BARRIER_BYTES ? round_up(bytes, TMA_TILE_ALIGN) : bytes;
 }
 
 // ---- all ops ----

@@ -47,8 +47,10 @@ ReducePlan reduce_plan(Context *ctx, const Op *op);
 enum { MAX_SCAN_OFFSETS = 5 * MAX_COMBINED };
 uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
 
-// Bytes from one tile of a multi-buffer to the next. TMA writes at multiples of 128, so a tile that is more than a barrier is
-// rounded up to that.
+// Bytes from one tile of a multi-buffer to the next. TMA reads and writes at multiples of 128, so a tile that is more than a
+// barrier begins at one.
+enum { BARRIER_BYTES = 8, TMA_TILE_ALIGN = 128 };
 uint32_t buffer_tile_stride(const Type *t);
+uint32_t buffer_tile_bytes(const Type *t);   // of one tile, without what it is rounded up to
 
 #endif

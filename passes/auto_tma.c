@@ -10,7 +10,7 @@
 // What is not known when compiling is tested once per loop, which then exists twice: that rows wrapped by `% M` do not cross M, that
 // coordinates are not negative (a map reads zeros there, a pointer what lies before), that what the program computed in 64 bits fits 32.
 // Computed numbers and products are taken not to be negative (they are numbers of tiles, strides, extents); constants and parameters
-// that are added may be.
+// that are added may be. An array that the kernel writes, too, is read by plain loads.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -157,7 +157,7 @@ static bool padding_of(const Value *other, const Type *t, Padding *padding) {
   if (!value_constant_bits(other, &bits)) return false;
   if (bits == 0) return true;
   *padding = PAD_NAN;
-  return type_is_float(t) && isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
+  return type_is_float(t) && tma_can_pad(t, PAD_NAN) && isnan(num_decode(scalar_num_format(type_elem(t)->scalar), bits));
 }
 
 static const AxisInfo *info_of(AutoTma *s, Value *v) {
@@ -234,8 +234,8 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
-  // TMA does not see what threads have written without a fence for it.
-  if (block_writes_global(s->func->body, s->func->body->args[d->base_param])) return false;
+  // What threads have written, TMA sees only behind a fence: barriers, by which a program orders its accesses, are none.
+  if (memory_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
     const AffineTerm *term = &all.terms[i];

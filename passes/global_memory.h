@@ -1,14 +1,18 @@
-// Which global memory ops reach, as far as that is known: by the kernel's parameter that their addresses begin at. Different parameters
-// are taken to be different memory.
+// What a kernel does with global memory, as far as its own pointers and descriptors tell: two parameters are taken to be two arrays,
+// as Triton takes them.
 #ifndef TILE_PASSES_GLOBAL_MEMORY_H
 #define TILE_PASSES_GLOBAL_MEMORY_H
 
-#include "ir/ir.h"
+#include "passes/liveness.h"
 
-// The parameter, a pointer or a descriptor, that a pointer or descriptor begins at. NULL: not known.
+// The parameter, a pointer or a descriptor, that a pointer or descriptor begins at. NULL: not one alone, or not known.
 const Value *global_root(const Value *v);
-// Whether an op of the block, or inside one, writes through that parameter.
-bool block_writes_global(const Block *b, const Value *root);
+
+typedef struct { OpList reads, writes; } MemoryUses;
+// Of the array behind a parameter: through pointers and descriptors derived from it, carried by loops and chosen by conditionals, and
+// through the launcher's tensor maps of it.
+MemoryUses memory_uses_of(Context *ctx, Func *f, uint32_t param);
+
 // Whether what is loaded behind an op of the block, or inside one, may be what another program wrote before: a wait for other grids, an
 // atomic whose result is looked at, a volatile load, assembly with effects.
 bool block_acquires_global(const Block *b);

@@ -41,6 +41,7 @@ static void hoist(Op *op, void *user) {
   if (t->shape[last] * bytes < TMA_ALIGNMENT) return;
   FuncParam p = {.name = "tensormap", .kind = PARAM_AUTO_TENSORMAP, .spelling = "tensormap", .divisible = 1, .base_param = (int)base->index,
                  .padding = (Padding)op_int(op, ATTR_PADDING, PAD_ZERO)};
+  if (!tma_can_pad(t, p.padding)) return;
   for (uint32_t i = 0; i < t->rank; i++) {
     if (i != last && t->shape[i] > TMA_MAX_BOX) return;
     if (!known_to_launcher(f, op_operand(op, 1 + i), &p.extent_params[i], &p.extent_values[i])) return;

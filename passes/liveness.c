@@ -115,7 +115,7 @@ uint32_t buffer_align(const Type *t) {
   // A swizzle is a function of address bits, so the tile must start where they are zero.
   for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
     if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
-  return buffer_bytes(t) >= 128 ? 128 : 16;
+  return buffer_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
 }
 
 static void collect(Op *op, void *user) {

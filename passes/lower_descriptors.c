@@ -117,6 +117,11 @@ static void tell_pointers(Lower *l, const Op *make) {
     diag_note(l->ctx, (Span){0, 0}, "use a block of %d and move it twice", TMA_MAX_BOX);
     return;
   }
+  if (!tma_can_pad(t, (Padding)op_int(make, ATTR_PADDING, PAD_ZERO))) {
+    diag_warning(l->ctx, make->span, "a descriptor of fp8 that pads with NaN, which TMA has for wider types only: %s", by_pointers);
+    diag_note(l->ctx, (Span){0, 0}, "leave the padding at zero, and TMA moves them");
+    return;
+  }
   for (uint32_t i = 0; i + 1u < t->rank; i++) {
     int64_t stride;
     if (!value_constant_int(op_operand(make, 1 + t->rank + i), &stride) || stride * bytes % TMA_ALIGNMENT == 0) continue;
@@ -133,10 +138,12 @@ static bool tma_has(const Op *op) {
   return op->opcode != OP_DESC_GATHER && op->opcode != OP_DESC_SCATTER;
 }
 
-// A tensor map does not tell its address: a parameter with an access that TMA does not have comes as base, extents and strides.
+// A tensor map does not tell its address: a parameter with an access or a padding that TMA does not have comes as base, extents
+// and strides.
 static void choose_params(Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind != PARAM_DESC) continue;
+    if (!tma_can_pad(f->body->args[i]->type, f->params[i].padding)) f->params[i].kind = PARAM_DESC_FIELDS;
     for (const Use *u = f->body->args[i]->uses; u; u = u->next)
       if (is_access(u->user) && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
   }
@@ -186,10 +193,10 @@ static void lower(Op *op, void *user) {
   Tile t = address_tile(&b, &f, tile, index);
   if (!has_value) value_replace_all_uses(&op->results[0], build_load(&b, t.pointers, NULL, t.mask, padding(&b, &f, tile)));
   else if (op->opcode == OP_DESC_REDUCE) {
-    Op *atomic = build_op(&b, OP_ATOMIC_RMW, (Value *[]){t.pointers, NULL, value, t.mask}, 4);
-    op_copy_attrs(l->ctx, atomic, op);
-    op_set_int(l->ctx, atomic, ATTR_SEM, SEM_RELAXED);
-    op_set_int(l->ctx, atomic, ATTR_SCOPE, SCOPE_GPU);
+    AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
+    bool is_max = kind == ATOMIC_MAX;
+    if ((is_max || kind == ATOMIC_MIN) && type_is_float(tile)) build_atomic_float_minmax(&b, is_max, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
+    else build_atomic(&b, kind, t.pointers, value, t.mask, SEM_RELAXED, SCOPE_GPU);
   } else build_store(&b, t.pointers, NULL, value, t.mask);
   op_erase(op);
   l->changed = true;

@@ -43,6 +43,7 @@ bool tma_usable(const Module *m, const Value *desc) {
   const Type *t = desc->type;
   uint32_t bytes = type_elem_bytes(t);
   if (tma_axis_too_long(t) >= 0 || type_desc_box_width(t) * bytes < TMA_ALIGNMENT) return false;
+  if (!tma_can_pad(t, (Padding)op_int(desc->def, ATTR_PADDING, PAD_ZERO))) return false;
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t stride;
     bool known = value_constant_int(op_operand(desc->def, 1 + t->rank + i), &stride);
@@ -50,6 +51,8 @@ bool tma_usable(const Module *m, const Value *desc) {
   }
   return true;
 }
+
+bool tma_can_pad(const Type *tile, Padding padding) { return padding != PAD_NAN || type_elem_bytes(type_elem(tile)) > 1; }
 
 bool tma_can_reduce(AtomicKind kind, const Type *elem) {
   ScalarKind k = elem->kind == TYPE_SCALAR ? elem->scalar : SC_I64;

@@ -49,14 +49,21 @@ static const Type *plain_buffer(Context *ctx, const Type *t) {
   return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
 }
 
-// What iterations before have written, or have waited for, a copy ahead of them would not see.
-static bool may_change_in_loop(const Pipe *p, const Op *load) {
-  const Value *root = global_root(op_operand(load, 0));
-  return (root && block_writes_global(pipe_body(p), root)) || block_acquires_global(pipe_body(p));
+// Marks the loads of arrays that the loop writes: a copy ahead of the iterations before would not see it.
+static void mark_written(Pipe *p) {
+  Func *f = p->loop->parent->func;
+  for (uint32_t i = 0; i < f->num_params; i++) {
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
+    MemoryUses uses = memory_uses_of(p->ctx, f, i);
+    bool written = false;
+    for (uint32_t k = 0; k < uses.writes.count; k++) written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
+    for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
+  }
 }
 
 static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
+  if (op->mark & WRITTEN) return;
   if (op->opcode == OP_DESC_LOAD) {
     // There is one tensor map, not one a stage, where the descriptor changes from iteration to iteration.
     if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
@@ -73,7 +80,6 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   } else {
     return;
   }
-  if (may_change_in_loop(p, op)) return;
   a.consumer = first_consumer(p, op_result(op, 0));
   // A turn on the tensor cores is not spent waiting.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
@@ -223,6 +229,9 @@ static void group_loads(Pipe *p) {
 
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
+  for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
+  if (block_acquires_global(pipe_body(p))) return false;   // what is there may have changed then
+  mark_written(p);
   for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;
   pipe_measure(p);

@@ -11,8 +11,8 @@
 #include "passes/liveness.h"
 #include "passes/tma.h"
 
-// Op.mark: the op is cloned with every issue; the prologue needs its result.
-enum { IN_SLICE = 1, NEEDED = 2 };
+// Op.mark: the op is cloned with every issue; the prologue needs its result; the load reads what the loop writes.
+enum { IN_SLICE = 1, NEEDED = 2, WRITTEN = 4 };
 
 typedef struct {
   Op *load;                // load or desc_load in the loop body

@@ -13,6 +13,8 @@ const Type *tma_tile_buffer(Context *ctx, const Type *desc);   // of one tile in
 // maps and what is known of its block and strides is as TMA has it. What is not known must be so: as with Triton, a base and
 // strides that are no multiples of 16 bytes are the program's error.
 bool tma_usable(const Module *m, const Value *desc);
+// Whether a tensor map has what is read outside: to it, a tile of fp8 is one of bytes, which have no NaN.
+bool tma_can_pad(const Type *tile, Padding padding);
 // Whether TMA has the reduction for the element type.
 bool tma_can_reduce(AtomicKind kind, const Type *elem);
 // There is no tensor map of an empty tensor: its extents are 1 then. The access through what `make` makes goes outside of it, which reads
