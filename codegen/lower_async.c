@@ -207,8 +207,7 @@ void emit_mbar_wait(Cg *c, Op *op) {
 }
 
 void emit_fence_async(Cg *c, Op *op) {
-  (void)op;
-  cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
+  cg_insn(c, op_int(op, ATTR_GLOBAL, 0) ? INSN_FENCE_ASYNC_ALL : INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
 
 // ---- turns on the tensor cores ----
@@ -302,7 +301,7 @@ void emit_tma_reduce(Cg *c, Op *op) {
 
 void emit_tma_wait(Cg *c, Op *op) {
   LLVMValueRef n = cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 0));
-  cg_insn(c, INSN_BULK_WAIT_READ, c->t_void, &n, 1);
+  cg_insn(c, op_int(op, ATTR_WRITTEN, 0) ? INSN_BULK_WAIT : INSN_BULK_WAIT_READ, c->t_void, &n, 1);
 }
 
 void emit_desc_fields(Cg *c, Op *op) {
