@@ -47,12 +47,15 @@ Term *tl_make_desc(Lower *L, Call *c) {
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
     return NULL;
   if (rank == 0) return lower_error(L, c->spans[3], "a descriptor has a rank of 1 to %d", MAX_DESC_RANK);
-  if (block[rank - 1] * ct_bits(elem) < 128)
-    return lower_error(L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld", (long long)block[rank - 1],
-                       ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
+  if (block[rank - 1] * ct_bits(elem) < 128) {
+    lower_error(L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld", (long long)block[rank - 1],
+                ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
+    diag_note(L->ctx, (Span){0, 0}, "make it at least %u elements long: what lies outside of the tensor is padding", 128 / ct_bits(elem));
+    return NULL;
+  }
   if (padding == PAD_NAN && !ct_is_float(elem)) return lower_error(L, c->spans[4], "padding \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *st = c->args[2];
-  if (st->kind != TERM_TUPLE || st->tuple.count != rank) return lower_error(L, c->spans[2], "`strides` must have %u entries, this is %s", rank, term_describe(L, st));
+  if (st->kind != TERM_TUPLE || st->tuple.count != rank) return lower_error(L, c->spans[2], "`strides` must have %u entries, as `block_shape` has, this is %s", rank, term_describe(L, st));
   if (!term_get_int(st->tuple.items[rank - 1], &last) || last != 1) {
     lower_error(L, c->spans[2], "the last stride of a descriptor must be the constant 1, not %s", term_describe(L, st->tuple.items[rank - 1]));
     diag_note(L->ctx, (Span){0, 0}, "write 1 for it");
@@ -132,8 +135,11 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
   AtomicKind kind = (AtomicKind)c->row->data;
   const CtType *elem = d->desc.block->elem;
   bool logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
-  if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) || (ct_bits(elem) == 16 && !ct_is_float(elem)))
-    return call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+  if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) || (ct_bits(elem) == 16 && !ct_is_float(elem))) {
+    call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+    diag_note(L->ctx, (Span){0, 0}, "there are integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
+    return NULL;
+  }
   if (kind == ATOMIC_ADD && ct_is_float(elem)) kind = ATOMIC_FADD;
   if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && ct_is_int(elem) && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
   Op *op = emit_write(L, c, OP_DESC_REDUCE);
@@ -152,8 +158,14 @@ static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, 
   if (!*rows || !*y) return false;
   if (ct_rank(term_t(*rows)) != 1 || !ct_is_int(term_t(*rows)) || term_t(*rows)->shape[0] < 8)
     return lower_error(L, c->spans[rows_i], "rows must be a 1-D integer tensor of at least 8 elements, not %s", term_describe(L, *rows)) != NULL;
-  if (block->shape[1] < (int64_t)(32 / ct_bits(block->elem) * 8))
-    return lower_error(L, c->spans[0], "a row must have at least %u elements of %s", 32 / ct_bits(block->elem) * 8, ct_type_text(L->ctx, block->elem)) != NULL;
+  uint32_t least = 32 / ct_bits(block->elem) * 8;
+  if (block->shape[1] < (int64_t)least) {
+    lower_error(L, c->spans[0], "a row must have at least %u elements of %s", least, ct_type_text(L->ctx, block->elem));
+    diag_note(L->ctx, (Span){0, 0}, "give the descriptor a block of [1, %u]", least);
+    return false;
+  }
+  if (ct_rank(term_t(*y)) || !ct_is_int(term_t(*y)))
+    return lower_error(L, c->spans[y_i], "the first column must be a scalar integer, not %s", term_describe(L, *y)) != NULL;
   *rows = lower_cast(L, *rows, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   *y = lower_cast(L, *y, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   return *rows && *y;

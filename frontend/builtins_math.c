@@ -181,6 +181,11 @@ static const char *const precisions[] = {[PREC_TF32] = "tf32", [PREC_TF32X3] = "
 static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   bool f32 = ct_is_kind(elem, DT_FP32);
   *out = f32 ? PREC_TF32 : PREC_IEEE;
+  if (!arg_is_none(c, 3) && !arg_is_none(c, 4)) {
+    lower_error(L, c->spans[4], "`dot` takes input_precision or allow_tf32, not both");
+    diag_note(L->ctx, (Span){0, 0}, "leave out allow_tf32: True is input_precision=\"tf32\", False is \"ieee\"");
+    return false;
+  }
   if (!arg_is_none(c, 3)) {
     int p;
     if (!arg_choice(L, c, 3, precisions, countof(precisions), &p)) return false;
@@ -239,31 +244,61 @@ static Term *swap_last(Lower *L, Term *x) {
   return lower_trans(L, x, order);
 }
 
+// Whether the operands can be multiplied, their types apart.
+static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b) {
+  uint32_t rank = ct_rank(a);
+  for (uint32_t i = 0; i + 2 < rank; i++) {
+    if (a->shape[i] == b->shape[i]) continue;
+    call_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices", ct_shape_text(L, a), ct_shape_text(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "repeat the smaller one with tl.broadcast_to");
+    return false;
+  }
+  int64_t depth = a->shape[rank - 1], least = ct_bits(a) == 8 ? 32 : 16;
+  if (depth != b->shape[rank - 2]) {
+    call_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)", ct_shape_text(L, a), ct_shape_text(L, b));
+    bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
+    if (rank == 2 && (first || second)) diag_note(L->ctx, (Span){0, 0}, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
+    else if (rank == 3 && (first || second)) diag_note(L->ctx, (Span){0, 0}, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
+    return false;
+  }
+  if (depth >= least) return true;
+  call_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)), (long long)least, (long long)depth);
+  diag_note(L->ctx, (Span){0, 0}, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
+  return false;
+}
+
+static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *product) {
+  const CtType *have = term_t(acc);
+  if (ct_type_equal(have, product)) return true;
+  const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
+  lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc), ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
+  if (ct_is_ptr(have)) diag_note(L->ctx, (Span){0, 0}, "load it: acc=tl.load(…)");
+  else if (ct_rank(have) != ct_rank(product) || memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
+    diag_note(L->ctx, (Span){0, 0}, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
+  else diag_note(L->ctx, (Span){0, 0}, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it", elem);
+  return false;
+}
+
 Term *tl_dot(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   if (!a || !b) return NULL;
   uint32_t rank = ct_rank(term_t(a));
-  if (rank < 2 || rank != ct_rank(term_t(b)))
-    return call_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
+  if (rank < 2 || rank != ct_rank(term_t(b))) {
+    call_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    return NULL;
+  }
+  if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
+    call_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "load what the pointers point to: tl.load(…)");
+    return NULL;
+  }
   bool trans_a, trans_b;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
   if (trans_a) a = swap_last(L, a);
   if (trans_b) b = swap_last(L, b);
   const CtType *ta = term_t(a), *tb = term_t(b);
-  bool fits = ta->shape[rank - 1] == tb->shape[rank - 2];
-  for (uint32_t i = 0; i + 2 < rank; i++) fits &= ta->shape[i] == tb->shape[i];
-  if (!fits) {
-    call_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
-               ct_shape_text(L, ta), ct_shape_text(L, tb));
-    if (ta->shape[rank - 1] == tb->shape[rank - 1]) diag_note(L->ctx, (Span){0, 0}, "transpose the second: tl.dot(a, b.T)");
-    return NULL;
-  }
-  int64_t depth = ta->shape[rank - 1], least = ct_bits(ta) == 8 ? 32 : 16;
-  if (depth < least) {
-    call_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(ta)), (long long)least, (long long)depth);
-    diag_note(L->ctx, (Span){0, 0}, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
-    return NULL;
-  }
+  if (!check_dot_shapes(L, c, ta, tb)) return NULL;
   const CtType *out = NULL;
   if (!arg_is_none(c, 6) && !arg_dtype(L, c, 6, &out)) return NULL;
   Term *acc = arg_is_none(c, 2) ? NULL : arg_value(L, c, 2);
@@ -271,15 +306,14 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!out) out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc)) : ct_scalar(L, DT_FP32);
   const CtType *elem = dot_result(L, c, ct_scalar_of(ta), ct_scalar_of(tb), out);
   int precision;
-  if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision)) return NULL;
+  int64_t imprecise = 1 << 30;
+  if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision) || (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise))) return NULL;
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];
   const CtType *type = ct_shaped(L, elem, shape, rank);
   if (!check_block_shape(L, shape, rank, c->span)) return NULL;
-  if (acc && !ct_type_equal(term_t(acc), type))
-    return lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc), ct_type_text(L->ctx, elem),
-                       ct_shape_text(L, type));
+  if (acc && !check_dot_acc(L, c, acc, type)) return NULL;
   if (!acc) acc = term_full(L, type, 0, 0);
   Term *fa = flatten_batch(L, a), *fb = flatten_batch(L, b), *facc = flatten_batch(L, acc);
   Value *v[3] = {term_v(fa), term_v(fb), term_v(facc)};
@@ -287,10 +321,6 @@ Term *tl_dot(Lower *L, Call *c) {
   Op *op = build_op_typed(&L->b, OP_DOT, &result, 1, v, 3);
   op_set_int(L->ctx, op, ATTR_PRECISION, precision);
   if (ct_is_kind(ct_scalar_of(ta), DT_UINT8)) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
-  if (ct_is_fp8(ta)) {
-    int64_t imprecise = 1 << 30;
-    if (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise)) return NULL;
-    op_set_int(L->ctx, op, ATTR_IMPRECISE_ACC, imprecise);
-  }
+  if (ct_is_fp8(ta)) op_set_int(L->ctx, op, ATTR_IMPRECISE_ACC, imprecise);
   return lower_reshape(L, term_value(L, op_result(op, 0), term_t(facc)), shape, rank, false);
 }

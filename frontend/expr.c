@@ -163,7 +163,7 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   const BuiltinRow *row = builtin_find(arena_printf(&L->ctx->arena, "descriptor.%s", name));
   if (row) return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, row->name))));
   lower_error(L, span, "a tensor descriptor has no attribute `%s`", name);
-  diag_note(L->ctx, (Span){0, 0}, "it has load, store, gather, scatter, atomic_add, shape, strides, block_shape and dtype");
+  diag_note(L->ctx, (Span){0, 0}, "it has load, store, gather, scatter, atomic_add, atomic_min, atomic_max, atomic_and, atomic_or, atomic_xor, shape, strides, block_shape and dtype");
   return NULL;
 }
 

@@ -32,9 +32,9 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return diag_error(L->ctx, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15", dtype_info[k].short_name);
+    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15", dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
-    return diag_error(L->ctx, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere", L->module->target->name);
+    return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere", L->module->target->name) != NULL;
   return true;
 }
 

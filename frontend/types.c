@@ -74,15 +74,18 @@ static int64_t next_pow2(int64_t n) {
 bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
   int64_t numel = 1;
   for (uint32_t i = 0; i < rank; i++) {
-    if (shape[i] <= 0) return diag_error(L->ctx, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]);
+    if (shape[i] <= 0) return lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]) != NULL;
     if (!is_pow2_u64((uint64_t)shape[i])) {
-      diag_error(L->ctx, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
+      lower_error(L, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
       if (shape[i] < MAX_TENSOR_NUMEL)
         diag_note(L->ctx, (Span){0, 0}, "use %lld and mask off what is beyond %lld", (long long)next_pow2(shape[i]), (long long)shape[i]);
       return false;
     }
-    if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL)
-      return diag_error(L->ctx, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
+    if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL) {
+      lower_error(L, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
+      diag_note(L->ctx, (Span){0, 0}, "take smaller blocks: more programs, or a loop");
+      return false;
+    }
   }
   return true;
 }
