@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_UNROLL = 1 << 16 };
+enum { MAX_UNROLL = 1 << 16, MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
 
 typedef struct {
   const char *name;
@@ -133,7 +133,14 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
     uint32_t a = attrs[i].arg;
     int64_t v;
     if (!c->given[a] || arg_is_none(c, a)) continue;
-    if (arg_int(L, c, a, &v) && (v != 0 || attrs[i].key == ATTR_NUM_STAGES)) op_set_int(L->ctx, op, attrs[i].key, v);
+    if (!arg_int(L, c, a, &v)) continue;
+    bool stages = attrs[i].key == ATTR_NUM_STAGES;
+    int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
+    if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
+      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld", stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+      continue;
+    }
+    if (v != 0 || stages) op_set_int(L->ctx, op, attrs[i].key, v);
   }
 }
 
