@@ -308,6 +308,9 @@ Term *tl_dot(Lower *L, Call *c) {
   int precision;
   int64_t imprecise = 1 << 30;
   if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision) || (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise))) return NULL;
+  int64_t depth = ta->shape[rank - 1];
+  if (ct_is_fp8(ta) && !arg_is_none(c, 5) && (imprecise < 0 || imprecise > depth))
+    return lower_error(L, c->spans[5], "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld", (long long)depth, (long long)imprecise);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];

@@ -113,6 +113,10 @@ static Term *shape_term(Lower *L, const CtType *t) {
 
 static Term *no_attribute(Lower *L, const char *what, const char *name, Span span) {
   lower_error(L, span, "%s has no attribute `%s`", what, name);
+  if (builtin_find(arena_printf(&L->ctx->arena, "descriptor.%s", name))) {
+    diag_note(L->ctx, (Span){0, 0}, "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
+    return NULL;
+  }
   const char *near = frontend_nearest_builtin(L->fe, name);
   if (near) diag_note(L->ctx, (Span){0, 0}, "did you mean `%s`?", near);
   return NULL;

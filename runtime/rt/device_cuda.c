@@ -347,7 +347,7 @@ static tile_status explain_map(const tile_kernel *k, const KernelParam *p, const
   for (uint32_t i = 0; !e && i + 1 < p->rank; i++)
     if (!is_map_stride(t->strides[i], bytes))
       error_set(&e, TILE_ERROR_USAGE,
-                "%s: the descriptor made of '%s' needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows, or load by plain pointers", k->name,
+                "%s: the descriptor made of '%s' needs strides that are positive multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows, or load by plain pointers", k->name,
                 of, i, (long long)t->strides[i], bytes);
   if (!e) return status;
   if (error) tile_error_free(*error), *error = e;

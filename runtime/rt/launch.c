@@ -70,7 +70,7 @@ static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX) return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
     if (i + 1 < t->rank && !is_map_stride(t->strides[i], bytes))
-      return BAD("needs strides that are multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows", i, (long long)t->strides[i], bytes);
+      return BAD("needs strides that are positive multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows", i, (long long)t->strides[i], bytes);
   }
   return TILE_OK;
 }
