@@ -111,8 +111,8 @@ LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constr
 LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
 enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
 const char *cg_insn_template(InsnId id);
-// In the module as LLVM's passes have left it (ptxas_faults.c).
-void cg_avoid_ptxas_faults(Cg *c);
+// In the module as LLVM's passes have left it (backend_faults.c).
+void cg_avoid_backend_faults(Cg *c);
 void cg_barrier(Cg *c);
 // A value of lane `source` (i32), any element type; idx form.
 LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source);

@@ -184,7 +184,7 @@ static void prepare(Cg *c) {
       or_to_add(c->b, block);
       freeze_divisions(c->b, block);
     }
-  cg_avoid_ptxas_faults(c);
+  cg_avoid_backend_faults(c);
 }
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }

@@ -1,11 +1,14 @@
-// Keeps integer code clear of what ptxas gets wrong. Seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on
-// whatever target the PTX names; tests/random_kernels.py --expressions --device=gpu found them.
+// Keeps code clear of what ptxas and LLVM's instruction selection get wrong; tests/random_kernels.py --expressions --device=gpu found it.
+//
+// ptxas, seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on whatever target the PTX names:
 //   - max(max(a, -b), c), and so min, of signed integers becomes one instruction (VIMNMX3) without the sign of b (reported for
 //     sm_100 up to CUDA 13.3 as pytorch/pytorch issue 190973). ~b + 1 is no negation to ptxas, and the sum becomes part of the
 //     maximum (VIADDMNMX), so that it costs no more.
 //   - Maxima of 16 bits are done in pairs (VIMNMX.S16x2), and max(max(a, b), 0) makes the pair's other half not less than 0 either. So
 //     extrema of less than 32 bits are taken in 32.
 //   - neg.s16 and abs.s16 of -2^15 are 2^15 where the result is then extended (llvm-project issue 160482).
+//
+// LLVM 22: a signed i1 becomes 1 as bf16, not -1.
 #include <string.h>
 
 #include "codegen/cg.h"
@@ -49,6 +52,8 @@ static void hide_negations(Cg *c, LLVMValueRef extremum) {
 // What stands for the instruction: itself, perhaps with other operands, or another value. ids: of the intrinsics.
 static LLVMValueRef replacement(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMValueRef in) {
   LLVMTypeRef type = LLVMTypeOf(in);
+  if (LLVMIsASIToFPInst(in) && LLVMTypeOf(LLVMGetOperand(in, 0)) == LLVMInt1TypeInContext(c->ll))
+    return LLVMBuildSelect(c->b, LLVMGetOperand(in, 0), LLVMConstReal(type, -1), LLVMConstNull(type), "");
   if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind) return in;
   unsigned width = LLVMGetIntTypeWidth(type), which = 0;
   if (!LLVMIsAIntrinsicInst(in)) {
@@ -75,7 +80,7 @@ static void rewrite_block(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMBasicBl
   }
 }
 
-void cg_avoid_ptxas_faults(Cg *c) {
+void cg_avoid_backend_faults(Cg *c) {
   unsigned ids[NUM_INTRINSICS];
   for (uint32_t i = 0; i < NUM_INTRINSICS; i++) ids[i] = LLVMLookupIntrinsicID(names[i], strlen(names[i]));
   for (LLVMValueRef f = LLVMGetFirstFunction(c->mod); f; f = LLVMGetNextFunction(f))
