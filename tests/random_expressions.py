@@ -58,11 +58,16 @@ class Expressions:
         a = f"{self.operand(dtype)} {self.r.choice(['<', '<=', '>', '>=', '==', '!='])} {self.operand(dtype)}"
         return a if self.r.random() < 0.8 else f"({a}) {self.r.choice('&|^')} ({self.operand(dtype)} > {self.operand(dtype)})"
 
+    def turned(self, t):
+        """The integer type of the same bits with the other sign."""
+        return f"i{INTS[t]}" if t[0] == "u" else f"u{INTS[t]}"
+
     def integer(self, t):
-        a, b, c, bits = self.operand(t), self.operand(t), self.operand(t), INTS[t]
+        a, b, c, x, bits = self.operand(t), self.operand(t), self.operand(t), self.cast(self.any(), t), INTS[t]
         return self.r.choice([
             lambda: f"tl.maximum({a}, {b})", lambda: f"tl.minimum({a}, {b})", lambda: f"tl.maximum(tl.maximum({a}, {b}), {c})",
             lambda: f"tl.minimum({c}, tl.minimum({a}, {b}))", lambda: f"tl.minimum(tl.maximum({a}, {b}), {c})", lambda: f"-{a}", lambda: f"-{a}",
+            lambda: f"tl.cdiv({a}, ({b} & 15) + 1)", lambda: f"({x}).to({TL[self.turned(t)]}, bitcast=True)", lambda: f"({x}).to({self.r.choice(list(TL.values())[3:])})",
             lambda: f"~{a}", lambda: f"tl.abs({a})", lambda: f"{a} + {b}", lambda: f"{a} - {b}", lambda: f"{a} + {b} - {c}", lambda: f"{a} * {b}",
             lambda: f"{a} * {b} + {c}", lambda: f"{a} * {self.constant(t)}", lambda: f"{a} & {b}", lambda: f"{a} | {b}", lambda: f"{a} ^ {b} ^ {c}",
             lambda: f"({a} << {self.r.randrange(bits)})", lambda: f"({a} >> {self.r.randrange(bits)})", lambda: f"({a} << ({b} & {bits - 1}))",
@@ -73,8 +78,11 @@ class Expressions:
             lambda: f"tl.umulhi({a}, {b})" if t in ("u32", "u64") else f"{a} - ({b} << {self.r.randrange(bits)})"])()
 
     def floating(self, t):
-        a, b, c = self.operand(t), self.operand(t), self.operand(t)
-        return self.r.choice([
+        a, b, c, x = self.operand(t), self.operand(t), self.operand(t), self.cast(self.any(), t)
+        exact = [lambda: f"tl.floor({x})", lambda: f"tl.ceil({x})", lambda: f"tl.div_rn({x}, {b})", lambda: f"tl.sqrt_rn(tl.abs({x}))",
+                 lambda: f"tl.fma({x}, {b}, {c})", lambda: f"tl.clamp({x}, -1.5, 1.0)"] if t == "fp32" else []
+        return self.r.choice(exact + [
+            lambda: f"({x}).to(tl.float8e5)", lambda: f"({x}).to(tl.float8e5).to({TL[t]}) - {x}", lambda: f"({x}).to({self.r.choice(list(TL.values()))})",
             lambda: f"tl.maximum({a}, {b})", lambda: f"tl.minimum({a}, {b})", lambda: f"tl.maximum(tl.maximum({a}, {b}), {c})",
             lambda: f"tl.maximum({a}, {b}, propagate_nan=tl.PropagateNan.ALL)", lambda: f"-{a}", lambda: f"tl.abs({a})", lambda: f"{a} + {b}",
             lambda: f"{a} - {b}", lambda: f"{a} * {b}", lambda: f"{a} * {b} - {c}", lambda: f"tl.where({self.condition(t)}, {a}, {b})",
