@@ -79,7 +79,7 @@ class Expressions:
 
     def floating(self, t):
         a, b, c, x = self.operand(t), self.operand(t), self.operand(t), self.cast(self.any(), t)
-        exact = [lambda: f"tl.floor({x})", lambda: f"tl.ceil({x})", lambda: f"tl.div_rn({x}, {b})", lambda: f"tl.sqrt_rn(tl.abs({x}))",
+        exact = [lambda: f"tl.floor({x})", lambda: f"tl.ceil({x})", lambda: f"tl.div_rn({x}, {b} * {b} + 1.0)", lambda: f"tl.sqrt_rn(tl.abs({x}))",
                  lambda: f"tl.fma({x}, {b}, {c})", lambda: f"tl.clamp({x}, -1.5, 1.0)"] if t == "fp32" else []
         return self.r.choice(exact + [
             lambda: f"({x}).to(tl.float8e5)", lambda: f"({x}).to(tl.float8e5).to({TL[t]}) - {x}", lambda: f"({x}).to({self.r.choice(list(TL.values()))})",
