@@ -309,32 +309,28 @@ static void wait_before_return(Op *op, void *user) {
   op_set_int(s->module->ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
 }
 
-typedef struct { bool by_tma, by_threads; } GlobalWrites;
+typedef struct {
+  Context *ctx;
+  bool has_tma, tma_writes, threads_write;
+} BarrierOrder;
 
-static void find_writes(Op *op, void *user) {
-  GlobalWrites *w = user;
-  w->by_tma |= op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
-  w->by_threads |= op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS;
+static void find_accesses(Op *op, void *user) {
+  BarrierOrder *o = user;
+  o->tma_writes |= op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
+  o->has_tma |= o->tma_writes || op->opcode == OP_TMA_LOAD;
+  o->threads_write |= op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS;
 }
-
-typedef struct { LowerTma *s; GlobalWrites writes; } BarrierOrder;
 
 static void order_at_barrier(Op *op, void *user) {
   const BarrierOrder *o = user;
-  Context *ctx = o->s->module->ctx;
   if (op->opcode != OP_BARRIER) return;
-  Builder b = builder_before(ctx, op);
-  if (o->writes.by_tma) {
+  Builder b = builder_before(o->ctx, op);
+  if (o->tma_writes) {
     Op *wait = build_op(&b, OP_TMA_WAIT, NULL, 0);
-    op_set_int(ctx, wait, ATTR_COUNT, 0);
-    op_set_int(ctx, wait, ATTR_WRITTEN, 1);
+    op_set_int(o->ctx, wait, ATTR_COUNT, 0);
+    op_set_int(o->ctx, wait, ATTR_WRITTEN, 1);
   }
-  if (o->writes.by_threads) op_set_int(ctx, build_op(&b, OP_FENCE_ASYNC, NULL, 0), ATTR_GLOBAL, 1);
-}
-
-static void find_tma(Op *op, void *user) {
-  bool *found = user;
-  *found |= op->opcode == OP_TMA_LOAD || op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
+  if (o->threads_write) op_set_int(o->ctx, build_op(&b, OP_FENCE_ASYNC, NULL, 0), ATTR_GLOBAL, 1);
 }
 
 bool pass_lower_tma(PassCtx *p) {
@@ -356,11 +352,9 @@ bool pass_lower_tma(PassCtx *p) {
     block_walk(f->body, find, &s);
     for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
-    bool has_tma = false;
-    BarrierOrder order = {.s = &s};
-    block_walk(f->body, find_tma, &has_tma);
-    block_walk(f->body, find_writes, &order.writes);
-    if (has_tma) block_walk(f->body, order_at_barrier, &order);
+    BarrierOrder order = {.ctx = p->ctx};
+    block_walk(f->body, find_accesses, &order);
+    if (order.has_tma) block_walk(f->body, order_at_barrier, &order);
     s.num_maps = 0;
     block_walk(f->body, write_map, &s);
     if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes) p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
