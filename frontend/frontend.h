@@ -12,7 +12,7 @@
 #ifndef TILE_FRONTEND_FRONTEND_H
 #define TILE_FRONTEND_FRONTEND_H
 
-#include "frontend/comptime.h"
+#include "frontend/comptime/comptime.h"
 #include "ir/ir.h"
 
 typedef struct Frontend Frontend;

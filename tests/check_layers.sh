@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The arrows between rooms: which folder may include which. libc ← ir ← {frontend, passes, codegen} ← runtime; runtime/sim
-# and runtime/rt know ir and the driver's types; only codegen sees LLVM. With a build folder as argument, also: no room has writable data.
+# The arrows between rooms: which folder may include which. libc ← ir ← {frontend, passes, codegen} ← runtime; inside frontend
+# syntax ← comptime ← prelude ← lower, inside runtime rt ← compile ← jit ← cli. Only codegen sees LLVM.
+# With a build folder as argument, also: no room has writable data.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 status=0
@@ -8,28 +9,33 @@ status=0
 # bison parser only reads.
 per_process='llvm_once|driver(_mutex)?\.[0-9]+|yyloc_default\.[0-9]+'
 
-# allow FOLDER PATTERN: every project include in FOLDER (not below it) must match.
+# allow FOLDER PATTERN…: every project include in FOLDER (not below it) must be in a folder, or be a header, that a PATTERN names.
 allow() {
-  local bad
-  bad=$(find "$1" -maxdepth 1 -type f \( -name '*.[chly]' -o -name '*.def' \) -exec grep -HnE '^#include "[^"]*/' {} + | grep -vE ":#include \"($2)/" || true)
+  local dir=$1 bad
+  shift
+  bad=$(find "$dir" -maxdepth 1 -type f \( -name '*.[chly]' -o -name '*.def' \) -exec grep -HnE '^#include "[^"]*/' {} + |
+    grep -vE ":#include \"($(IFS='|'; echo "$*"))(/[^/\"]*)?\"" || true)
   [ -z "$bad" ] && return
-  echo "$1 may include only $2:"; echo "$bad"; status=1
+  echo "$dir may include only $*:"; echo "$bad"; status=1
 }
-allow ir 'ir'
-allow frontend 'frontend|ir'
-allow passes 'passes|ir'
-allow codegen 'codegen|ir'
-allow runtime 'runtime|codegen|passes|frontend|ir'
-[ -d runtime/sim ] && {
-  bad=$(grep -HnE '^#include "' runtime/sim/*.[chly] | grep -vE '#include "(ir/|runtime/sim/|runtime/cuda_types\.h|ptx_)' || true)
-  [ -z "$bad" ] || { echo "runtime/sim may include only ir, runtime/sim and the driver's types:"; echo "$bad"; status=1; }
-}
+allow ir ir
+allow frontend frontend/comptime ir
+allow frontend/syntax frontend/syntax ir
+allow frontend/comptime frontend/{syntax,comptime} ir
+allow frontend/prelude frontend/{prelude,lower} ir
+allow frontend/lower frontend/{syntax,comptime,prelude,lower} frontend/frontend.h ir
+allow passes passes ir
+allow codegen codegen ir
+allow runtime/rt runtime/rt runtime/tile/rt.h ir
+allow runtime/rt/alone runtime/rt
+allow runtime/sim runtime/sim runtime/rt/cuda_types.h ir
+allow runtime/compile runtime/{compile,rt,tile} runtime/sim/driver.h codegen passes frontend frontend/comptime ir
+allow runtime/jit runtime/{jit,compile,cli,rt,tile} frontend codegen ir
+allow runtime/cli runtime/{cli,jit,compile,rt,tile} frontend codegen passes ir
 bad=$(grep -rlE '#include [<"]llvm' --include='*.[chly]' ir frontend passes runtime 2>/dev/null || true)
 [ -z "$bad" ] || { echo "only codegen may include LLVM:"; echo "$bad"; status=1; }
-bad=$(grep -lE '#include "runtime/sim/' runtime/*.[ch] | grep -v '^runtime/linked\.c$' || true)
-[ -z "$bad" ] || { echo "only runtime/linked.c may know the simulator:"; echo "$bad"; status=1; }
-bad=$(grep -HnE '^#include "' runtime/rt/*.[ch] runtime/rt_alone/*.[ch] | grep -vE '#include "(ir/|runtime/rt/|runtime/tile/rt\.h|runtime/cuda_types\.h)' || true)
-[ -z "$bad" ] || { echo "runtime/rt, which is libtile-rt, may include only ir, its own and tile/rt.h:"; echo "$bad"; status=1; }
+bad=$(grep -rlE '#include "runtime/sim/' runtime --include='*.[ch]' | grep -vE '^runtime/(sim/|compile/linked\.c$)' || true)
+[ -z "$bad" ] || { echo "only runtime/compile/linked.c may know the simulator:"; echo "$bad"; status=1; }
 
 if [ $# -gt 0 ]; then
   for lib in "$1"/libtile-*.a; do

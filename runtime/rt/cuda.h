@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 #include "runtime/tile/rt.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
 // What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by libtile's
-// interpreter (runtime/device_interp.c). This folder is what libtile-rt is made of: nothing in it knows the compiler.
+// interpreter (runtime/compile/device_interp.c). This folder is what libtile-rt is made of: nothing in it knows the compiler.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -122,14 +122,14 @@ struct DeviceOps {
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 
-// What else the library at hand is made of: libtile says so in runtime/linked.c, libtile-rt in runtime/rt_alone/linked.c.
+// What else the library at hand is made of: libtile says so in runtime/compile/linked.c, libtile-rt in runtime/rt/alone/linked.c.
 typedef struct {
   void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
 } LinkedParts;
 extern const LinkedParts linked_parts;
 
-// A kernel's description is made by runtime/describe.c of a program, or by metadata.c of a text; then it is started.
+// A kernel's description is made by runtime/compile/describe.c of a program, or by metadata.c of a text; then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
 tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
 void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream);   // the device has an event function

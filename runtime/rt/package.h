@@ -1,4 +1,4 @@
-// A package: kernels for several architectures and specialisations in one file. runtime/pack.c writes it, package.c reads it.
+// A package: kernels for several architectures and specialisations in one file. runtime/compile/pack.c writes it, package.c reads it.
 //
 //   PackageHeader | code | index
 // All numbers little-endian. Each piece of code begins at a multiple of 16, PTX ends with a NUL that its size leaves out. The

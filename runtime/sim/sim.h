@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "ir/arena.h"
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 
 enum {
   WARP_SIZE = 32,

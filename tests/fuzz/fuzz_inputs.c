@@ -1,8 +1,8 @@
 // The small readers of the command line: .npy files, SPECs, options.
 #include <string.h>
 
-#include "runtime/host_tensor.h"
-#include "runtime/run_spec.h"
+#include "runtime/compile/host_tensor.h"
+#include "runtime/cli/run_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

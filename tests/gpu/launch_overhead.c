@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda_types.h"
+#include "rt/cuda_types.h"
 #include "tile/jit.h"
 
 static const char source[] =

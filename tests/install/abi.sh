@@ -17,9 +17,9 @@ compile() { # OUT SOURCE…
   abidw --headers-dir runtime/tile --drop-private-types --exported-interfaces-only --no-corpus-path --no-comp-dir-path --no-show-locs --type-id-style hash "$out.so" --out-file "$out.abi"
 }
 rt=(runtime/rt/*.c)
-tile=(runtime/*.c)
-compile "$tmp/libtile-rt" "${rt[@]}" runtime/rt_alone/linked.c
-compile "$tmp/libtile" "${rt[@]}" "${tile[@]/runtime\/main.c/runtime/linked.c}"
+tile=(runtime/compile/*.c runtime/jit/*.c)
+compile "$tmp/libtile-rt" "${rt[@]}" runtime/rt/alone/linked.c
+compile "$tmp/libtile" "${rt[@]}" "${tile[@]}"
 for lib in libtile-rt libtile; do
   recorded=tests/install/abi/$lib.abi
   if [ "${1:-}" = --record ]; then cp "$tmp/$lib.abi" "$recorded"; continue; fi

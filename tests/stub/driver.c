@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 
 typedef struct { atomic_int loads, cubins, most_loads_at_once, loading, launches, clusters, cooperative, dependent; } Counts;
 static Counts counts;

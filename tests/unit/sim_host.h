@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 #include "runtime/sim/driver.h"
 
 // TILE_TEST_GPU=1 runs the same tests on the real driver: that is how expectations are checked and recorded.

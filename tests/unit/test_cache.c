@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cache.h"
+#include "runtime/jit/cache.h"
 
 static char dir[64];
 static int set_up(void **state) {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frontend/comptime.h"
+#include "frontend/comptime/comptime.h"
 
 typedef struct { Context ctx; Comptime *ct; CtModule *module; } World;
 

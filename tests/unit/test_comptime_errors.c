@@ -1,5 +1,5 @@
 // What the compile-time evaluator says of one wrong expression after another.
-#include "frontend/comptime.h"
+#include "frontend/comptime/comptime.h"
 #include "tests/unit/unit.h"
 
 #define NEST1(x) "-(-(-(-(-(-(-(-(" x "))))))))"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 #include "runtime/sim/driver.h"
 
 static const char scale_source[] =

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/host_tensor.h"
+#include "runtime/compile/host_tensor.h"
 
 static HostTensor make(Arena *a, DtypeKind dtype, uint32_t rank, const int64_t *shape) {
   HostTensor t = {.dtype = dtype, .rank = rank, .count = 1};

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/json_writer.h"
+#include "runtime/compile/json_writer.h"
 
 static void document(void **state) {
   (void)state;

@@ -1,8 +1,8 @@
 // Options: every form of the command line, the library's strings, and the messages for what is wrong.
 #include "unit.h"
 
-#include "runtime/error.h"
-#include "runtime/options.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/options.h"
 
 typedef struct { Arena arena; Options o; tile_error *error; } Fixture;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device.h"
-#include "runtime/error.h"
-#include "runtime/pack.h"
+#include "runtime/compile/device.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/pack.h"
 #include "runtime/rt/metadata.h"
 #include "runtime/rt/package.h"
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/run.h"
+#include "runtime/cli/run.h"
 
 enum { N = 4 };
 

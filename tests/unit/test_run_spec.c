@@ -1,7 +1,7 @@
 // SPECs of `tilec run`: every form, and what each mistake is told.
 #include "unit.h"
 
-#include "runtime/run_spec.h"
+#include "runtime/cli/run_spec.h"
 
 static void scalars(void **state) {
   (void)state;

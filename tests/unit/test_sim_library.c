@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/cuda_types.h"
+#include "runtime/rt/cuda_types.h"
 
 static void test_exports(void **state) {
   (void)state;

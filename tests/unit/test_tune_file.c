@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/jit_impl.h"
+#include "runtime/jit/jit_impl.h"
 
 static const char source[] =
   "import triton\nimport triton.language as tl\n"

@@ -1,0 +1,210 @@
+// value.name: attributes of every kind of value.
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+static CtValue *method_of(Comptime *ct, CtValue *self, const char *kind, const char *name) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_METHOD;
+  v->method.self = self;
+  v->method.fn = ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", kind, name));
+  return v;
+}
+
+static CtValue *bind(Comptime *ct, CtValue *self, CtValue *fn) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_METHOD;
+  v->method.self = self;
+  v->method.fn = fn;
+  return v;
+}
+
+// ---- types ----
+
+static int mantissa_bits(DtypeKind k) {
+  switch (k) {
+    case DT_FP8E4NV: case DT_FP8E4B15: case DT_FP8E4B8: return 3;
+    case DT_FP8E5: case DT_FP8E5B16: return 2;
+    case DT_FP16: return 10;
+    case DT_BF16: return 7;
+    case DT_FP32: return 23;
+    case DT_FP64: return 53;
+    default: return 0;
+  }
+}
+
+static int exponent_bias(DtypeKind k) {
+  switch (k) {
+    case DT_FP8E4NV: return 7;
+    case DT_FP8E4B15: case DT_FP8E5: case DT_FP16: return 15;
+    case DT_FP8E4B8: return 8;
+    case DT_FP8E5B16: return 16;
+    case DT_BF16: case DT_FP32: return 127;
+    case DT_FP64: return 1023;
+    default: return 0;
+  }
+}
+
+static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
+  const CtType *t = v->type, *scalar = t;
+  while (scalar->kind == CT_TYPE_BLOCK) scalar = scalar->elem;
+  uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : dtype_info[t->scalar].bits;
+  int64_t numel = 1;
+  for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) numel *= t->shape[i];
+  if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
+  if (!strcmp(name, "primitive_bitwidth")) return ct_int(ct->ctx, bits);
+  if (!strcmp(name, "itemsize")) return ct_int(ct->ctx, bits < 8 ? 1 : bits / 8);
+  if (!strcmp(name, "nbytes")) return ct_int(ct->ctx, (Int128)numel * (bits < 8 ? 1 : bits / 8));
+  if (!strcmp(name, "int_bitwidth") && dtype_info[t->scalar].cls != DTCLASS_FLOAT) return ct_int(ct->ctx, bits);
+  if (!strcmp(name, "fp_mantissa_width") && mantissa_bits(t->scalar)) return ct_int(ct->ctx, mantissa_bits(t->scalar));
+  if (!strcmp(name, "exponent_bias") && exponent_bias(t->scalar)) return ct_int(ct->ctx, exponent_bias(t->scalar));
+  if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, scalar);
+  if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
+  if (!strcmp(name, "numel")) return ct_int(ct->ctx, numel);
+  if (!strcmp(name, "address_space") && t->kind == CT_TYPE_POINTER) return ct_int(ct->ctx, t->address_space);
+  if (!strcmp(name, "shape")) {
+    CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
+    for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) vec_push(&ct->ctx->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
+    return shape;
+  }
+  return has_method(v, name) ? method_of(ct, v, "dtype", name) : NULL;
+}
+
+// ---- functions, classes, instances ----
+
+static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *name, Span span) {
+  if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, fn->name);
+  if (!strcmp(name, "__module__")) return ct_str(ct->ctx, fn->env->module->name);
+  if (!strcmp(name, "__doc__")) {
+    const Node *first = fn->def->func.body.count ? fn->def->func.body.data[0] : NULL;
+    bool has = first && first->kind == NODE_EXPR_STMT && first->unary.value->kind == NODE_STR;
+    return has ? ct_str_n(ct->ctx, first->unary.value->str.data, first->unary.value->str.size) : ct_none(ct->ctx);
+  }
+  if (fn->role == FN_PLAIN) return NULL;
+  if (!strcmp(name, "arg_names")) {
+    CtValue *names = ct_list(ct->ctx, NULL, 0);
+    for (uint32_t i = 0; i < fn->num_params; i++) vec_push(&ct->ctx->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
+    return names;
+  }
+  if (!strcmp(name, "fn")) {   // what the decorator was given
+    CtFunction *plain = arena_new(&ct->ctx->arena, CtFunction);
+    *plain = *fn;
+    if (fn->autotune) plain->autotune = NULL;
+    else if (fn->num_heuristics) plain->num_heuristics = 0;
+    else plain->role = FN_PLAIN;
+    return function_value(ct, plain);
+  }
+  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s.%s", fn->name, name), "running a kernel is host code, which the compiler does not run", span);
+}
+
+static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
+  CtClass *cls = v->cls;
+  CtValue *found = class_lookup(cls, name);
+  if (found) return found->kind == CT_FUNCTION && found->fn->binding == BIND_CLASS ? bind(ct, v, found) : found;
+  if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, cls->name);
+  if (!strcmp(name, "_fields")) {
+    CtValue *fields = ct_tuple(ct->ctx, NULL, 0);
+    for (uint32_t i = 0; i < cls->num_fields; i++) vec_push(&ct->ctx->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
+    return fields;
+  }
+  if (!strcmp(name, "__members__") && cls->form == CLASS_ENUM) {
+    CtValue *members = ct_dict(ct->ctx);
+    for (uint32_t i = 0; i < cls->env->count; i++)
+      if (cls->env->bindings[i].value->kind == CT_INSTANCE) dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
+    return members;
+  }
+  return NULL;
+}
+
+static CtValue *class_value(Comptime *ct, CtClass *cls) {
+  if (!cls->env) return ct_builtin(ct->ctx, cls->name);
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_CLASS;
+  v->cls = cls;
+  return v;
+}
+
+static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
+  CtInstance *in = v->instance;
+  CtValue *found = instance_get(in, name);
+  if (found) return found;
+  if ((found = class_lookup(in->cls, name))) {
+    if (found->kind != CT_FUNCTION && found->kind != CT_BUILTIN) return found;
+    if (found->kind == CT_BUILTIN) return found;
+    switch (found->fn->binding) {
+      case BIND_SELF: return bind(ct, v, found);
+      case BIND_CLASS: return bind(ct, class_value(ct, in->cls), found);
+      case BIND_PROPERTY: return call1(ct, found, v, span);
+      case BIND_NOTHING: return found;
+    }
+  }
+  if (!strcmp(name, "__class__")) return class_value(ct, in->cls);
+  if (!strcmp(name, "__dict__")) {
+    CtValue *d = ct_dict(ct->ctx);
+    for (uint32_t i = 0; i < in->attrs->count; i++) dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
+    return d;
+  }
+  if (has_method(v, name)) return method_of(ct, v, "instance", name);
+  CtValue *other = class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
+  return other ? call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
+}
+
+static CtValue *missing_attribute(Comptime *ct, const char *kind, const char *name, Span span) {
+  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s.%s", kind, name), "the compiler does not run this method: compute it in the host program and pass it as a constexpr", span);
+}
+
+CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
+  switch (v->kind) {
+    case CT_MODULE: return module_attr(ct, v->module, name);
+    case CT_MISSING: {
+      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name), *fact = target_fact(ct, derived->missing.name);
+      return fact ? fact : derived;
+    }
+    case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : find_attr(ct, v->inner, name, span);
+    case CT_DTYPE: return dtype_attr(ct, v, name);
+    case CT_FUNCTION:
+      if (v->fn->binding == BIND_PROPERTY && (!strcmp(name, "setter") || !strcmp(name, "deleter") || !strcmp(name, "getter"))) return method_of(ct, v, "property", name);
+      return function_attr(ct, v->fn, name, span);
+    case CT_CLASS: return class_attr(ct, v, name);
+    case CT_INSTANCE: return instance_attr(ct, v, name, span);
+    case CT_BUILTIN: {
+      const char *dot = strrchr(v->builtin.name, '.');
+      if (!strcmp(name, "__name__")) return ct_str(ct->ctx, dot ? dot + 1 : v->builtin.name);
+      return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", v->builtin.name, name));
+    }
+    case CT_SLICE:
+      return !strcmp(name, "start") ? v->slice.lower : !strcmp(name, "stop") ? v->slice.upper : !strcmp(name, "step") ? v->slice.step : NULL;
+    case CT_RANGE:
+      if (!strcmp(name, "start")) return ct_int(ct->ctx, v->range.start);
+      if (!strcmp(name, "stop")) return ct_int(ct->ctx, v->range.stop);
+      if (!strcmp(name, "step")) return ct_int(ct->ctx, v->range.step);
+      return is_host_method(v, name) ? missing_attribute(ct, "range", name, span) : NULL;
+    default:
+      if (!strcmp(name, "__class__")) return ct_builtin(ct->ctx, ct_kind_name(v));
+      if (has_method(v, name)) return method_of(ct, v, ct_kind_name(v), name);
+      return is_host_method(v, name) ? missing_attribute(ct, ct_kind_name(v), name, span) : NULL;
+  }
+}
+
+CtValue *get_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
+  CtValue *found = find_attr(ct, v, name, span);
+  if (found || ct->error) return found;
+  if (v->kind == CT_MODULE) return ct_fail(ct, span, "AttributeError", "module '%s' has no attribute '%s'", v->module->name, name);
+  return ct_fail(ct, span, "AttributeError", "'%s' has no attribute '%s'", ct_kind_name(v), name);
+}
+
+bool set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span span) {
+  switch (v->kind) {
+    case CT_INSTANCE:
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) break;
+      env_set(ct->ctx, v->instance->attrs, name, item);
+      return true;
+    case CT_CLASS: env_set(ct->ctx, v->cls->env, name, item); return true;
+    case CT_MODULE: if (!v->module->env) break; env_set(ct->ctx, v->module->env, name, item); return true;
+    case CT_FUNCTION: return true;   // fn.cache = …: nothing a kernel can see
+    case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
+    default: break;
+  }
+  ct_fail(ct, span, "AttributeError", "attribute '%s' of '%s' cannot be set", name, ct_kind_name(v));
+  return false;
+}

@@ -1,0 +1,385 @@
+// Python's built-in functions and types. Those on sequences are in comptime_sequence.c, functions of modules in comptime_modules.c.
+#include <math.h>
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+// ---- arguments ----
+
+bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *const *names, CtValue **out) {
+  uint32_t n = 0;
+  for (; names[n]; n++) out[n] = n < a->num_args ? a->args[n] : NULL;
+  if (a->num_args > n) return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
+  for (uint32_t i = 0; i < a->num_kwargs; i++) {
+    uint32_t k = 0;
+    while (k < n && strcmp(names[k] + (names[k][0] == '?'), a->kwargs[i].name)) k++;
+    if (k == n) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", what, a->kwargs[i].name) != NULL;
+    if (out[k]) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
+    out[k] = a->kwargs[i].value;
+  }
+  for (uint32_t k = 0; k < n; k++)
+    if (!out[k] && names[k][0] != '?') return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", what, names[k]) != NULL;
+  return true;
+}
+
+CtValue *kwarg(const CallArgs *a, const char *name) {
+  for (uint32_t i = 0; i < a->num_kwargs; i++)
+    if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
+  return NULL;
+}
+
+CtValue *arg(const CallArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
+
+CtValue *wrong_count(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
+CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
+
+CtValue *one(Comptime *ct, const CallArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : wrong_count(ct, a); }
+
+// ---- numbers ----
+
+static CtValue *py_abs(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v) return NULL;
+  if (v->kind == CT_FLOAT) return ct_float(ct->ctx, fabs(v->f));
+  if (!is_int(v)) return wrong_type(ct, a, v);
+  return int_of(v) < 0 ? op_unary(ct, PYOP_NEG, v, a->span) : op_unary(ct, PYOP_POS, v, a->span);
+}
+
+static CtValue *py_int(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_int(ct->ctx, 0);
+  CtValue *v = ct_unwrap(a->args[0]), *base = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "base");
+  if (is_int(v)) return ct_int(ct->ctx, int_of(v));
+  if (v->kind == CT_FLOAT) {
+    if (!isfinite(v->f)) return ct_fail(ct, a->span, "ValueError", "%s has no integer value", ct_repr(ct->ctx, v));
+    if (fabs(v->f) >= 0x1p127) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+    return ct_int(ct->ctx, (Int128)v->f);
+  }
+  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  Int128 i;
+  bool too_large;
+  if (base && (!is_int(base) || int_of(base) < 0 || int_of(base) > 36 || int_of(base) == 1))
+    return ct_fail(ct, a->span, "ValueError", "the base of int() is 0 or 2 to 36, not %s", ct_repr(ct->ctx, base));
+  if (!read_int(v->str.data, v->str.size, base ? (uint32_t)int_of(base) : 10, &i, &too_large))
+    return ct_fail(ct, a->span, "ValueError", "%s is not an integer", ct_repr(ct->ctx, v));
+  return too_large ? ct_fail(ct, a->span, "OverflowError", "integer does not fit in 128 bits") : ct_int(ct->ctx, i);
+}
+
+static CtValue *py_float(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_float(ct->ctx, 0);
+  CtValue *v = one(ct, a);
+  double d;
+  if (!v) return NULL;
+  if (v->kind == CT_FLOAT) return v;
+  if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
+  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  return read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
+}
+
+static CtValue *py_bool(Comptime *ct, const CallArgs *a) {
+  bool b = false;
+  if (a->num_args && !truth(ct, a->args[0], a->span, &b)) return NULL;
+  return ct_bool(ct->ctx, b);
+}
+
+// To a multiple of ten to the `digits`, the even one of two that are as near.
+static CtValue *round_int(Comptime *ct, const CallArgs *a, Int128 v, Int128 digits) {
+  enum { MOST = 38 };   // 10 to the 38 is the largest power that fits
+  Int128 unit = 1, out;
+  if (digits > MOST) return ct_int(ct->ctx, 0);
+  for (Int128 i = 0; i < digits; i++) unit *= 10;
+  const Int128 whole = v / unit, rest = v % unit < 0 ? -(v % unit) : v % unit, up = v < 0 ? -1 : 1;
+  const bool beyond = rest > unit - rest || (rest == unit - rest && whole % 2 != 0);
+  if (__builtin_mul_overflow(whole + (beyond ? up : 0), unit, &out)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+  return ct_int(ct->ctx, out);
+}
+
+static CtValue *py_round(Comptime *ct, const CallArgs *a) {
+  CtValue *v = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL, *digits = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "ndigits");
+  if (!v) return wrong_count(ct, a);
+  if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0))) return ct_int(ct->ctx, int_of(v));
+  if (is_int(v) && is_int(digits)) return round_int(ct, a, int_of(v), -int_of(digits));
+  if (v->kind != CT_FLOAT) return wrong_type(ct, a, v);
+  if (!digits || digits->kind == CT_NONE) {
+    CtValue *whole = ct_float(ct->ctx, nearbyint(v->f));
+    return py_int(ct, &(CallArgs){&whole, 1, NULL, 0, a->span});
+  }
+  if (!is_int(digits)) return wrong_type(ct, a, digits);
+  Int128 n = int_of(digits);
+  if (n > 300) return v;
+  if (n < -300) return ct_float(ct->ctx, 0);
+  // Through decimal text, as the correctly rounded result is defined on it.
+  double out = v->f;
+  if (n >= 0) read_float(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f), strlen(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f)), &out);
+  else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
+  return ct_float(ct->ctx, out);
+}
+
+static CtValue *py_pow(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  return op_binary(ct, PYOP_POW, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+}
+
+static CtValue *py_divmod(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  CtValue *q = op_binary(ct, PYOP_FLOORDIV, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+  CtValue *r = q ? op_binary(ct, PYOP_MOD, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span) : NULL;
+  return r ? ct_tuple(ct->ctx, (CtValue *[]){q, r}, 2) : NULL;
+}
+
+static CtValue *in_base(Comptime *ct, const CallArgs *a, uint32_t base, const char *mark) {
+  CtValue *v = one(ct, a);
+  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
+  Buf b = buf_make(&ct->ctx->arena);
+  put_int_base(&b, int_of(v), base, false);
+  const char *digits = buf_str(&b);
+  bool negative = *digits == '-';
+  return ct_str(ct->ctx, arena_printf(&ct->ctx->arena, "%s%s%s", negative ? "-" : "", mark, digits + negative));
+}
+static CtValue *py_hex(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 16, "0x"); }
+static CtValue *py_oct(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 8, "0o"); }
+static CtValue *py_bin(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 2, "0b"); }
+
+static CtValue *py_ord(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v || v->kind != CT_STR || !v->str.size) return v ? wrong_type(ct, a, v) : NULL;
+  const unsigned char *s = (const unsigned char *)v->str.data;
+  size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+  Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
+  if (len != v->str.size) return ct_fail(ct, a->span, "TypeError", "ord() takes one character, not %s", ct_repr(ct->ctx, v));
+  for (size_t i = 1; i < len; i++) c = c << 6 | (s[i] & 0x3f);
+  return ct_int(ct->ctx, c);
+}
+
+static CtValue *py_chr(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
+  if (int_of(v) < 0 || int_of(v) > 0x10ffff) return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
+  if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
+  Buf b = buf_make(&ct->ctx->arena);
+  put_utf8(&b, (uint32_t)int_of(v));
+  return ct_str_n(ct->ctx, b.data, b.size);
+}
+
+// ---- objects ----
+
+static CtValue *py_str(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return ct_str(ct->ctx, "");
+  return format_value(ct, a->args[0], 0, "", a->span);
+}
+
+static CtValue *py_repr(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  return v ? format_value(ct, v, 'r', "", a->span) : NULL;
+}
+
+static CtValue *py_format(Comptime *ct, const CallArgs *a) {
+  if (!a->num_args) return wrong_count(ct, a);
+  CtValue *spec = arg(a, 1);
+  return format_value(ct, a->args[0], 0, spec && spec->kind == CT_STR ? spec->str.data : "", a->span);
+}
+
+static CtValue *py_print(Comptime *ct, const CallArgs *a) {
+  (void)a;   // a compilation's output is its result: host prints say nothing
+  return ct_none(ct->ctx);
+}
+
+static CtValue *py_type(Comptime *ct, const CallArgs *a) {
+  CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
+  if (!v) return ct_unsupported(ct, a->span, "type() with three arguments");
+  if (v->kind == CT_CONSTEXPR) return ct_builtin(ct->ctx, "tl.constexpr");
+  if (v->kind == CT_DTYPE) return ct_builtin(ct->ctx, "tl.dtype");
+  return v->kind == CT_INSTANCE ? find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
+}
+
+// What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
+static const char *triton_class(const CtValue *v) {
+  if (v->kind != CT_FUNCTION || v->fn->role == FN_PLAIN) return NULL;
+  if (v->fn->role == FN_CONSTEXPR) return "ConstexprFunction";
+  return v->fn->autotune ? "Autotuner" : v->fn->num_heuristics ? "Heuristics" : "JITFunction";
+}
+
+static bool is_builtin_instance(const CtValue *v, const char *type) {
+  const char *dot = strrchr(type, '.'), *last = dot ? dot + 1 : type, *made = triton_class(v);
+  if (made && !strcmp(made, last)) return true;
+  if (!strcmp(type, "object")) return true;
+  if (!strcmp(last, "constexpr")) return v->kind == CT_CONSTEXPR;
+  v = v->kind == CT_CONSTEXPR ? v->inner : v;
+  if (!strcmp(type, "int")) return is_int(v);
+  if (!strcmp(type, "tl.dtype")) return v->kind == CT_DTYPE;
+  if (!strcmp(type, "tl.pointer_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_POINTER;
+  if (!strcmp(type, "tl.block_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_BLOCK;
+  if (!strcmp(type, "tl.tuple") || !strcmp(type, "tuple")) return v->kind == CT_TUPLE || (v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE);
+  if (!strcmp(last, "Sequence") || !strcmp(last, "List")) return v->kind == CT_LIST || v->kind == CT_TUPLE || (v->kind == CT_STR && last[0] == 'S');
+  if (!strcmp(last, "Iterator")) return v->kind == CT_ITERATOR;
+  if (!strcmp(last, "Iterable")) return ct_has_list(v) || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
+  if (!strcmp(last, "Mapping") || !strcmp(last, "Dict")) return v->kind == CT_DICT;
+  if (!strcmp(last, "Callable")) return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
+  if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;
+  if (v->kind == CT_INSTANCE) {
+    for (const CtClass *c = v->instance->cls; c; c = c->base)
+      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && exception_matches(c->name, type))) return true;
+    return false;
+  }
+  return !strcmp(ct_kind_name(v), type);
+}
+
+static CtValue *py_isinstance(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  CtValue *v = a->args[0];
+  CtList types = {0};
+  vec_push(&ct->ctx->arena, &types, a->args[1]);
+  const CtValue *missing = NULL;
+  for (uint32_t i = 0; i < types.count; i++) {
+    const CtValue *t = types.data[i];
+    if (t->kind == CT_MISSING) missing = t;
+    else if (t->kind == CT_TUPLE) {
+      if (!ct_step(ct, a->span)) return NULL;
+      for (uint32_t k = 0; k < t->list.count; k++) vec_push(&ct->ctx->arena, &types, t->list.data[k]);
+    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_BUILTIN) { if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true); }
+    else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
+  }
+  // A plain value is no instance of torch.Tensor, whatever that is.
+  if (missing && v->kind == CT_MISSING) return ct_missing_from(ct, missing, "isinstance(...)");
+  return ct_bool(ct->ctx, false);
+}
+
+static CtValue *py_issubclass(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 2) return wrong_count(ct, a);
+  if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS) return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
+  return ct_bool(ct->ctx, class_is_subclass(a->args[0]->cls, a->args[1]->cls));
+}
+
+// A class's __getattr__ says by an AttributeError that there is no such attribute.
+static void forget_absence(Comptime *ct) {
+  if (ct->error && !ct->error->is_fatal && !strcmp(ct->error->type, "AttributeError")) ct->error = NULL;
+}
+
+static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args >= 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "getattr(...)");
+  if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  const CtValue *name = ct_unwrap(a->args[1]);
+  const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
+  CtValue *v = find_attr(ct, a->args[0], id, a->span);
+  if (!v && a->num_args == 3) forget_absence(ct);
+  if (v || ct->error) return v;
+  return a->num_args == 3 ? a->args[2] : get_attr(ct, a->args[0], id, a->span);
+}
+
+static CtValue *py_hasattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args == 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "hasattr(...)");
+  if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
+  const CtValue *name = ct_unwrap(a->args[1]);
+  CtValue *v = find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
+  if (!v) forget_absence(ct);
+  return ct->error ? NULL : ct_bool(ct->ctx, v != NULL);
+}
+
+static CtValue *py_setattr(Comptime *ct, const CallArgs *a) {
+  if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  const CtValue *name = ct_unwrap(a->args[1]);
+  return set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span) ? ct_none(ct->ctx) : NULL;
+}
+
+static CtValue *py_callable(Comptime *ct, const CallArgs *a) {
+  CtValue *v = one(ct, a);
+  return v ? ct_bool(ct->ctx, v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS) : NULL;
+}
+
+static CtValue *py_slice(Comptime *ct, const CallArgs *a) {
+  if (a->num_args < 1 || a->num_args > 3) return wrong_count(ct, a);
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue), *none = ct_none(ct->ctx);
+  v->kind = CT_SLICE;
+  v->slice.lower = a->num_args > 1 ? a->args[0] : none;
+  v->slice.upper = a->num_args > 1 ? a->args[1] : a->args[0];
+  v->slice.step = a->num_args > 2 ? a->args[2] : none;
+  return v;
+}
+
+static CtValue *rebind(Comptime *ct, const CallArgs *a, FnBinding binding) {
+  CtValue *v = one(ct, a);
+  if (!v || v->kind != CT_FUNCTION) return v && v->kind != CT_MISSING ? v : v;
+  CtFunction *fn = arena_new(&ct->ctx->arena, CtFunction);
+  *fn = *v->fn;
+  fn->binding = binding;
+  return function_value(ct, fn);
+}
+static CtValue *py_staticmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_NOTHING); }
+static CtValue *py_classmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_CLASS); }
+static CtValue *py_property(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_PROPERTY); }
+
+static CtValue *py_bytes(Comptime *ct, const CallArgs *a) {
+  if (a->num_args) return ct_unsupported(ct, a->span, "bytes()");
+  CtValue *v = ct_str(ct->ctx, "");
+  v->kind = CT_BYTES;
+  return v;
+}
+
+static CtValue *py_object(Comptime *ct, const CallArgs *a) {
+  (void)a;
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "object";
+  return instance_new(ct, cls);
+}
+
+static const Builtin builtins[] = {
+    {"abs", py_abs}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable}, {"chr", py_chr},
+    {"classmethod", py_classmethod}, {"divmod", py_divmod}, {"float", py_float}, {"format", py_format}, {"getattr", py_getattr},
+    {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int}, {"isinstance", py_isinstance}, {"issubclass", py_issubclass}, {"object", py_object},
+    {"oct", py_oct}, {"ord", py_ord}, {"pow", py_pow}, {"print", py_print}, {"property", py_property}, {"repr", py_repr}, {"round", py_round},
+    {"setattr", py_setattr}, {"slice", py_slice}, {"staticmethod", py_staticmethod}, {"str", py_str}, {"type", py_type}};
+
+// Names that exist but belong to the host.
+static const char *const host_names[] = {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "dir", "id", "hash", "super", "help",
+                                         "complex", "bytearray", "memoryview", "delattr", "breakpoint", "__import__", "ascii", "NotImplemented", "exit", "quit",
+                                         "__build_class__", "__debug__", "display"};
+
+static BuiltinFn *find_builtin(const char *name) {
+  for (size_t i = 0; i < countof(builtins); i++)
+    if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
+  return find_sequence_builtin(name);
+}
+
+bool is_python_builtin(const char *name) {
+  for (size_t i = 0; i < countof(host_names); i++)
+    if (!strcmp(host_names[i], name)) return true;
+  return find_builtin(name) != NULL;
+}
+
+// ---- dispatch ----
+
+// Functions that look at a value without needing to know it.
+static bool accepts_missing(const char *name) {
+  static const char *const names[] = {"print", "isinstance", "hasattr", "getattr", "type", "repr", "callable", "dict", "list", "tuple", "set", "setattr", "staticmethod",
+                                      "classmethod", "property", "object", "next"};
+  for (size_t i = 0; i < countof(names); i++)
+    if (!strcmp(names[i], name)) return true;
+  return false;
+}
+
+CtValue *call_builtin(Comptime *ct, CtValue *self, const char *name, const CallArgs *a) {
+  if (!ct_step(ct, a->span)) return NULL;
+  bool known;
+  CtValue *v = call_triton(ct, name, self, a, &known);
+  if (known) return v;
+  v = call_module_function(ct, name, self, a, &known);
+  if (known) return v;
+  const char *dot = strrchr(name, '.');
+  if (self) return call_method(ct, self, dot ? dot + 1 : name, a);
+  BuiltinFn *fn = find_builtin(name);
+  if (fn) {
+    for (uint32_t i = 0; i < a->num_args && !accepts_missing(name); i++)
+      if (a->args[i]->kind == CT_MISSING) return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
+    return fn(ct, a);
+  }
+  if (is_exception_name(name)) return make_exception(ct, name, a);
+  if (dot && a->num_args && find_builtin(arena_strndup(&ct->ctx->arena, name, (size_t)(dot - name))) && has_method(a->args[0], dot + 1)) {   // str.lower(x)
+    CallArgs rest = *a;
+    rest.args++;
+    rest.num_args--;
+    return call_method(ct, a->args[0], dot + 1, &rest);
+  }
+  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s(...)", name), arena_printf(&ct->ctx->arena, "'%s' cannot be called at compile time", name), a->span);
+}

@@ -1,0 +1,397 @@
+// The evaluator's public functions: state, errors to diagnostics, names, kernels.
+#include "frontend/comptime/comptime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+enum { DEFAULT_STEPS = 4000000 };
+
+Comptime *comptime_new(Context *ctx, const ComptimeOptions *options) {
+  Comptime *ct = arena_new(&ctx->arena, Comptime);
+  ct->ctx = ctx;
+  if (options) ct->options = *options;
+  if (!ct->options.step_limit) ct->options.step_limit = DEFAULT_STEPS;
+  if (!ct->options.cuda_capability) ct->options.cuda_capability = 90;
+  return ct;
+}
+
+// ---- failure ----
+
+static CtError *new_error(Comptime *ct, Span span, const char *type) {
+  CtError *e = arena_new(&ct->ctx->arena, CtError);
+  e->span = span;
+  e->type = type;
+  ct->error = e;
+  return e;
+}
+
+CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *message = arena_vprintf(&ct->ctx->arena, fmt, ap);
+  va_end(ap);
+  new_error(ct, span, type)->message = message;
+  return NULL;
+}
+
+static const char *describe_missing(Comptime *ct, const CtValue *missing) {
+  const char *name = missing->missing.name;
+  return missing->missing.is_construct ? arena_printf(&ct->ctx->arena, "%s is not supported at compile time", name)
+                                       : arena_printf(&ct->ctx->arena, "'%s' is not known at compile time", name);
+}
+
+CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
+  CtError *e = new_error(ct, span, "NotImplementedError");
+  e->missing = missing;
+  e->message = describe_missing(ct, missing);
+  return NULL;
+}
+
+CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_MISSING;
+  v->missing.name = name;
+  v->missing.why = why;
+  v->missing.span = span;
+  return v;
+}
+
+CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) {
+  enum { LONGEST = 60 };
+  va_list ap;
+  va_start(ap, fmt);
+  const char *name = arena_vprintf(&ct->ctx->arena, fmt, ap);
+  va_end(ap);
+  if (strlen(name) > LONGEST) name = origin->missing.name;
+  return ct_missing(ct, name, origin->missing.why, origin->missing.span);
+}
+
+CtValue *ct_unsupported(Comptime *ct, Span span, const char *what) {
+  CtValue *missing = ct_missing(ct, what, "compute it in the host program and pass it as a constexpr", span);
+  missing->missing.is_construct = true;
+  return ct_fail_missing(ct, span, missing);
+}
+
+static CtValue *fatal(Comptime *ct, Span span, const char *message) {
+  ct_fail(ct, span, "RuntimeError", "%s", message);
+  ct->error->is_fatal = true;
+  return NULL;
+}
+
+enum { STEPS_PER_POLL = 256 };
+bool ct_step(Comptime *ct, Span span) {
+  if (ct->error && ct->error->is_fatal) return false;
+  if (ct->steps >= ct->next_poll) {
+    ct->next_poll = ct->steps + STEPS_PER_POLL;
+    context_poll(ct->ctx);
+  }
+  if (++ct->steps > ct->options.step_limit) {
+    ct_fail(ct, span, "RuntimeError", "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);
+    ct->error->is_fatal = true;
+    return false;
+  }
+  if (ct->ctx->arena.total - ct->memory_base > MAX_MEMORY) return fatal(ct, span, "evaluation at compile time needs too much memory") != NULL;
+  char here;
+  const char *now = &here;
+  size_t used = now < ct->stack_base ? (size_t)(ct->stack_base - now) : (size_t)(now - ct->stack_base);
+  if (used > MAX_STACK) return fatal(ct, span, "recursion too deep") != NULL;
+  return true;
+}
+
+enum { ELEMENTS_PER_STEP = 1024 };
+void ct_work(Comptime *ct, const CtValue *v) {
+  size_t n = v->kind == CT_STR || v->kind == CT_BYTES ? v->str.size : ct_has_list(v) ? v->list.count : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count : 0;
+  ct->steps += n / ELEMENTS_PER_STEP;
+}
+
+bool ct_grow(Comptime *ct, size_t elements, Span span) {
+  if (elements <= MAX_ELEMENTS) return true;
+  ct_fail(ct, span, "MemoryError", "a value of %zu elements is too large to make at compile time", elements);
+  return false;
+}
+
+bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span) {
+  Span origin = missing->missing.span, none = {0, 0};
+  bool is_here = origin.begin == span.begin && origin.end == span.end;
+  diag_error(ct->ctx, span, "%s", describe_missing(ct, missing));
+  diag_note(ct->ctx, is_here ? none : origin, "%s", missing->missing.why);
+  return false;
+}
+
+// Turns the pending error into diagnostics.
+static void flush(Comptime *ct) {
+  const CtError *e = ct->error;
+  ct->error = NULL;
+  if (!e) return;
+  if (e->missing) comptime_report_missing(ct, e->missing, e->span);
+  else if (e->exception) diag_error(ct->ctx, e->span, "%s raised%s%s", e->type, *e->message ? ": " : "", e->message);
+  else diag_error(ct->ctx, e->span, "%s", e->message);
+  for (uint32_t i = 0; i < e->num_notes; i++) diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
+}
+
+// Every public function that runs code is between enter and leave. Limits are per outermost entry.
+static void enter(Comptime *ct, const char *stack) {
+  if (ct->entries++) return;
+  ct->steps = ct->next_poll = 0;
+  ct->memory_base = ct->ctx->arena.total;
+  ct->stack_base = stack;
+  ct->error = NULL;
+}
+
+static void leave(Comptime *ct) {
+  ct->entries--;
+  flush(ct);
+}
+
+void comptime_left(Comptime *ct) {
+  ct->entries = ct->depth = ct->tries = 0;
+  ct->error = NULL;
+  ct->frame = NULL;
+}
+
+#define ENTER(ct) char stack_mark_ = 0; enter((ct), &stack_mark_)
+
+// ---- modules ----
+
+// What others imported from this module before it had it. A list is left missing, for it is changed in place.
+static void settle(Comptime *ct, CtModule *m) {
+  for (uint32_t i = 0; i < m->awaited.count; i++) {
+    const CtValue *v = module_attr(ct, m, m->awaited.data[i].name);
+    if (v && v->kind != CT_LIST && v->kind != CT_ITERATOR) *m->awaited.data[i].value = *v;
+  }
+}
+
+static const char *real_path(Comptime *ct, const char *path) {
+  char *real = realpath(path, NULL);
+  const char *interned = real ? intern(ct->ctx, real) : NULL;
+  free(real);
+  return interned;
+}
+
+static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
+  CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+  m->name = name;
+  m->file = file;
+  m->real_path = real_path(ct, file->path);
+  for (uint32_t i = 0; i < ct->modules.count; i++) m->is_imported |= ct->modules.data[i]->is_loading;
+  vec_push(&ct->ctx->arena, &ct->modules, m);
+  if (!is_prelude_file(file)) vec_push(&ct->ctx->arena, &ct->files, file);
+  uint32_t errors = diag_error_count(ct->ctx);
+  m->tree = parse_module(ct->ctx, file);
+  m->env = env_new(ct, NULL, m);
+  m->failed = diag_error_count(ct->ctx) != errors;
+  m->is_loading = true;
+  if (!m->failed && !exec_module(ct, m)) {
+    m->failed = true;
+    flush(ct);
+  }
+  m->is_loading = false;
+  settle(ct, m);
+  return m;
+}
+
+static char *read_file(Context *ctx, const char *path, size_t *size) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  Buf b = buf_make(&ctx->arena);
+  char chunk[65536];
+  for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;) buf_write(&b, chunk, n);
+  bool ok = !ferror(f);
+  fclose(f);
+  *size = b.size;
+  return ok ? (b.data ? b.data : (char *)"") : NULL;
+}
+
+// Two spellings of a path are one file: compared by what the system makes of them.
+static CtModule *find_loaded(Comptime *ct, const char *path) {
+  const char *real = real_path(ct, path);
+  for (uint32_t i = 0; i < ct->modules.count && real; i++)
+    if (ct->modules.data[i]->real_path == real) return ct->modules.data[i];
+  return NULL;
+}
+
+CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found) {
+  CtModule *m = find_loaded(ct, path);
+  *found = true;
+  if (m) return m;
+  size_t size;
+  char *text = read_file(ct->ctx, path, &size);
+  *found = text != NULL;
+  if (!text) return NULL;
+  const SourceFile *file = source_add(ct->ctx, path, text, size);
+  return file ? load(ct, file, name) : NULL;
+}
+
+CtModule *comptime_load_source(Comptime *ct, const SourceFile *file, const char *module_name) {
+  ENTER(ct);
+  CtModule *m = load(ct, file, intern(ct->ctx, module_name));
+  leave(ct);
+  return m->failed ? NULL : m;
+}
+
+static const char *module_name_of(Context *ctx, const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+  return dot && dot > base ? intern_n(ctx, base, (size_t)(dot - base)) : intern(ctx, base);
+}
+
+CtModule *comptime_load_file(Comptime *ct, const char *path) {
+  ENTER(ct);
+  bool found;
+  CtModule *m = load_module_file(ct, path, module_name_of(ct->ctx, path), &found);
+  if (!found) diag_error(ct->ctx, (Span){0, 0}, "%s: cannot be read", path);
+  leave(ct);
+  return m && !m->failed ? m : NULL;
+}
+
+uint32_t comptime_num_files(const Comptime *ct) { return ct->files.count; }
+const SourceFile *comptime_file(const Comptime *ct, uint32_t i) { return ct->files.data[i]; }
+
+// ---- kernels ----
+
+static bool returns_value(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *n = body->data[i];
+    switch (n->kind) {
+      case NODE_RETURN: if (n->unary.value && n->unary.value->kind != NODE_NONE) return true; break;
+      case NODE_IF: if (returns_value(&n->cond.body) || returns_value(&n->cond.orelse)) return true; break;
+      case NODE_FOR: case NODE_WHILE: if (returns_value(&n->loop.body) || returns_value(&n->loop.orelse)) return true; break;
+      case NODE_WITH: if (returns_value(&n->with.body)) return true; break;
+      default: break;
+    }
+  }
+  return false;
+}
+
+// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every @triton.jit function that
+// returns nothing.
+CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
+  CtKernelList list = {0};
+  bool any_marked = false;
+  for (uint32_t i = 0; i < module->env->count; i++) {
+    const CtValue *v = module->env->bindings[i].value;
+    any_marked |= v->kind == CT_FUNCTION && v->fn->is_kernel && v->fn->env->module == module;
+  }
+  for (uint32_t i = 0; i < module->env->count; i++) {
+    const CtValue *v = module->env->bindings[i].value;
+    if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT || v->fn->env->module != module) continue;
+    bool is_configured = v->fn->autotune || v->fn->num_heuristics;
+    if (any_marked ? !v->fn->is_kernel && !is_configured : returns_value(&v->fn->def->func.body)) continue;
+    bool known = false;
+    for (uint32_t k = 0; k < list.count; k++) known |= list.data[k]->def == v->fn->def;
+    if (known) continue;
+    vec_push(&ct->ctx->arena, &list, v->fn);
+    for (uint32_t k = list.count - 1; k > 0 && list.data[k]->def->span.begin < list.data[k - 1]->def->span.begin; k--) {
+      CtFunction *t = list.data[k];
+      list.data[k] = list.data[k - 1];
+      list.data[k - 1] = t;
+    }
+  }
+  return list;
+}
+
+// ---- names ----
+
+CtValue *python_name(Comptime *ct, const char *name) {
+  return is_python_builtin(name) || is_exception_name(name) ? ct_builtin(ct->ctx, name) : NULL;
+}
+
+CtValue *language_name(Comptime *ct, const char *name) {
+  static const char *const triton_names[] = {"autotune", "heuristics", "Config", "constexpr_function"};
+  static const char *const tl_names[] = {"constexpr", "cdiv", "const", "pointer_type", "block_type"};
+  DtypeKind dtype;
+  if (!strcmp(name, "kernel") || !strcmp(name, "jit")) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tile.%s", name));
+  for (size_t i = 0; i < countof(triton_names); i++)
+    if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "triton.%s", name));
+  for (size_t i = 0; i < countof(tl_names); i++)
+    if (!strcmp(name, tl_names[i])) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tl.%s", name));
+  if (!strcmp(name, "next_power_of_2")) return ct_builtin(ct->ctx, "triton.next_power_of_2");
+  if (dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
+  if (ct->options.is_language_name && ct->options.is_language_name(name))
+    return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tl.%s", name));
+  return NULL;
+}
+
+CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
+  CtValue *v = env_lookup(env, name);
+  if (!v) v = python_name(ct, name);
+  if (!v) v = language_name(ct, name);
+  CtValue *star = !v || v->kind == CT_BUILTIN ? star_name(ct, env, name) : NULL;
+  return star && (!v || star->kind != CT_MISSING) ? star : v;
+}
+
+CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name) {
+  ENTER(ct);
+  CtValue *v = find_attr(ct, value, intern(ct->ctx, name), (Span){0, 0});
+  leave(ct);
+  return v;
+}
+
+// ---- running ----
+
+CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env) {
+  ENTER(ct);
+  CtValue *v = eval(ct, expr, env);
+  leave(ct);
+  return v;
+}
+
+CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text, const CtBinding *extra,
+                            uint32_t num_extra) {
+  ENTER(ct);
+  const SourceFile *file = source_add(ct->ctx, what, text, strlen(text));
+  const Node *expr = file ? parse_expression(ct->ctx, file) : NULL;
+  CtValue *v = NULL;
+  if (expr) {
+    CtEnv *env = env_new(ct, module ? module->env : NULL, (CtModule *)module);
+    for (uint32_t i = 0; i < num_extra; i++) env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
+    v = eval(ct, expr, env);
+  }
+  leave(ct);
+  return v;
+}
+
+CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args, const CtBinding *kwargs, uint32_t num_kwargs,
+                       Span span) {
+  ENTER(ct);
+  CtValue *v = call(ct, callee, &(CallArgs){args, num_args, kwargs, num_kwargs, span});
+  leave(ct);
+  return v;
+}
+
+CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span) {
+  ENTER(ct);
+  CtValue *v = op_unary(ct, op, value, span);
+  leave(ct);
+  return v;
+}
+
+CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span) {
+  ENTER(ct);
+  CtValue *v = op_binary(ct, op, left, right, span);
+  leave(ct);
+  return v;
+}
+
+CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span) {
+  ENTER(ct);
+  CtValue *v = op_subscript(ct, value, index, span);
+  leave(ct);
+  return v;
+}
+
+bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out) {
+  ENTER(ct);
+  bool ok = op_iterate(ct, value, span, out);
+  leave(ct);
+  return ok;
+}
+
+CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span) {
+  ENTER(ct);
+  CtValue *v = format_value(ct, value, conversion, spec, span);
+  leave(ct);
+  return v;
+}

@@ -1,0 +1,67 @@
+// The compile-time evaluator: runs a module's top level over plain values, and calls its functions when the compiler
+// asks (heuristics, configs, grids, constexpr functions). Kernel bodies are not run here: lower.c turns them into IR.
+//
+// Host code that cannot be run (torch, I/O) must not stop a compilation: what it would have bound becomes a CT_MISSING
+// value that remembers its name and reason, and only a kernel that uses it gets an error.
+#ifndef TILE_FRONTEND_COMPTIME_H
+#define TILE_FRONTEND_COMPTIME_H
+
+#include "frontend/comptime/value.h"
+
+typedef struct {
+  const char *const *include_paths;     // -I, after the importing file's own folder
+  uint32_t num_include_paths;
+  // Whether `tl.NAME` exists, for programs that leave out `tl.`; NULL: no such names.
+  bool (*is_language_name)(const char *name);
+  int cuda_capability;                  // 90 for sm_90: what tl.target_info and constexpr functions may ask
+  uint64_t step_limit;                  // 0: the default
+} ComptimeOptions;
+
+typedef struct Comptime Comptime;
+
+Comptime *comptime_new(Context *ctx, const ComptimeOptions *options);
+
+// Reads (or takes), parses and evaluates a module. NULL after errors. A path already loaded is not evaluated twice.
+CtModule *comptime_load_file(Comptime *ct, const char *path);
+CtModule *comptime_load_source(Comptime *ct, const SourceFile *file, const char *module_name);
+bool is_prelude_file(const SourceFile *f);   // prelude.c: text that is embedded in the library, not a file
+// Every file read, in order, the main one first: for -MD and cache keys.
+uint32_t comptime_num_files(const Comptime *ct);
+const SourceFile *comptime_file(const Comptime *ct, uint32_t i);
+
+// The launchable functions defined by this module itself (not imported ones), in source order.
+typedef struct { CtFunction **data; uint32_t count, capacity; } CtKernelList;
+CtKernelList comptime_kernels(Comptime *ct, const CtModule *module);
+
+// What a name means in a scope: bindings, then Python's built-ins, then (without `tl.`) the language's own names.
+// NULL if it means nothing; no diagnostic. A result may be CT_MISSING.
+CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name);
+// value.name without a diagnostic: NULL if there is no such attribute. Works on modules, dtypes, classes, instances,
+// strings, …; functions in classes come back bound.
+CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name);
+
+// Evaluation and calls: NULL after a diagnostic. Diagnostics caused inside a called function carry notes naming the calls.
+CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
+// An expression given on the command line; `what` names its origin in messages ("-D BLOCK", "--grid"). Extra bindings win
+// over the module's names.
+CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
+                            const CtBinding *extra, uint32_t num_extra);
+bool comptime_has_function(const char *name);                 // a library function that the evaluator itself knows: "math.log2"
+CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args,
+                       const CtBinding *kwargs, uint32_t num_kwargs, Span span);
+// Python's operators on values, with Python's meaning. NULL after a diagnostic at span.
+CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span);
+CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);   // arithmetic and comparisons
+CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span);
+// The elements of anything that iterates. False after a diagnostic.
+bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);
+// format(value, spec) and the !r !s conversions, as f-strings need them.
+CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span);
+// What a triton.Config object says now (hooks and prune functions may have changed it). False if it is none.
+bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out);
+// After a call that was left by longjmp (no memory, a wish to stop, a bug): nothing is in progress any more.
+void comptime_left(Comptime *ct);
+// Reports use of a CT_MISSING value at span, with the reason; returns false.
+bool comptime_report_missing(Comptime *ct, const CtValue *missing, Span span);
+
+#endif

@@ -1,0 +1,295 @@
+// What triton's and the native decorators make of a function: jit, autotune, heuristics, constexpr_function, aggregates;
+// triton.Config; and what a parameter's annotation says.
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+// ---- annotations ----
+
+static bool is_constexpr_name(const char *s) {
+  const char *dot = strrchr(s, '.');
+  return !strcmp(dot ? dot + 1 : s, "constexpr");
+}
+
+static bool is_const_name(const char *s) { return !strcmp(s, "tl.const") || !strcmp(s, "const") || !strcmp(s, "gl.const"); }
+
+// Whether a text in an annotation is a type as signatures write it: "*fp32", "*kfp16:16", "i32:1", "tensordesc<…>".
+static bool is_signature_type(const char *s) {
+  char name[32];
+  if (!strncmp(s, "tensordesc<", 11) || !strncmp(s, "tensordesc_im2col<", 18)) return true;
+  bool is_pointer = *s == '*';
+  s += strspn(s, "*");
+  if (is_pointer && *s == 'k') s++;
+  size_t n = strcspn(s, ":");
+  if (!n || n >= sizeof name) return false;
+  memcpy(name, s, n);
+  name[n] = 0;
+  DtypeKind k;
+  return dtype_find(name, &k);
+}
+
+static void annotate_text(Comptime *ct, CtParam *p, const char *text) {
+  if (is_constexpr_name(text)) p->is_constexpr = true;
+  else if (is_const_name(text)) p->is_const = true;
+  else if (is_signature_type(text)) p->type_text = intern(ct->ctx, text);
+}
+
+static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
+  // *kfp32: a const pointer, whose element is no name of its own.
+  if (n->kind == NODE_POINTER_TYPE && n->unary.value->kind == NODE_NAME) {
+    const char *text = arena_printf(&ct->ctx->arena, "*%s", n->unary.value->name.id);
+    if (is_signature_type(text)) {
+      p->type_text = intern(ct->ctx, text);
+      return;
+    }
+  }
+  CtValue *v = p->annotation = eval_quietly(ct, n, env);
+  if (!v) return;
+  v = ct_unwrap(v);
+  if (v->kind == CT_TUPLE && v->list.count) v = v->list.data[0];   // fp32 | None
+  if (v->kind == CT_STR) annotate_text(ct, p, v->str.data);
+  else if (v->kind == CT_DTYPE) p->type_text = intern(ct->ctx, ct_type_text(ct->ctx, v->type));
+  else if (v->kind == CT_BUILTIN) {
+    if (!strcmp(v->builtin.name, "float")) p->type_text = "fp32";
+    else if (!strcmp(v->builtin.name, "bool")) p->type_text = "u1";
+    else annotate_text(ct, p, v->builtin.name);
+  }
+}
+
+void describe_params(Comptime *ct, CtFunction *fn) {
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    const Node *annotation = fn->params[i].node->param.annotation;
+    if (annotation) annotate(ct, &fn->params[i], annotation, fn->env);
+  }
+}
+
+// ---- jit ----
+
+static bool names_param(const CtValue *v, const CtParam *p, uint32_t index) {
+  return (v->kind == CT_STR && !strcmp(v->str.data, p->name)) || (v->kind == CT_INT && v->i == index);
+}
+
+static void mark_params(CtFunction *fn, const CtValue *names, bool alignment_only) {
+  if (!names || !ct_has_list(names)) return;
+  for (uint32_t i = 0; i < fn->num_params; i++)
+    for (uint32_t k = 0; k < names->list.count; k++) {
+      if (!names_param(names->list.data[k], &fn->params[i], i)) continue;
+      if (alignment_only) fn->params[i].do_not_specialize_on_alignment = true;
+      else fn->params[i].do_not_specialize = true;
+    }
+}
+
+static CtFunction *copy_function(Comptime *ct, const CtFunction *fn) {
+  CtFunction *copy = arena_new(&ct->ctx->arena, CtFunction);
+  *copy = *fn;
+  copy->params = arena_array(&ct->ctx->arena, CtParam, fn->num_params + 1);
+  if (fn->num_params) memcpy(copy->params, fn->params, fn->num_params * sizeof *fn->params);
+  return copy;
+}
+
+static bool option_is_set(const CtDict *options, const char *name) {
+  const CtValue *v = options ? dict_get_str(options, name) : NULL;
+  return v && v->kind != CT_MISSING && ct_is_true(v);
+}
+
+static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const CtDict *options, Span span) {
+  v = ct_unwrap(v);
+  if (v->kind == CT_MISSING) return v;
+  if (v->kind != CT_FUNCTION) return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is no function", ct_kind_name(v));
+  if (v->fn->def->kind != NODE_FUNCTION_DEF) return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
+  CtFunction *fn = copy_function(ct, v->fn);
+  fn->role = FN_JIT;
+  fn->is_kernel = !strcmp(decorator, "tile.kernel");
+  fn->is_bare = !strncmp(decorator, "tile.", 5);
+  fn->is_gluon = !strncmp(decorator, "gluon.", 6);
+  fn->noinline = option_is_set(options, "noinline");
+  fn->debug = option_is_set(options, "debug");
+  describe_params(ct, fn);
+  if (ct->error) return NULL;
+  if (options) {
+    mark_params(fn, dict_get_str(options, "do_not_specialize"), false);
+    mark_params(fn, dict_get_str(options, "do_not_specialize_on_alignment"), true);
+  }
+  return function_value(ct, fn);
+}
+
+// ---- Config ----
+
+static CtValue *make_config(Comptime *ct, const CallArgs *a) {
+  static const char *const names[] = {"?kwargs", "?num_warps", "?num_stages", "?num_ctas", "?maxnreg", "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
+  static const char *const attrs[] = {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"};
+  CtValue *values[9];
+  if (!take_args(ct, "Config", a, names, values)) return NULL;
+  if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
+    if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
+    return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'", ct_kind_name(values[0]));
+  }
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "triton.Config";
+  CtValue *v = instance_new(ct, cls);
+  CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1), ct_none(ct->ctx), ct_none(ct->ctx), ct_none(ct->ctx)};
+  for (size_t i = 0; i < countof(attrs); i++) env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
+  return v;
+}
+
+static int small_int(Comptime *ct, const CtInstance *in, const char *name) {
+  const CtValue *v = instance_get(in, intern(ct->ctx, name));
+  return v && v->kind == CT_INT && v->i > 0 && v->i < 1 << 20 ? (int)v->i : 0;
+}
+
+bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
+  if (object->kind != CT_INSTANCE || strcmp(object->instance->cls->name, "triton.Config")) return false;
+  const CtInstance *in = object->instance;
+  CtValue *kwargs = instance_get(in, intern(ct->ctx, "kwargs")), *hook = instance_get(in, intern(ct->ctx, "pre_hook"));
+  *out = (CtConfig){.kwargs = kwargs && kwargs->kind == CT_DICT ? kwargs->dict : ct_dict(ct->ctx)->dict,
+                    .num_warps = small_int(ct, in, "num_warps"),
+                    .num_stages = small_int(ct, in, "num_stages"),
+                    .num_ctas = small_int(ct, in, "num_ctas"),
+                    .maxnreg = small_int(ct, in, "maxnreg"),
+                    .pre_hook = hook && hook->kind != CT_NONE && hook->kind != CT_MISSING ? hook : NULL,
+                    .object = object};
+  return true;
+}
+
+// ---- autotune and heuristics ----
+
+static CtValue *option(const CtDict *options, const char *name) {
+  CtValue *v = dict_get_str(options, name);
+  return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
+}
+
+static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  if (v->kind == CT_MISSING) return v;
+  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT) return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
+  CtFunction *fn = copy_function(ct, v->fn);
+  CtAutotune *tune = fn->autotune = arena_new(&ct->ctx->arena, CtAutotune);
+  CtList configs;
+  if (!op_iterate(ct, dict_get_str(options, "configs"), span, &configs)) return NULL;
+  tune->configs = arena_array(&ct->ctx->arena, CtConfig, configs.count + 1);
+  for (uint32_t i = 0; i < configs.count; i++) {
+    if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
+    else if (configs.data[i]->kind != CT_MISSING) return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i, ct_kind_name(configs.data[i]));
+  }
+  tune->key = option(options, "key");
+  if (!tune->key) tune->key = ct_list(ct->ctx, NULL, 0);
+  tune->prune_configs_by = option(options, "prune_configs_by");
+  tune->reset_to_zero = option(options, "reset_to_zero");
+  tune->restore_value = option(options, "restore_value");
+  tune->pre_hook = option(options, "pre_hook");
+  tune->post_hook = option(options, "post_hook");
+  return function_value(ct, fn);
+}
+
+static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  if (v->kind == CT_MISSING) return v;
+  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT) return ct_fail(ct, span, "TypeError", "heuristics stands above a jit function, not '%s'", ct_kind_name(v));
+  CtFunction *fn = copy_function(ct, v->fn);
+  // An outer decorator runs before the inner ones.
+  fn->num_heuristics = values->count + v->fn->num_heuristics;
+  fn->heuristics = arena_array(&ct->ctx->arena, CtHeuristic, fn->num_heuristics + 1);
+  for (uint32_t i = 0; i < values->count; i++) {
+    const CtValue *key = values->entries[i].key;
+    if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "heuristics' keys are parameter names");
+    fn->heuristics[i] = (CtHeuristic){intern(ct->ctx, key->str.data), values->entries[i].value};
+  }
+  for (uint32_t i = 0; i < v->fn->num_heuristics; i++) fn->heuristics[values->count + i] = v->fn->heuristics[i];
+  return function_value(ct, fn);
+}
+
+// ---- dispatch ----
+
+// A decorator with arguments is a method of a dictionary holding them: calling it with the function applies it.
+static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
+  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  v->kind = CT_METHOD;
+  v->method.self = ct_dict(ct->ctx);
+  v->method.self->dict = options;
+  v->method.fn = ct_builtin(ct->ctx, name);
+  return v;
+}
+
+static CtDict *kwargs_dict(Comptime *ct, const CallArgs *a) {
+  CtValue *d = ct_dict(ct->ctx);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
+  return d->dict;
+}
+
+static CtValue *call_autotune(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
+                                      "?warmup", "?rep", "?use_cuda_graph", "?do_bench", "?cache_results", NULL};
+  if (self) return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
+  CtValue *values[12];
+  if (!take_args(ct, "autotune", a, names, values)) return NULL;
+  if (values[0]->kind == CT_MISSING) return values[0];
+  CtValue *options = ct_dict(ct->ctx);
+  for (size_t i = 0; i < countof(values); i++)
+    if (values[i]) dict_set_str(ct->ctx, options->dict, names[i] + (names[i][0] == '?'), values[i]);
+  return delayed(ct, "triton.autotune", options->dict);
+}
+
+static CtValue *call_heuristics(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"values", NULL};
+  if (self) return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
+  CtValue *values;
+  if (!take_args(ct, "heuristics", a, names, &values)) return NULL;
+  values = ct_unwrap(values);
+  if (values->kind == CT_MISSING) return values;
+  if (values->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "heuristics takes a dictionary, not '%s'", ct_kind_name(values));
+  return delayed(ct, "triton.heuristics", values->dict);
+}
+
+static CtValue *change_function(Comptime *ct, const char *what, const CallArgs *a, FnRole role, bool must_use) {
+  CtValue *v = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
+  if (v && (v->kind == CT_MISSING || v->kind == CT_BUILTIN)) return v;
+  if (!v || v->kind != CT_FUNCTION) return ct_fail(ct, a->span, "TypeError", "%s decorates one function", what);
+  CtFunction *fn = copy_function(ct, v->fn);
+  if (role == FN_CONSTEXPR) fn->role = FN_CONSTEXPR;
+  fn->must_use_result |= must_use;
+  return function_value(ct, fn);
+}
+
+static CtValue *make_aggregate(Comptime *ct, const CallArgs *a) {
+  CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
+  if (v && v->kind == CT_MISSING) return v;
+  if (!v || v->kind != CT_CLASS) return ct_fail(ct, a->span, "TypeError", "aggregate decorates a class");
+  v->cls->form = CLASS_AGGREGATE;
+  return v;
+}
+
+static bool is_jit_name(const char *name) { return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.jit") || !strcmp(name, "tile.kernel"); }
+
+// A decorator's value is the builtin itself, or, with arguments, what `delayed` makes.
+static bool is_compiling_decorator(const CtValue *v) {
+  if (v && v->kind == CT_METHOD) v = v->method.fn;
+  return v && v->kind == CT_BUILTIN && (is_jit_name(v->builtin.name) || !strncmp(v->builtin.name, "triton.", 7));
+}
+
+bool is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
+  CtError *before = ct->error;
+  bool found = false;
+  ct->error = NULL;
+  for (uint32_t i = 0; i < def->func.decorators.count && !found && !ct->error; i++)
+    found = is_compiling_decorator(eval_quietly(ct, def->func.decorators.data[i], env));
+  ct->error = before;
+  return found;
+}
+
+CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  *known = true;
+  if (is_jit_name(name)) {
+    if (self) return a->num_args == 1 ? make_jit(ct, name, a->args[0], self->dict, a->span) : ct_fail(ct, a->span, "TypeError", "%s decorates one function", last);
+    CtDict *options = kwargs_dict(ct, a);
+    return a->num_args ? make_jit(ct, name, a->args[0], options, a->span) : delayed(ct, name, options);
+  }
+  if (!strcmp(name, "triton.autotune")) return call_autotune(ct, self, a);
+  if (!strcmp(name, "triton.heuristics")) return call_heuristics(ct, self, a);
+  if (!strcmp(name, "triton.Config")) return make_config(ct, a);
+  if (!strcmp(last, "constexpr_function")) return change_function(ct, last, a, FN_CONSTEXPR, false);
+  if (!strcmp(last, "must_use_result")) return change_function(ct, last, a, FN_PLAIN, true);
+  if (!strcmp(last, "_aggregate") || !strcmp(last, "aggregate")) return make_aggregate(ct, a);
+  *known = false;
+  return NULL;
+}

@@ -1,0 +1,101 @@
+// What becomes of a statement that could not be run because it needs what is not there (torch, a device, the host): the
+// names that it would have bound are bound to missing values, so that only a kernel that uses them fails.
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+const char *import_bound_name(Comptime *ct, const Node *alias) {
+  const char *dot = alias->alias.asname ? NULL : strchr(alias->alias.name, '.');
+  if (alias->alias.asname) return alias->alias.asname;
+  return dot ? intern_n(ct->ctx, alias->alias.name, (size_t)(dot - alias->alias.name)) : alias->alias.name;
+}
+
+static void bind_missing(Comptime *ct, const char *name, const CtValue *cause, CtEnv *env) {
+  env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
+}
+
+static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtEnv *env) {
+  switch (t->kind) {
+    case NODE_NAME: bind_missing(ct, t->name.id, cause, env); break;
+    case NODE_TUPLE: case NODE_LIST:
+      for (uint32_t i = 0; i < t->list.count; i++) forget_target(ct, t->list.data[i], cause, env);
+      break;
+    case NODE_STARRED: forget_target(ct, t->unary.value, cause, env); break;
+    // What is stored into an object leaves the object half done: it is not known any more.
+    case NODE_ATTRIBUTE: forget_target(ct, t->attr.first, cause, env); break;
+    case NODE_SUBSCRIPT: forget_target(ct, t->pair.first, cause, env); break;
+    default: break;
+  }
+}
+
+static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env);
+
+void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+  switch ((NodeKind)n->kind) {
+    case NODE_ASSIGN:
+      for (uint32_t i = 0; i < n->assign.targets.count; i++) forget_target(ct, n->assign.targets.data[i], cause, env);
+      break;
+    case NODE_AUG_ASSIGN: forget_target(ct, n->binary.left, cause, env); break;
+    case NODE_ANN_ASSIGN: if (n->ann.value) forget_target(ct, n->ann.target, cause, env); break;
+    case NODE_EXPR_STMT: {
+      // configs.append(…): the list is not what it should be.
+      const Node *v = n->unary.value;
+      if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME) break;
+      const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
+      if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET)) forget_target(ct, v->call.func->attr.first, cause, env);
+      break;
+    }
+    case NODE_FUNCTION_DEF: bind_missing(ct, n->func.name, cause, env); break;
+    case NODE_CLASS_DEF: bind_missing(ct, n->cls.name, cause, env); break;
+    case NODE_IMPORT: case NODE_IMPORT_FROM:
+      for (uint32_t i = 0; i < n->import.aliases.count; i++) bind_missing(ct, import_bound_name(ct, n->import.aliases.data[i]), cause, env);
+      break;
+    case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
+    case NODE_FOR:
+      forget_target(ct, n->loop.target, cause, env);   // fallthrough
+    case NODE_WHILE: forget_block(ct, &n->loop.body, cause, env); forget_block(ct, &n->loop.orelse, cause, env); break;
+    case NODE_WITH:
+      for (uint32_t i = 0; i < n->with.items.count; i++)
+        if (n->with.items.data[i]->pair.second) forget_target(ct, n->with.items.data[i]->pair.second, cause, env);
+      forget_block(ct, &n->with.body, cause, env);
+      break;
+    case NODE_TRY:
+      forget_block(ct, &n->try_.body, cause, env);
+      for (uint32_t i = 0; i < n->try_.handlers.count; i++) forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
+      forget_block(ct, &n->try_.orelse, cause, env);
+      forget_block(ct, &n->try_.finalbody, cause, env);
+      break;
+    case NODE_MATCH:
+      for (uint32_t i = 0; i < n->match.cases.count; i++) forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
+      break;
+    default: break;
+  }
+}
+
+static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
+  for (uint32_t i = 0; i < body->count; i++) forget(ct, body->data[i], cause, env);
+}
+
+// tanh = libdevice.tanh
+static bool is_alias(const Node *n) {
+  const Node *v = n->kind == NODE_ASSIGN ? n->assign.value : NULL;
+  while (v && v->kind == NODE_ATTRIBUTE) v = v->attr.first;
+  return v && v->kind == NODE_NAME;
+}
+
+bool only_declares(const NodeList *body) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *n = body->data[i];
+    switch (n->kind) {
+      case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
+      case NODE_TRY:
+        if (!only_declares(&n->try_.body) || !only_declares(&n->try_.orelse) || !only_declares(&n->try_.finalbody)) return false;
+        for (uint32_t k = 0; k < n->try_.handlers.count; k++)
+          if (!only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
+        break;
+      case NODE_IF: if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) return false; break;
+      default: if (!is_alias(n)) return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,321 @@
+// Lengths, iteration and subscripts of compile-time values.
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+static size_t utf8_width(unsigned char c) { return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4; }
+
+// The characters of a text, or the bytes of bytes, as values.
+static bool split_text(Comptime *ct, const CtValue *v, Span span, CtList *out) {
+  *out = (CtList){0};
+  if (!ct_grow(ct, v->str.size, span)) return false;
+  for (size_t i = 0; i < v->str.size;) {
+    size_t w = v->kind == CT_STR ? utf8_width((unsigned char)v->str.data[i]) : 1;
+    if (w > v->str.size - i) w = v->str.size - i;
+    CtValue *c = v->kind == CT_STR ? ct_str_n(ct->ctx, v->str.data + i, w) : ct_int(ct->ctx, (unsigned char)v->str.data[i]);
+    vec_push(&ct->ctx->arena, out, c);
+    i += w;
+  }
+  return true;
+}
+
+bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
+  v = ct_unwrap(v);
+  switch (v->kind) {
+    case CT_STR:
+      *out = 0;
+      for (size_t i = 0; i < v->str.size; i++) *out += ((unsigned char)v->str.data[i] & 0xc0) != 0x80;
+      return true;
+    case CT_BYTES: *out = (Int128)v->str.size; return true;
+    case CT_TUPLE: case CT_LIST: *out = v->list.count; return true;
+    case CT_DICT: case CT_SET: *out = v->dict->count; return true;
+    case CT_RANGE: *out = ct_range_length(v); return true;
+    case CT_INSTANCE: {
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) return *out = v->instance->attrs->count, true;
+      CtValue *method = class_special(ct, v, "__len__");
+      CtValue *r = method ? call1(ct, method, v, span) : NULL;
+      if (r && ct_unwrap(r)->kind == CT_INT) return *out = ct_unwrap(r)->i, true;
+      if (ct->error) return false;
+      break;
+    }
+    case CT_CLASS: {
+      CtList members;
+      if (v->cls->form != CLASS_ENUM || !op_iterate(ct, v, span, &members)) break;
+      return *out = members.count, true;
+    }
+    case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
+    default: break;
+  }
+  ct_fail(ct, span, "TypeError", "'%s' has no length", ct_kind_name(v));
+  return false;
+}
+
+bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
+  v = ct_unwrap(v);
+  *out = (CtList){0};
+  switch (v->kind) {
+    case CT_TUPLE: case CT_LIST: {
+      ct_work(ct, v);
+      CtValue *copy = ct_list(ct->ctx, v->list.data, v->list.count);   // a loop may change the list
+      *out = copy->list;
+      return true;
+    }
+    case CT_ITERATOR:
+      ct_work(ct, v);
+      *out = v->list;
+      v->list = (CtList){0};
+      return true;
+    case CT_STR: case CT_BYTES: return split_text(ct, v, span, out);
+    case CT_DICT: case CT_SET:
+      for (uint32_t i = 0; i < v->dict->count; i++) vec_push(&ct->ctx->arena, out, v->dict->entries[i].key);
+      return true;
+    case CT_RANGE: {
+      Int128 n = ct_range_length(v);
+      if (!ct_grow(ct, n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, span)) return false;
+      for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, out, ct_int(ct->ctx, v->range.start + i * v->range.step));
+      return true;
+    }
+    case CT_CLASS:
+      if (v->cls->form != CLASS_ENUM) break;
+      for (uint32_t i = 0; i < v->cls->env->count; i++) {
+        CtValue *member = v->cls->env->bindings[i].value;
+        if (member->kind == CT_INSTANCE && member->instance->cls == v->cls) vec_push(&ct->ctx->arena, out, member);
+      }
+      return true;
+    case CT_INSTANCE: {
+      if (v->instance->cls->form == CLASS_NAMEDTUPLE) {
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, out, v->instance->attrs->bindings[i].value);
+        return true;
+      }
+      CtValue *method = class_special(ct, v, "__iter__");
+      CtValue *r = method ? call1(ct, method, v, span) : NULL;
+      if (r && r != v) return op_iterate(ct, r, span, out);
+      if (ct->error) return false;
+      break;
+    }
+    case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
+    default: break;
+  }
+  ct_fail(ct, span, "TypeError", "'%s' cannot be iterated over", ct_kind_name(v));
+  return false;
+}
+
+bool cursor_open(Comptime *ct, Cursor *c, CtValue *v, Span span) {
+  v = ct_unwrap(v);
+  *c = (Cursor){.live = v->kind == CT_LIST || v->kind == CT_ITERATOR ? v : NULL};
+  return c->live || op_iterate(ct, v, span, &c->items);
+}
+
+static CtValue *take(CtList *items) {
+  items->count--;
+  items->capacity--;
+  return *items->data++;
+}
+
+bool cursor_next(Cursor *c, CtValue **item) {
+  CtList *items = c->live ? &c->live->list : &c->items;
+  if (c->at >= items->count) return false;
+  *item = c->live && c->live->kind == CT_ITERATOR ? take(items) : items->data[c->at++];
+  return true;
+}
+
+// Python's clamping of slice bounds to a sequence of n elements.
+static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, Int128 *start, Int128 *stop, Int128 *step) {
+  const CtValue *parts[3] = {ct_unwrap(s->slice.lower), ct_unwrap(s->slice.upper), ct_unwrap(s->slice.step)};
+  for (int i = 0; i < 3; i++)
+    if (parts[i]->kind == CT_MISSING) return ct_fail_missing(ct, span, parts[i]) != NULL;
+    else if (parts[i]->kind != CT_NONE && !is_int(parts[i])) return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
+  *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
+  if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
+  *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // as good as any beyond
+  Int128 low = *step > 0 ? 0 : -1, high = *step > 0 ? n : n - 1;
+  Int128 bounds[2] = {*step > 0 ? low : high, *step > 0 ? high : low};
+  for (int i = 0; i < 2; i++) {
+    if (parts[i]->kind == CT_NONE) continue;
+    Int128 b = int_of(parts[i]);
+    if (b < 0) b += n;
+    bounds[i] = b < low ? low : b > high ? high : b;
+  }
+  *start = bounds[0];
+  *stop = bounds[1];
+  return true;
+}
+
+static CtValue *from_list(Comptime *ct, const CtValue *like, const CtList *items) {
+  if (like->kind == CT_TUPLE || like->kind == CT_INSTANCE) return ct_tuple(ct->ctx, items->data, items->count);
+  if (like->kind != CT_STR && like->kind != CT_BYTES) return ct_list(ct->ctx, items->data, items->count);
+  Buf b = buf_make(&ct->ctx->arena);
+  for (uint32_t i = 0; i < items->count; i++)
+    if (like->kind == CT_STR) buf_write(&b, items->data[i]->str.data, items->data[i]->str.size);
+    else buf_putc(&b, (char)items->data[i]->i);
+  CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+  v->kind = like->kind;
+  return v;
+}
+
+static CtValue *key_error(Comptime *ct, const CtValue *key, Span span) {
+  return ct_fail(ct, span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
+}
+
+static bool check_key(Comptime *ct, CtValue *key, Span span) {
+  if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
+  if (ct_is_hashable(key)) return true;
+  ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
+  return false;
+}
+
+// The position an integer index means, or a failure.
+static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, Span span, Int128 *out) {
+  index = ct_unwrap(index);
+  if (index->kind == CT_MISSING) return ct_fail_missing(ct, span, index) != NULL;
+  if (!is_int(index)) return ct_fail(ct, span, "TypeError", "'%s' index must be an integer, not '%s'", ct_kind_name(v), ct_kind_name(index)) != NULL;
+  *out = int_of(index) < 0 ? int_of(index) + n : int_of(index);
+  if (*out >= 0 && *out < n) return true;
+  Buf b = buf_make(&ct->ctx->arena);
+  put_int(&b, int_of(index));
+  ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v), (long long)n);
+  return false;
+}
+
+static bool is_ascii(const CtValue *v) {
+  if (v->kind != CT_STR) return false;
+  for (size_t i = 0; i < v->str.size; i++)
+    if (v->str.data[i] & 0x80) return false;
+  return true;
+}
+
+// A text whose characters are its bytes need not be taken apart.
+static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Span span) {
+  const Int128 n = (Int128)v->str.size;
+  Int128 i, start, stop, step;
+  if (key->kind != CT_SLICE) return index_of(ct, v, key, n, span, &i) ? ct_str_n(ct->ctx, v->str.data + i, 1) : NULL;
+  if (!slice_bounds(ct, key, n, span, &start, &stop, &step)) return NULL;
+  Buf b = buf_make(&ct->ctx->arena);
+  for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) buf_putc(&b, v->str.data[k]);
+  return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
+}
+
+CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+  if (!ct_step(ct, span)) return NULL;
+  v = ct_unwrap(v);
+  CtValue *key = ct_unwrap(index);
+  Int128 i, start, stop, step;
+  switch (v->kind) {
+    case CT_DICT: {
+      if (!check_key(ct, key, span)) return NULL;
+      CtValue *item = dict_get(v->dict, key);
+      return item ? item : key_error(ct, key, span);
+    }
+    case CT_RANGE:
+      if (key->kind == CT_SLICE) {
+        if (!slice_bounds(ct, key, ct_range_length(v), span, &start, &stop, &step)) return NULL;
+        CtValue *r = arena_new(&ct->ctx->arena, CtValue);
+        r->kind = CT_RANGE;
+        r->range.start = v->range.start + start * v->range.step;
+        r->range.stop = v->range.start + stop * v->range.step;
+        r->range.step = v->range.step * step;
+        return r;
+      }
+      return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
+    case CT_INSTANCE: {
+      CtValue *method = class_special(ct, v, "__getitem__");
+      CtValue *args[2] = {v, index};
+      if (method) return call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+      if (v->instance->cls->form != CLASS_NAMEDTUPLE) break;
+    } // fallthrough
+    case CT_TUPLE: case CT_LIST: case CT_STR: case CT_BYTES: {
+      CtList items;
+      if (v->kind == CT_TUPLE || v->kind == CT_LIST) items = v->list;
+      else if (is_ascii(v)) return ascii_subscript(ct, v, key, span);
+      else if (!op_iterate(ct, v, span, &items)) return NULL;
+      if (key->kind != CT_SLICE) return index_of(ct, v, key, items.count, span, &i) ? items.data[i] : NULL;
+      if (!slice_bounds(ct, key, items.count, span, &start, &stop, &step)) return NULL;
+      CtList picked = {0};
+      for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) vec_push(&ct->ctx->arena, &picked, items.data[k]);
+      return from_list(ct, v, &picked);
+    }
+    case CT_CLASS:
+      if (v->cls->form == CLASS_ENUM && key->kind == CT_STR) {
+        CtValue *member = env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
+        return member ? member : key_error(ct, key, span);
+      }
+      return v;   // Generic[T]
+    case CT_BUILTIN: return v;   // list[int], Optional[X]: a type with parameters is the type
+    case CT_MISSING: return ct_missing_from(ct, v, "%s[...]", v->missing.name);
+    case CT_FUNCTION:
+      if (v->fn->role == FN_JIT) return ct_missing(ct, v->fn->name, "launching a kernel is host code, which the compiler does not run", span);
+      break;
+    default: break;
+  }
+  return ct_fail(ct, span, "TypeError", "'%s' cannot be subscripted", ct_kind_name(v));
+}
+
+bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span) {
+  v = ct_unwrap(v);
+  index = ct_unwrap(index);
+  Int128 i, start, stop, step;
+  if (v->kind == CT_DICT) {
+    if (!check_key(ct, index, span)) return false;
+    dict_set(ct->ctx, v->dict, index, item);
+    return true;
+  }
+  if (v->kind == CT_LIST && index->kind == CT_SLICE) {
+    CtList items;
+    if (!op_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    if (step != 1) {
+      const Int128 have = items.count, want = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0) : start > stop ? (start - stop - 1) / -step + 1 : 0;
+      if (have != want) return ct_fail(ct, span, "ValueError", "%u values cannot be stored in a slice of %u", items.count, (uint32_t)want) != NULL;
+      for (uint32_t k = 0; k < items.count; k++) v->list.data[start + k * step] = items.data[k];
+      return true;
+    }
+    if (stop < start) stop = start;
+    CtList out = {0};
+    for (Int128 k = 0; k < start; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
+    for (uint32_t k = 0; k < items.count; k++) vec_push(&ct->ctx->arena, &out, items.data[k]);
+    for (Int128 k = stop; k < v->list.count; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
+    v->list = out;
+    return true;
+  }
+  if (v->kind == CT_LIST) {
+    if (!index_of(ct, v, index, v->list.count, span, &i)) return false;
+    v->list.data[i] = item;
+    return true;
+  }
+  CtValue *method = class_special(ct, v, "__setitem__"), *args[3] = {v, index, item};
+  if (method) return call(ct, method, &(CallArgs){args, 3, NULL, 0, span}) != NULL;
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
+  ct_fail(ct, span, "TypeError", "'%s' does not support item assignment", ct_kind_name(v));
+  return false;
+}
+
+bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+  v = ct_unwrap(v);
+  index = ct_unwrap(index);
+  Int128 i;
+  if (v->kind == CT_DICT) {
+    if (!check_key(ct, index, span)) return false;
+    if (dict_remove(ct->ctx, v->dict, index)) return true;
+    key_error(ct, index, span);
+    return false;
+  }
+  if (v->kind == CT_LIST && index->kind == CT_SLICE) {
+    Int128 start, stop, step;
+    if (!slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < v->list.count; k++) {
+      const bool gone = step > 0 ? k >= start && k < stop && (k - start) % step == 0 : k <= start && k > stop && (start - k) % -step == 0;
+      if (!gone) v->list.data[kept++] = v->list.data[k];
+    }
+    v->list.count = kept;
+    return true;
+  }
+  if (v->kind == CT_LIST) {
+    if (!index_of(ct, v, index, v->list.count, span, &i)) return false;
+    memmove(&v->list.data[i], &v->list.data[i + 1], (v->list.count - (uint32_t)i - 1) * sizeof *v->list.data);
+    v->list.count--;
+    return true;
+  }
+  if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
+  ct_fail(ct, span, "TypeError", "'%s' does not support item deletion", ct_kind_name(v));
+  return false;
+}

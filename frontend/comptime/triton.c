@@ -1,0 +1,193 @@
+// Functions of triton, triton.language and Gluon that compute on plain values, and what is known of the target.
+#include <string.h>
+
+#include "frontend/comptime/comptime_impl.h"
+
+static CtValue *triton_cdiv(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"x", "y", NULL};
+  CtValue *v[2];
+  (void)self;
+  CallArgs renamed = *a;
+  CtBinding kwargs[2];
+  for (uint32_t i = 0; i < a->num_kwargs && i < 2; i++) {   // tl.cdiv calls its second parameter div
+    kwargs[i] = a->kwargs[i];
+    if (!strcmp(kwargs[i].name, "div")) kwargs[i].name = names[1];
+  }
+  if (a->num_kwargs <= 2) renamed.kwargs = kwargs;
+  if (!take_args(ct, "cdiv", &renamed, names, v)) return NULL;
+  CtValue *one = ct_int(ct->ctx, 1), *sum = op_binary(ct, PYOP_ADD, v[0], v[1], a->span);
+  if (sum) sum = op_binary(ct, PYOP_SUB, sum, one, a->span);
+  return sum ? op_binary(ct, PYOP_FLOORDIV, sum, v[1], a->span) : NULL;
+}
+
+static CtValue *triton_next_power_of_2(Comptime *ct, CtValue *self, const CallArgs *a) {
+  Int128 n, p = 1;
+  (void)self;
+  if (a->num_args == 1 && a->args[0]->kind == CT_MISSING) return a->args[0];
+  if (!int_arg(ct, a, 0, &n)) return NULL;
+  if (n <= 0) return ct_int(ct->ctx, 0);
+  if (n > (Int128)1 << 126) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+  while (p < n) p <<= 1;
+  CtValue *v = ct_int(ct->ctx, p);
+  return a->args[0]->kind == CT_CONSTEXPR ? ct_constexpr(ct->ctx, v) : v;
+}
+
+static CtValue *tl_constexpr(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)self;
+  if (a->num_args != 1) return wrong_args(ct, a);
+  return a->args[0]->kind == CT_MISSING ? a->args[0] : ct_constexpr(ct->ctx, a->args[0]);
+}
+
+static CtValue *tl_pointer_type(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"element_ty", "?address_space", "?const", NULL};
+  CtValue *v[3];
+  (void)self;
+  if (!take_args(ct, "pointer_type", a, names, v)) return NULL;
+  CtValue *elem = ct_unwrap(v[0]);
+  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : wrong_args(ct, a);
+  CtType *t = (CtType *)ct_type_pointer(ct->ctx, elem->type, v[2] && ct_is_true(v[2]));
+  if (v[1] && ct_unwrap(v[1])->kind == CT_INT) t->address_space = (uint32_t)ct_unwrap(v[1])->i;
+  return ct_dtype(ct->ctx, t);
+}
+
+static CtValue *tl_get_int_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"bitwidth", "signed", NULL};
+  CtValue *v[2];
+  bool is_signed;
+  DtypeKind dtype;
+  (void)self;
+  if (!take_args(ct, "get_int_dtype", a, names, v) || !truth(ct, ct_unwrap(v[1]), a->span, &is_signed)) return NULL;
+  const CtValue *bits = ct_unwrap(v[0]);
+  if (bits->kind != CT_INT || !dtype_find(arena_printf(&ct->ctx->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype)) return wrong_args(ct, a);
+  return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
+}
+
+static CtValue *tl_block_type(Comptime *ct, CtValue *self, const CallArgs *a) {
+  static const char *const names[] = {"element_ty", "shape", NULL};
+  CtValue *v[2];
+  CtList dims;
+  int64_t shape[CT_MAX_RANK];
+  (void)self;
+  if (!take_args(ct, "block_type", a, names, v) || !op_iterate(ct, v[1], a->span, &dims)) return NULL;
+  if (ct_unwrap(v[0])->kind != CT_DTYPE || dims.count > CT_MAX_RANK) return wrong_args(ct, a);
+  for (uint32_t i = 0; i < dims.count; i++) {
+    CtValue *d = ct_unwrap(dims.data[i]);
+    if (!is_int(d)) return wrong_args(ct, a);
+    shape[i] = (int64_t)int_of(d);
+  }
+  return ct_dtype(ct->ctx, ct_type_block(ct->ctx, ct_unwrap(v[0])->type, shape, dims.count));
+}
+
+static CtValue *tl_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
+  CtValue *name = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
+  DtypeKind k;
+  (void)self;
+  if (!name || name->kind != CT_STR || !dtype_find(name->str.data, &k)) return wrong_args(ct, a);
+  return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
+}
+
+static CtValue *tl_tuple(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)self;
+  return call_builtin(ct, NULL, "tuple", a);
+}
+
+static CtValue *target_is_cuda(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)self; (void)a;
+  return ct_bool(ct->ctx, true);
+}
+static CtValue *target_is_hip(Comptime *ct, CtValue *self, const CallArgs *a) {
+  (void)self; (void)a;
+  return ct_bool(ct->ctx, false);
+}
+static CtValue *target_capability_geq(Comptime *ct, CtValue *self, const CallArgs *a) {
+  Int128 major, minor = 0;
+  (void)self;
+  if (!int_arg(ct, a, 0, &major) || (a->num_args > 1 && !int_arg(ct, a, 1, &minor))) return NULL;
+  return ct_bool(ct->ctx, ct->options.cuda_capability >= major * 10 + minor);
+}
+
+// What the host would be told about the GPU that is compiled for.
+static CtValue *capability(Comptime *ct) {
+  CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10), ct_int(ct->ctx, ct->options.cuda_capability % 10)};
+  return ct_tuple(ct->ctx, parts, 2);
+}
+
+static CtValue *current_target(Comptime *ct, CtValue *self, const CallArgs *a) {
+  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  cls->name = "GPUTarget";
+  CtValue *v = instance_new(ct, cls);
+  (void)self; (void)a;
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
+  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
+  return v;
+}
+
+CtValue *target_fact(Comptime *ct, const char *name) {
+  if (!strcmp(name, "torch.version.hip")) return ct_none(ct->ctx);
+  if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(ct->ctx, true);
+  if (!strcmp(name, "torch.cuda.get_device_capability(...)")) return capability(ct);
+  return NULL;
+}
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n >= m && !strcmp(s + n - m, end);
+}
+
+bool target_test(const char *name, bool *out) {
+  static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu", "is_npu", "is_musa", "is_intel", "is_cpu", "IS_HIP", "IS_AMD", "IS_ROCM", "IS_XPU", "IS_NPU"};
+  static const char *const ours[] = {"is_cuda", "is_nvidia", "IS_CUDA", "IS_NVIDIA"};
+  size_t n = strlen(name);
+  char bare[80];
+  if (n >= sizeof bare) return false;
+  memcpy(bare, name, n + 1);
+  if (ends_with(bare, "(...)")) bare[n - 5] = 0;
+  for (size_t i = 0; i < countof(others); i++)
+    if (ends_with(bare, others[i])) return *out = false, true;
+  for (size_t i = 0; i < countof(ours); i++)
+    if (ends_with(bare, ours[i])) return *out = true, true;
+  return false;
+}
+
+// ---- Gluon's layouts ----
+
+// Fields in the order of positional arguments.
+static const struct { const char *name, *fields[7]; } layouts[] = {
+    {"BlockedLayout", {"size_per_thread", "threads_per_warp", "warps_per_cta", "order"}},
+    {"SliceLayout", {"dim", "parent"}},
+    {"DistributedLinearLayout", {"reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"}},
+    {"DotOperandLayout", {"operand_index", "parent", "k_width"}},
+    {"NVMMADistributedLayout", {"version", "warps_per_cta", "instr_shape"}},
+    {"NVMMASharedLayout", {"swizzle_byte_width", "element_bitwidth", "rank", "transposed", "fp4_padded"}},
+    {"SwizzledSharedLayout", {"vec", "per_phase", "max_phase", "order"}},
+    {"SharedLinearLayout", {"offset_bases", "block_bases", "alignment"}},
+    {"PaddedSharedLayout", {"interval_padding_pairs", "offset_bases", "block_bases", "shape"}},
+    {"MBarrierLayout", {NULL}},
+    {"AutoLayout", {NULL}},
+    {"CoalescedLayout", {NULL}}};
+
+CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a) {
+  const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+  for (size_t i = 0; i < countof(layouts); i++) {
+    if (strcmp(layouts[i].name, last)) continue;
+    CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+    cls->name = intern(ct->ctx, arena_printf(&ct->ctx->arena, "gl.%s", last));
+    CtValue *v = instance_new(ct, cls);
+    for (uint32_t k = 0; k < a->num_args; k++) {
+      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
+      env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
+    }
+    for (uint32_t k = 0; k < a->num_kwargs; k++) env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
+    return v;
+  }
+  return NULL;
+}
+
+const ModuleFunction triton_functions[] = {
+    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv},
+    {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr},
+    {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype},
+    {"tl.get_int_dtype", tl_get_int_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
+    {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
+    {"tl.target_info.cuda_capability_geq", target_capability_geq}, {NULL, NULL}};

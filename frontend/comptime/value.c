@@ -1,0 +1,503 @@
+// Construction of compile-time values, types as values, scopes, equality, dictionaries.
+#include "frontend/comptime/value.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "ir/buf.h"
+
+// ---- dtypes ----
+
+const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
+#define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
+    TILE_DTYPES(DTYPE)
+#undef DTYPE
+};
+
+bool dtype_find(const char *name, DtypeKind *out) {
+  static const struct { const char *name; DtypeKind kind; } aliases[] = {
+      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64}, {"float8e4m3fn", DT_FP8E4NV}};
+  for (int i = 0; i < NUM_DTYPE_KINDS; i++)
+    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
+  for (size_t i = 0; i < countof(aliases); i++)
+    if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
+  return false;
+}
+
+const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  t->kind = CT_TYPE_SCALAR;
+  t->scalar = kind;
+  return t;
+}
+
+const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  *t = (CtType){.kind = CT_TYPE_POINTER, .scalar = elem->scalar, .elem = elem, .is_const = is_const, .address_space = 1};
+  return t;
+}
+
+const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank) {
+  CtType *t = arena_new(&ctx->arena, CtType);
+  *t = (CtType){.kind = CT_TYPE_BLOCK, .scalar = elem->scalar, .elem = elem, .rank = rank};
+  memcpy(t->shape, shape, rank * sizeof *shape);
+  return t;
+}
+
+bool ct_type_equal(const CtType *a, const CtType *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->scalar != b->scalar) return false;
+  if (a->kind == CT_TYPE_SCALAR) return true;
+  if (a->kind == CT_TYPE_POINTER && (a->is_const != b->is_const || a->address_space != b->address_space)) return false;
+  if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape)) return false;
+  return ct_type_equal(a->elem, b->elem);
+}
+
+const char *ct_type_text(Context *ctx, const CtType *type) {
+  if (type->kind == CT_TYPE_SCALAR) return dtype_info[type->scalar].short_name;
+  const char *elem = ct_type_text(ctx, type->elem);
+  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "*%s%s", type->is_const ? "k" : "", elem);
+  Buf b = buf_make(&ctx->arena);
+  buf_putc(&b, '<');
+  for (uint32_t i = 0; i < type->rank; i++) buf_printf(&b, "%s%lld", i ? ", " : "[", (long long)type->shape[i]);
+  buf_printf(&b, "], %s>", elem);
+  return buf_str(&b);
+}
+
+const char *ct_type_name(Context *ctx, const CtType *type) {
+  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
+  if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
+  const DtypeInfo *d = &dtype_info[type->scalar];
+  return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
+}
+
+// ---- construction ----
+
+static CtValue *make(Context *ctx, CtKind kind) {
+  CtValue *v = arena_new(&ctx->arena, CtValue);
+  v->kind = kind;
+  return v;
+}
+
+// None, True and False are compared by address and never written to, so every Context may share them.
+CtValue *ct_none(Context *ctx) {
+  static const CtValue none = {.kind = CT_NONE};
+  (void)ctx;
+  return (CtValue *)&none;
+}
+
+CtValue *ct_bool(Context *ctx, bool b) {
+  static const CtValue values[2] = {{.kind = CT_BOOL, .b = false}, {.kind = CT_BOOL, .b = true}};
+  (void)ctx;
+  return (CtValue *)&values[b];
+}
+
+CtValue *ct_int(Context *ctx, Int128 i) {
+  CtValue *v = make(ctx, CT_INT);
+  v->i = i;
+  return v;
+}
+
+CtValue *ct_float(Context *ctx, double f) {
+  CtValue *v = make(ctx, CT_FLOAT);
+  v->f = f;
+  return v;
+}
+
+CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
+  CtValue *v = make(ctx, CT_STR);
+  v->str.data = arena_strndup(&ctx->arena, s, n);
+  v->str.size = n;
+  return v;
+}
+
+CtValue *ct_str(Context *ctx, const char *s) { return ct_str_n(ctx, s, strlen(s)); }
+
+static CtValue *sequence(Context *ctx, CtKind kind, CtValue *const *items, uint32_t count) {
+  CtValue *v = make(ctx, kind);
+  if (!count) return v;
+  v->list.data = arena_array(&ctx->arena, CtValue *, count);
+  memcpy(v->list.data, items, count * sizeof *items);
+  v->list.count = v->list.capacity = count;
+  return v;
+}
+
+CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_TUPLE, items, count); }
+CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count) { return sequence(ctx, CT_LIST, items, count); }
+
+CtValue *ct_iterator(CtValue *list, const char *name) {
+  list->kind = CT_ITERATOR;
+  list->iterator.name = name;
+  return list;
+}
+
+CtValue *ct_dict(Context *ctx) {
+  CtValue *v = make(ctx, CT_DICT);
+  v->dict = arena_new(&ctx->arena, CtDict);
+  return v;
+}
+
+CtValue *ct_dtype(Context *ctx, const CtType *type) {
+  CtValue *v = make(ctx, CT_DTYPE);
+  v->type = type;
+  return v;
+}
+
+CtValue *ct_builtin(Context *ctx, const char *name) {
+  CtValue *v = make(ctx, CT_BUILTIN);
+  v->builtin.name = intern(ctx, name);
+  return v;
+}
+
+CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
+  if (inner->kind == CT_CONSTEXPR) return inner;
+  CtValue *v = make(ctx, CT_CONSTEXPR);
+  v->inner = inner;
+  return v;
+}
+
+const CtValue *ct_integer(const CtValue *v) {
+  if (v->kind == CT_INT || v->kind == CT_BOOL) return v;
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_ENUM || !v->instance->cls->is_int) return NULL;
+  const CtEnv *attrs = v->instance->attrs;   // name, value
+  const CtValue *value = attrs->count == 2 ? attrs->bindings[1].value : NULL;
+  return value && (value->kind == CT_INT || value->kind == CT_BOOL) ? value : NULL;
+}
+
+CtValue *ct_unwrap(CtValue *v) { return v->kind == CT_CONSTEXPR ? v->inner : v; }
+
+// ---- scopes ----
+
+enum { LINEAR_SCOPE = 12 };
+
+static uint32_t name_hash(const char *name) {
+  uint64_t h = (uint64_t)(uintptr_t)name >> 4;   // interned; the order of bindings never depends on it
+  return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+static uint32_t env_find(const CtEnv *env, const char *name) {
+  if (!env->num_slots) {
+    for (uint32_t i = 0; i < env->count; i++)
+      if (env->bindings[i].name == name) return i + 1;
+    return 0;
+  }
+  for (uint32_t at = name_hash(name);; at++) {
+    uint32_t i = env->slots[at & (env->num_slots - 1)];
+    if (!i || env->bindings[i - 1].name == name) return i;
+  }
+}
+
+static void env_index(CtEnv *env, uint32_t i) {
+  uint32_t at = name_hash(env->bindings[i].name);
+  while (env->slots[at & (env->num_slots - 1)]) at++;
+  env->slots[at & (env->num_slots - 1)] = i + 1;
+}
+
+CtValue *env_get_local(const CtEnv *env, const char *name) {
+  uint32_t i = env_find(env, name);
+  return i ? env->bindings[i - 1].value : NULL;
+}
+
+CtValue *env_lookup(const CtEnv *env, const char *name) {
+  for (uint32_t i = 0; i < env->globals.count; i++)
+    if (env->globals.data[i] == name) return env_get_local(env->module->env, name);
+  for (const CtEnv *e = env; e; e = e->parent) {
+    if (e->is_class && e != env) continue;
+    CtValue *v = env_get_local(e, name);
+    if (v) return v;
+  }
+  return NULL;
+}
+
+void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
+  uint32_t i = env_find(env, name);
+  if (i) {
+    env->bindings[i - 1].value = value;
+    return;
+  }
+  if (env->count == env->capacity) env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
+  env->bindings[env->count] = (CtBinding){name, value};
+  if (env->count + 1 > LINEAR_SCOPE && 2 * (env->count + 1) > env->num_slots) {
+    const uint32_t more = env->num_slots ? env->num_slots * 2 : 64;
+    env->slots = arena_array(&ctx->arena, uint32_t, more);
+    env->num_slots = more;
+    for (uint32_t k = 0; k < env->count; k++) env_index(env, k);
+  }
+  if (env->num_slots) env_index(env, env->count);
+  env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
+}
+
+CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_local(in->attrs, name); }
+
+// ---- equality and hashing ----
+
+// Structure beyond these bounds is not looked at: values may be cyclic, and may share parts exponentially often.
+enum { MAX_NESTING = 100, MAX_VISITS = 1 << 20 };
+typedef struct { uint32_t depth, left; } Walk;
+
+static bool is_number(const CtValue *v) { return v->kind == CT_FLOAT || ct_integer(v); }
+
+static Int128 int_of(const CtValue *v) {
+  v = ct_integer(v);
+  return v->kind == CT_INT ? v->i : v->b;
+}
+
+static int order_of(Int128 i, double f) {
+  if (fabs(f) >= 0x1p127) return f > 0 ? -1 : 1;
+  const Int128 whole = (Int128)floor(f);
+  return i != whole ? (i < whole ? -1 : 1) : f > floor(f) ? -1 : 0;
+}
+
+int ct_number_order(const CtValue *a, const CtValue *b) {
+  const bool af = a->kind == CT_FLOAT, bf = b->kind == CT_FLOAT;
+  if ((af && isnan(a->f)) || (bf && isnan(b->f))) return CT_UNORDERED;
+  if (af && bf) return (a->f > b->f) - (a->f < b->f);
+  if (bf) return order_of(int_of(a), b->f);
+  if (af) return -order_of(int_of(b), a->f);
+  return (int_of(a) > int_of(b)) - (int_of(a) < int_of(b));
+}
+
+static bool equal(const CtValue *a, const CtValue *b, Walk *w);
+
+static bool lists_equal(const CtList *a, const CtList *b, Walk *w) {
+  if (a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (a->data[i] != b->data[i] && !equal(a->data[i], b->data[i], w)) return false;
+  return true;
+}
+
+static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, Walk *w) {
+  if (a->count != b->count) return false;
+  for (uint32_t i = 0; i < a->count; i++) {
+    const CtValue *other = dict_get(b, a->entries[i].key);
+    if (!other || (with_values && !equal(a->entries[i].value, other, w))) return false;
+  }
+  return true;
+}
+
+// The fields of a namedtuple compare as a tuple does.
+static bool instances_equal(const CtInstance *a, const CtInstance *b, Walk *w) {
+  if (a == b) return true;
+  if (a->cls != b->cls || (a->cls->form != CLASS_NAMEDTUPLE && a->cls->form != CLASS_DATACLASS) || a->attrs->count != b->attrs->count) return false;
+  for (uint32_t i = 0; i < a->attrs->count; i++)
+    if (!equal(a->attrs->bindings[i].value, b->attrs->bindings[i].value, w)) return false;
+  return true;
+}
+
+static bool is_namedtuple(const CtValue *v) { return v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE; }
+
+static bool fields_equal(const CtInstance *in, const CtList *list, Walk *w) {
+  if (in->attrs->count != list->count) return false;
+  for (uint32_t i = 0; i < list->count; i++)
+    if (!equal(in->attrs->bindings[i].value, list->data[i], w)) return false;
+  return true;
+}
+
+static bool equal_kinds(const CtValue *a, const CtValue *b, Walk *w) {
+  if (a->kind == CT_CONSTEXPR) a = a->inner;
+  if (b->kind == CT_CONSTEXPR) b = b->inner;
+  if (is_number(a) && is_number(b)) return ct_number_order(a, b) == 0;
+  if (a == b) return true;
+  if (is_namedtuple(a) && b->kind == CT_TUPLE) return fields_equal(a->instance, &b->list, w);
+  if (is_namedtuple(b) && a->kind == CT_TUPLE) return fields_equal(b->instance, &a->list, w);
+  if (a->kind != b->kind) return false;
+  switch (a->kind) {
+    case CT_STR: case CT_BYTES: return a->str.size == b->str.size && !memcmp(a->str.data, b->str.data, a->str.size);
+    case CT_TUPLE: case CT_LIST: return lists_equal(&a->list, &b->list, w);
+    case CT_DICT: return dicts_equal(a->dict, b->dict, true, w);
+    case CT_SET: return dicts_equal(a->dict, b->dict, false, w);
+    case CT_RANGE: return a->range.start == b->range.start && a->range.stop == b->range.stop && a->range.step == b->range.step;
+    case CT_SLICE: return equal(a->slice.lower, b->slice.lower, w) && equal(a->slice.upper, b->slice.upper, w) && equal(a->slice.step, b->slice.step, w);
+    case CT_DTYPE: return ct_type_equal(a->type, b->type);
+    case CT_FUNCTION: return a->fn == b->fn;
+    case CT_BUILTIN: return a->builtin.name == b->builtin.name;
+    case CT_METHOD: return equal(a->method.self, b->method.self, w) && equal(a->method.fn, b->method.fn, w);
+    case CT_MODULE: return a->module == b->module;
+    case CT_CLASS: return a->cls == b->cls;
+    case CT_INSTANCE: return instances_equal(a->instance, b->instance, w);
+    case CT_NONE: case CT_ELLIPSIS: return true;
+    default: return false;
+  }
+}
+
+static bool equal(const CtValue *a, const CtValue *b, Walk *w) {
+  if (w->depth == MAX_NESTING || !w->left) return a == b;   // lists may contain themselves
+  w->depth++;
+  w->left--;
+  bool same = equal_kinds(a, b, w);
+  w->depth--;
+  return same;
+}
+
+bool ct_equal(const CtValue *a, const CtValue *b) { return equal(a, b, &(Walk){0, MAX_VISITS}); }
+
+static bool hashable(const CtValue *v, Walk *w) {
+  switch (v->kind) {
+    case CT_LIST: case CT_DICT: case CT_SET: case CT_SLICE: case CT_MISSING: return false;
+    case CT_TUPLE:
+      if (v->tuple.hash || w->depth == MAX_NESTING) return true;   // a hash is only kept for what has one
+      for (uint32_t i = 0; i < v->list.count && w->left; i++) {
+        w->depth++;
+        w->left--;
+        bool ok = hashable(v->list.data[i], w);
+        w->depth--;
+        if (!ok) return false;
+      }
+      return true;
+    case CT_CONSTEXPR: return hashable(v->inner, w);
+    default: return true;
+  }
+}
+
+bool ct_is_hashable(const CtValue *v) { return hashable(v, &(Walk){0, MAX_VISITS}); }
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * 0x9e3779b97f4a7c15u;
+  return h ^ h >> 29;
+}
+
+static uint64_t hash_bytes(const char *s, size_t n) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+  return mix(h, n);
+}
+
+static uint64_t hash_type(const CtType *t) {
+  uint64_t h = mix((uint64_t)t->kind, (uint64_t)t->scalar);
+  for (uint32_t i = 0; i < t->rank; i++) h = mix(h, (uint64_t)t->shape[i]);
+  return t->elem ? mix(h, hash_type(t->elem)) : h;
+}
+
+static uint64_t hash_int(Int128 i) { return mix(mix(1, (uint64_t)i), i == (Int128)(int64_t)i ? 0 : (uint64_t)(i >> 64)); }
+
+static uint64_t hash(const CtValue *v, int depth) {
+  if (depth == MAX_NESTING) return 0;
+  switch (v->kind) {
+    case CT_CONSTEXPR: return hash(v->inner, depth);
+    case CT_BOOL: case CT_INT: return hash_int(int_of(v));
+    case CT_FLOAT: {
+      if (fabs(v->f) < 0x1p127 && v->f == floor(v->f)) return hash_int((Int128)v->f);
+      uint64_t bits;
+      memcpy(&bits, &v->f, sizeof bits);
+      return mix(2, bits);
+    }
+    case CT_STR: case CT_BYTES: return hash_bytes(v->str.data, v->str.size);
+    case CT_TUPLE: {
+      uint64_t h = v->tuple.hash;   // kept, as tuples may share their parts
+      if (h) return h;
+      h = 3;
+      for (uint32_t i = 0; i < v->list.count; i++) h = mix(h, hash(v->list.data[i], depth + 1));
+      return ((CtValue *)v)->tuple.hash = h | 1;
+    }
+    case CT_DTYPE: return mix(4, hash_type(v->type));
+    case CT_BUILTIN: return mix(5, hash_bytes(v->builtin.name, strlen(v->builtin.name)));
+    case CT_FUNCTION: return mix(6, v->fn->def ? v->fn->def->span.begin : 0);
+    case CT_CLASS: return mix(7, hash_bytes(v->cls->name, strlen(v->cls->name)));
+    case CT_INSTANCE:
+      if (ct_integer(v)) return hash_int(int_of(v));
+      if (is_namedtuple(v)) {   // as a tuple's
+        uint64_t h = 3;
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++) h = mix(h, hash(v->instance->attrs->bindings[i].value, depth + 1));
+        return h | 1;
+      }
+      return mix(8, hash_bytes(v->instance->cls->name, strlen(v->instance->cls->name)));
+    default: return (uint64_t)v->kind;
+  }
+}
+
+uint64_t ct_hash(const CtValue *v) { return hash(v, 0); }
+
+// ---- dictionaries ----
+
+static uint32_t dict_find(const CtDict *d, const CtValue *key, uint64_t key_hash) {
+  if (!d->num_slots) return 0;
+  for (uint64_t at = key_hash;; at++) {
+    uint32_t i = d->slots[at & (d->num_slots - 1)];
+    if (!i) return 0;
+    const CtEntry *e = &d->entries[i - 1];
+    if (e->hash == key_hash && (e->key == key || ct_equal(e->key, key))) return i;
+  }
+}
+
+static void dict_index(CtDict *d) {
+  memset(d->slots, 0, d->num_slots * sizeof *d->slots);
+  for (uint32_t i = 0; i < d->count; i++) {
+    uint64_t at = d->entries[i].hash;
+    while (d->slots[at & (d->num_slots - 1)]) at++;
+    d->slots[at & (d->num_slots - 1)] = i + 1;
+  }
+}
+
+CtValue *dict_get(const CtDict *d, const CtValue *key) {
+  uint32_t i = dict_find(d, key, ct_hash(key));
+  return i ? d->entries[i - 1].value : NULL;
+}
+
+CtValue *dict_get_str(const CtDict *d, const char *key) {
+  CtValue k = {.kind = CT_STR, .str = {key, strlen(key)}};
+  return dict_get(d, &k);
+}
+
+void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
+  uint64_t key_hash = ct_hash(key);
+  uint32_t i = dict_find(d, key, key_hash);
+  if (i) {
+    d->entries[i - 1].value = value;
+    return;
+  }
+  if (d->count == d->capacity) d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
+  d->entries[d->count] = (CtEntry){key, value, key_hash};
+  if (2 * (d->count + 1) > d->num_slots) {
+    const uint32_t more = d->num_slots ? d->num_slots * 2 : 16;
+    d->slots = arena_array(&ctx->arena, uint32_t, more);
+    d->num_slots = more;
+    dict_index(d);
+  }
+  uint64_t at = key_hash;
+  while (d->slots[at & (d->num_slots - 1)]) at++;
+  d->slots[at & (d->num_slots - 1)] = ++d->count;
+}
+
+void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) { dict_set(ctx, d, ct_str(ctx, key), value); }
+
+bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
+  (void)ctx;
+  uint32_t i = dict_find(d, key, ct_hash(key));
+  if (!i) return false;
+  memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);
+  d->count--;
+  dict_index(d);
+  return true;
+}
+
+// ---- truth and names ----
+
+Int128 ct_range_length(const CtValue *v) {
+  Int128 span = v->range.step > 0 ? v->range.stop - v->range.start : v->range.start - v->range.stop;
+  Int128 step = v->range.step > 0 ? v->range.step : -v->range.step;
+  return span <= 0 ? 0 : (span - 1) / step + 1;
+}
+
+bool ct_is_true(const CtValue *v) {
+  switch (v->kind) {
+    case CT_NONE: return false;
+    case CT_BOOL: return v->b;
+    case CT_INT: return v->i != 0;
+    case CT_FLOAT: return v->f != 0;
+    case CT_STR: case CT_BYTES: return v->str.size != 0;
+    case CT_TUPLE: case CT_LIST: return v->list.count != 0;
+    case CT_DICT: case CT_SET: return v->dict->count != 0;
+    case CT_RANGE: return v->range.step > 0 ? v->range.start < v->range.stop : v->range.start > v->range.stop;
+    case CT_CONSTEXPR: return ct_is_true(v->inner);
+    default: return true;
+  }
+}
+
+const char *ct_kind_name(const CtValue *v) {
+  static const char *const names[NUM_CT_KINDS] = {
+      [CT_NONE] = "NoneType", [CT_BOOL] = "bool", [CT_INT] = "int", [CT_FLOAT] = "float", [CT_STR] = "str", [CT_BYTES] = "bytes",
+      [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set", [CT_DICT] = "dict", [CT_RANGE] = "range",
+      [CT_SLICE] = "slice", [CT_DTYPE] = "dtype", [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method",
+      [CT_MODULE] = "module", [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
+  return v->kind == CT_INSTANCE ? v->instance->cls->name : v->kind == CT_ITERATOR ? v->iterator.name : names[v->kind];
+}

@@ -1,0 +1,267 @@
+// Compile-time values: what module level, constexpr functions, decorators' arguments and constexprs compute with.
+// Python's data model as far as kernel files need it. Values live in the arena; None, True and False are unique, so
+// `is` is pointer equality. A CtValue is named so because `Value` is the IR's run-time value.
+#ifndef TILE_FRONTEND_VALUE_H
+#define TILE_FRONTEND_VALUE_H
+
+#include "frontend/syntax/ast.h"
+
+typedef enum {
+  CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
+  CT_TUPLE, CT_LIST, CT_SET, CT_DICT, CT_RANGE, CT_SLICE,
+  CT_ITERATOR,     // of zip, map, iter, a generator, …: computed at once, and gone as it is taken
+  CT_DTYPE,        // tl.float32, pointer and block types
+  CT_FUNCTION,     // def or lambda, with its decorators' data: kernels too
+  CT_BUILTIN,      // something with a canonical name: "len", "tl.load", "libdevice.tanh", "triton.cdiv"
+  CT_METHOD,       // a function or builtin bound to a value
+  CT_MODULE,       // a built-in module or an imported file
+  CT_CLASS,        // a class of the file, a namedtuple, an aggregate
+  CT_INSTANCE,     // of a CT_CLASS, or of a built-in class such as triton.Config
+  CT_CONSTEXPR,    // tl.constexpr(v)
+  CT_MISSING,      // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  NUM_CT_KINDS
+} CtKind;
+
+// DTYPE(KIND, "short name in signatures", "name in triton.language", bits, class)
+#define TILE_DTYPES(DTYPE)                              \
+  DTYPE(VOID, "void", "void", 0, VOID)                  \
+  DTYPE(INT1, "i1", "int1", 1, UNSIGNED)                \
+  DTYPE(INT8, "i8", "int8", 8, SIGNED)                  \
+  DTYPE(INT16, "i16", "int16", 16, SIGNED)              \
+  DTYPE(INT32, "i32", "int32", 32, SIGNED)              \
+  DTYPE(INT64, "i64", "int64", 64, SIGNED)              \
+  DTYPE(UINT8, "u8", "uint8", 8, UNSIGNED)              \
+  DTYPE(UINT16, "u16", "uint16", 16, UNSIGNED)          \
+  DTYPE(UINT32, "u32", "uint32", 32, UNSIGNED)          \
+  DTYPE(UINT64, "u64", "uint64", 64, UNSIGNED)          \
+  DTYPE(FP8E4NV, "fp8e4nv", "float8e4nv", 8, FLOAT)     \
+  DTYPE(FP8E5, "fp8e5", "float8e5", 8, FLOAT)           \
+  DTYPE(FP8E4B15, "fp8e4b15", "float8e4b15", 8, FLOAT)  \
+  DTYPE(FP8E4B8, "fp8e4b8", "float8e4b8", 8, FLOAT)     \
+  DTYPE(FP8E5B16, "fp8e5b16", "float8e5b16", 8, FLOAT)  \
+  DTYPE(FP16, "fp16", "float16", 16, FLOAT)             \
+  DTYPE(BF16, "bf16", "bfloat16", 16, FLOAT)            \
+  DTYPE(FP32, "fp32", "float32", 32, FLOAT)             \
+  DTYPE(FP64, "fp64", "float64", 64, FLOAT)
+
+typedef enum {
+#define DTYPE(kind, short_name, name, bits, cls) DT_##kind,
+  TILE_DTYPES(DTYPE)
+#undef DTYPE
+  NUM_DTYPE_KINDS
+} DtypeKind;
+typedef enum { DTCLASS_VOID, DTCLASS_SIGNED, DTCLASS_UNSIGNED, DTCLASS_FLOAT } DtypeClass;
+typedef struct { const char *short_name, *name; uint32_t bits; DtypeClass cls; } DtypeInfo;
+extern const DtypeInfo dtype_info[NUM_DTYPE_KINDS];
+// By either name ("fp32", "float32"; also "u1", "B" spellings of signatures). False if there is none.
+bool dtype_find(const char *name, DtypeKind *out);
+
+// A type as a value: scalar, pointer to one, or block (tensor) of either.
+typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
+enum { CT_MAX_RANK = 8 };   // the IR's MAX_RANK: no shape has more
+typedef struct CtType CtType;
+struct CtType {
+  CtTypeKind kind;
+  DtypeKind scalar;            // of the innermost element
+  const CtType *elem;          // POINTER, BLOCK
+  bool is_const;               // POINTER: stores are refused
+  uint32_t address_space;      // POINTER: 1 is global memory
+  uint32_t rank;               // BLOCK
+  int64_t shape[CT_MAX_RANK];
+};
+
+typedef struct CtValue CtValue;
+typedef struct CtEnv CtEnv;
+typedef struct CtModule CtModule;
+typedef struct CtFunction CtFunction;
+typedef struct CtClass CtClass;
+typedef struct CtInstance CtInstance;
+typedef struct CtDict CtDict;
+
+typedef struct { CtValue **data; uint32_t count, capacity; } CtList;     // a VEC(CtValue *)
+
+struct CtValue {
+  CtKind kind;
+  union {
+    bool b;
+    Int128 i;
+    double f;
+    struct { const char *data; size_t size; } str;                       // STR, BYTES; NUL-terminated beside its size
+    CtList list;                                                         // TUPLE, LIST; ITERATOR: what is left
+    struct { CtList items; uint64_t hash; } tuple;                       // TUPLE: list, and its hash once it is known
+    struct { CtList items; const char *name; } iterator;                 // list, and the name of its type
+    CtDict *dict;                                                        // DICT; SET (values are NULL)
+    struct { Int128 start, stop, step; } range;
+    struct { CtValue *lower, *upper, *step; } slice;                     // None where left out
+    const CtType *type;
+    CtFunction *fn;
+    struct { const char *name; } builtin;                                // interned
+    struct { CtValue *self, *fn; } method;
+    CtModule *module;
+    CtClass *cls;
+    CtInstance *instance;
+    CtValue *inner;                                                      // CONSTEXPR
+    struct { const char *name, *why; Span span; bool is_construct; } missing;   // is_construct: name describes code, and is no name
+  };
+};
+
+// Insertion order, by Python equality. Deleted entries leave no hole.
+typedef struct { CtValue *key, *value; uint64_t hash; } CtEntry;
+struct CtDict {
+  CtEntry *entries;
+  uint32_t count, capacity;
+  uint32_t *slots;             // open addressing: index + 1 into entries, 0 empty
+  uint32_t num_slots;
+};
+
+// A scope: names (interned) to values. Function scopes chain to the scope they were defined in, ending at the module's.
+typedef struct { const char *name; CtValue *value; } CtBinding;
+struct CtEnv {
+  CtEnv *parent;               // NULL for a module's scope
+  CtModule *module;
+  CtBinding *bindings;         // in the order of first binding
+  uint32_t count, capacity;
+  uint32_t *slots, num_slots;  // built once a scope has many names
+  NameList globals, nonlocals; // names declared so here
+  CtList stars;                // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  bool is_class;               // class bodies are skipped by lookups from the functions in them
+  bool is_comprehension;       // `:=` binds outside
+};
+CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
+CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
+
+// A module. Built-in ones have a canonical prefix ("tl", "triton", "libdevice", "gl", "math", …) and no scope: an
+// attribute they do not bind themselves becomes the builtin "prefix.attribute". Files have a scope.
+struct CtModule {
+  const char *name;            // dotted, as imported
+  const char *prefix;          // built-in modules only
+  CtEnv *env;                  // files only
+  const SourceFile *file;
+  const char *real_path;       // what the system makes of the file's path; NULL if it is none of the system's
+  Node *tree;
+  bool is_loading;             // an import of it now goes in a circle, and gets what there is so far
+  VEC(CtBinding) awaited;      // asked for by such imports: missing until the module has been run
+  bool is_imported;            // by a module, not read for its own sake
+  bool failed;
+};
+
+typedef struct {
+  const char *name;
+  ParamKind kind;
+  const Node *node;
+  CtValue *annotation;         // evaluated; NULL if there is none, or if it means nothing to us (torch.Tensor)
+  const char *type_text;       // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
+  CtValue *default_value;      // NULL if there is none
+  bool is_constexpr;
+  bool is_const;               // tl.const: a pointer that is only read
+  bool do_not_specialize, do_not_specialize_on_alignment;
+} CtParam;
+
+typedef struct {
+  CtDict *kwargs;              // name -> value
+  int num_warps, num_stages, num_ctas;   // Config's own defaults (4, 3, 1) where it does not say
+  int maxnreg;                           // 0: none
+  CtValue *pre_hook;           // NULL or a function of the dict of arguments
+  CtValue *object;             // the Config itself, for prune functions
+} CtConfig;
+
+typedef struct {
+  CtConfig *configs;
+  uint32_t num_configs;
+  CtValue *key;                // list of parameter names
+  CtValue *prune_configs_by;   // dict, or NULL
+  CtValue *reset_to_zero, *restore_value;   // lists of parameter names, or NULL
+  CtValue *pre_hook, *post_hook;            // or NULL
+} CtAutotune;
+
+typedef struct { const char *name; CtValue *fn; } CtHeuristic;
+
+typedef enum {
+  FN_PLAIN,                    // host code: run at compile time when called there, else left alone
+  FN_JIT,                      // @triton.jit, @kernel, @jit, @gluon.jit
+  FN_CONSTEXPR,                // @triton.constexpr_function
+} FnRole;
+
+// How an attribute lookup on an instance treats a function found in its class.
+typedef enum { BIND_SELF, BIND_NOTHING, BIND_CLASS, BIND_PROPERTY } FnBinding;
+
+struct CtFunction {
+  const char *name;            // "<lambda>" for a lambda
+  const char *qualified_name;
+  const Node *def;             // FUNCTION_DEF or LAMBDA
+  CtEnv *env;                  // the scope it was defined in
+  FnRole role;
+  FnBinding binding;           // @staticmethod, @classmethod, @property
+  bool is_kernel;              // declared with @kernel
+  bool is_bare;                // in the spelling without `tl.`, where max(x, 0) is tl.max
+  bool is_gluon;
+  bool is_generator;           // has a yield of its own
+  bool noinline, must_use_result, debug;
+  CtParam *params;
+  uint32_t num_params;
+  CtAutotune *autotune;        // NULL unless autotuned
+  CtHeuristic *heuristics;     // in the order in which they run
+  uint32_t num_heuristics;
+};
+
+typedef enum { CLASS_PLAIN, CLASS_NAMEDTUPLE, CLASS_AGGREGATE, CLASS_DATACLASS, CLASS_ENUM, CLASS_EXCEPTION } ClassForm;
+typedef struct { const char *name; CtValue *annotation, *default_value; } CtField;
+struct CtClass {
+  const char *name;
+  const Node *def;             // NULL for built-in classes and collections.namedtuple(…)
+  ClassForm form;
+  bool is_int;                 // ENUM: IntEnum or IntFlag, whose members are integers
+  CtClass *base;               // or NULL
+  CtEnv *env;                  // attributes and methods
+  CtField *fields;             // namedtuple, aggregate, dataclass: in declaration order
+  uint32_t num_fields;
+};
+struct CtInstance {
+  CtClass *cls;
+  CtEnv *attrs;                // of a namedtuple: its fields, in order
+};
+
+// ---- construction ----
+CtValue *ct_none(Context *ctx);
+CtValue *ct_bool(Context *ctx, bool b);
+CtValue *ct_int(Context *ctx, Int128 i);
+CtValue *ct_float(Context *ctx, double f);
+CtValue *ct_str(Context *ctx, const char *s);
+CtValue *ct_str_n(Context *ctx, const char *s, size_t n);
+CtValue *ct_tuple(Context *ctx, CtValue *const *items, uint32_t count);
+CtValue *ct_list(Context *ctx, CtValue *const *items, uint32_t count);
+CtValue *ct_iterator(CtValue *list, const char *name);                   // makes one of a list that nobody else has
+CtValue *ct_dict(Context *ctx);
+CtValue *ct_dtype(Context *ctx, const CtType *type);
+CtValue *ct_builtin(Context *ctx, const char *name);
+CtValue *ct_constexpr(Context *ctx, CtValue *inner);
+const CtType *ct_type_scalar(Context *ctx, DtypeKind kind);
+const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const);
+const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank);
+bool ct_type_equal(const CtType *a, const CtType *b);
+const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
+const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+
+// ---- access ----
+const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
+CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
+static inline bool ct_has_list(const CtValue *v) { return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR; }
+const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+Int128 ct_range_length(const CtValue *v);
+bool ct_is_true(const CtValue *v);                              // Python truth
+bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==
+enum { CT_UNORDERED = 2 };
+int ct_number_order(const CtValue *a, const CtValue *b);        // of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
+bool ct_is_hashable(const CtValue *v);
+uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
+CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
+CtValue *dict_get_str(const CtDict *d, const char *key);
+void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
+void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+bool dict_remove(Context *ctx, CtDict *d, const CtValue *key);
+void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
+CtValue *instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
+const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
+const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
+
+#endif

@@ -1,0 +1,296 @@
+// The builtin table: lookup, binding of arguments to a row's parameters, and the helpers builders read them with.
+#include "frontend/lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const BuiltinRow rows[] = {
+#define BUILTIN(name, params, fn, data, method, mark, doc) {name, params, fn, data, method, mark, doc},
+#include "frontend/lower/builtins.def"
+};
+
+const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] : NULL; }
+
+const BuiltinRow *builtin_find(const char *name) {
+  for (uint32_t i = 0; i < countof(rows); i++)
+    if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0) return &rows[i];
+  return NULL;
+}
+
+const BuiltinInfo *frontend_builtin(uint32_t i) {
+  static const BuiltinInfo infos[] = {
+#define BUILTIN(name, params, fn, data, method, mark, doc) {name, params, mark, doc, method},
+#include "frontend/lower/builtins.def"
+  };
+  return i < countof(infos) ? &infos[i] : NULL;
+}
+
+// ---- names ----
+typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_OTHER } NameSpace;
+
+static NameSpace space_of(const char *canonical, const char **last) {
+  const char *dot = strrchr(canonical, '.');
+  *last = dot ? dot + 1 : canonical;
+  if (!dot) return SPACE_PYTHON;
+  if (strstr(canonical, "libdevice")) return SPACE_LIBDEVICE;
+  if (strncmp(canonical, "tl.", 3) == 0 || strncmp(canonical, "triton.language.", 16) == 0) return SPACE_TL;
+  if (strncmp(canonical, "triton.", 7) == 0) return SPACE_TRITON;
+  if (strncmp(canonical, "py.", 3) == 0 || strncmp(canonical, "descriptor.", 11) == 0) {
+    *last = canonical;
+    return SPACE_TL;
+  }
+  return SPACE_OTHER;
+}
+
+static const BuiltinRow *python_row(const char *name) {
+  char text[40] = "py.";
+  if (strlen(name) > 32) return NULL;
+  return builtin_find(strcat(text, name));
+}
+
+// Names that mean one thing as Python's and another, or more, in libdevice.
+static bool is_exact_libdevice(const char *name) {
+  static const char *const names[] = {"exp", "exp2", "div_rn"};
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+const BuiltinRow *builtin_row_of(const char *canonical) {
+  const char *last;
+  switch (space_of(canonical, &last)) {
+  case SPACE_PYTHON: {
+    const BuiltinRow *r = python_row(last);
+    return r ? r : builtin_find(last);
+  }
+  case SPACE_TL:
+    // Names of Triton 2: the maximum of two operands, where tl.max reduces one.
+    if (strcmp(canonical, "tl.math.max") == 0) return builtin_find("maximum");
+    if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
+    return builtin_find(last);
+  case SPACE_LIBDEVICE: return is_exact_libdevice(last) ? NULL : builtin_find(last);
+  default: return NULL;
+  }
+}
+
+Term *builtin_resolve(Lower *L, const char *canonical) {
+  const char *last;
+  NameSpace space = space_of(canonical, &last);
+  const BuiltinRow *row = builtin_row_of(canonical);
+  if (row) return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
+  if (space == SPACE_OTHER) return NULL;
+  return prelude_find(L, last, space == SPACE_LIBDEVICE);
+}
+
+Term *method_find(Lower *L, const char *name) {
+  const BuiltinRow *row = builtin_find(name);
+  if (row && row->is_method) {
+    const char *canonical = arena_printf(&L->ctx->arena, "tl.%s", name);
+    return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
+  }
+  static const char *const from_prelude[] = {
+      "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "cumsum", "cumprod", "sigmoid", "softmax", "cdiv", "flip",
+      "sort", "topk", "ravel", "log", "log2", "sin", "cos", "erf"};
+  for (uint32_t i = 0; i < countof(from_prelude); i++)
+    if (strcmp(name, from_prelude[i]) == 0) return prelude_find(L, name, false);
+  return NULL;
+}
+
+// ---- binding ----
+typedef struct { char name[40]; char text[24]; bool has_default, is_list; } ParamSpecText;
+
+static const char *next_param(const char *p, ParamSpecText *out) {
+  while (*p == ' ' || *p == ',') p++;
+  if (!*p) return NULL;
+  *out = (ParamSpecText){.is_list = *p == '*'};
+  p += out->is_list;
+  size_t n = strcspn(p, ",=");
+  memcpy(out->name, p, n);
+  p += n;
+  if (*p != '=') return p;
+  p++;
+  n = *p == '\'' ? strcspn(p + 1, "'") + 2 : strcspn(p, ",");
+  out->has_default = true;
+  memcpy(out->text, p, n);
+  return p + n;
+}
+
+static Term *default_term(Lower *L, const char *s) {
+  if (*s == '\'') return term_const(L, ct_str(L->ctx, arena_strndup(&L->ctx->arena, s + 1, strlen(s) - 2)));
+  if (strcmp(s, "None") == 0) return term_none(L);
+  if (strcmp(s, "()") == 0) return term_tuple(L, NULL, 0, NULL);
+  if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0) return term_bool(L, *s == 'T');
+  return term_int(L, strtoll(s, NULL, 10));
+}
+
+enum { MAX_BUILTIN_PARAMS = 12 };
+
+bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
+  Arena *arena = &L->ctx->arena;
+  *c = (Call){.row = row, .span = args->span, .node = args->node};
+  c->args = arena_array(arena, Term *, MAX_BUILTIN_PARAMS);
+  c->spans = arena_array(arena, Span, MAX_BUILTIN_PARAMS);
+  c->given = arena_array(arena, bool, MAX_BUILTIN_PARAMS);
+  bool *used = arena_array(arena, bool, args->num_kwargs + 1);
+  const char *shown = strncmp(row->name, "py.", 3) == 0 ? row->name + 3 : row->name;
+  uint32_t next = 0, n = 0;
+  bool after_list = false;
+  Buf missing = buf_make(arena);
+  ParamSpecText p;
+  for (const char *s = row->params; (s = next_param(s, &p)); n++) {
+    c->spans[n] = args->span;
+    if (p.is_list) {
+      TermList rest = {0};
+      if (n == 0 && self) vec_push(arena, &rest, self);
+      if (next < args->num_args) c->spans[n] = args->spans[next];
+      while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
+      // The list may also come under its name: shape=[…].
+      for (uint32_t k = 0; k < args->num_kwargs; k++)
+        if (strcmp(args->keys[k], p.name) == 0) {
+          used[k] = true;
+          vec_push(arena, &rest, args->kwargs[k]);
+        }
+      c->args[n] = term_tuple(L, rest.data, rest.count, NULL);
+      c->given[n] = rest.count > 0;
+      after_list = true;
+      continue;
+    }
+    if (n == 0 && self) {
+      c->args[n] = self;
+      c->given[n] = true;
+      continue;
+    }
+    if (!after_list && next < args->num_args) {
+      c->spans[n] = args->spans[next];
+      c->args[n] = args->args[next++];
+      c->given[n] = true;
+    }
+    for (uint32_t k = 0; k < args->num_kwargs; k++) {
+      if (strcmp(args->keys[k], p.name) != 0) continue;
+      used[k] = true;
+      if (c->given[n]) return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p.name, shown) != NULL;
+      c->spans[n] = args->key_spans[k];
+      c->args[n] = args->kwargs[k];
+      c->given[n] = true;
+    }
+    if (c->given[n]) continue;
+    if (p.has_default) c->args[n] = default_term(L, p.text);
+    else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p.name);
+  }
+  if (next < args->num_args) {
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    diag_note(L->ctx, (Span){0, 0}, "its parameters: %s", row->params);
+    return false;
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
+    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
+    diag_note(L->ctx, (Span){0, 0}, "its parameters: %s", row->params);
+    return false;
+  }
+  if (missing.size) {
+    lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(&missing));
+    return false;
+  }
+  return true;
+}
+
+Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args) {
+  Call c;
+  if (!builtin_bind(L, row, self, args, &c)) return NULL;
+  L->b.span = args->span;
+  return row->fn(L, &c);
+}
+
+// ---- reading arguments ----
+Term *call_error(Lower *L, const Call *c, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(&L->ctx->arena, fmt, ap);
+  va_end(ap);
+  return lower_error(L, c->span, "%s", text);
+}
+
+static const char *param_name(Lower *L, const Call *c, uint32_t i) {
+  ParamSpecText p = {.name = ""};
+  const char *s = c->row->params;
+  for (uint32_t k = 0; k <= i && (s = next_param(s, &p)); k++) {}
+  return arena_strndup(&L->ctx->arena, p.name, strlen(p.name));
+}
+
+bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }
+
+Term *arg_value(Lower *L, Call *c, uint32_t i) {
+  if (c->args[i]->kind == TERM_VALUE) return c->args[i];
+  return term_to_value(L, c->args[i], c->spans[i], arena_printf(&L->ctx->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
+}
+
+static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
+  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what, term_describe(L, c->args[i]));
+  if (c->args[i]->kind == TERM_VALUE)
+    diag_note(L->ctx, (Span){0, 0}, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a constexpr parameter");
+  return false;
+}
+
+bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out) {
+  return term_get_int(c->args[i], out) || not_constant(L, c, i, "a constant integer");
+}
+
+bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out) {
+  int64_t v;
+  if (arg_is_none(c, i)) return *out = false, true;
+  if (!term_get_int(c->args[i], &v)) return not_constant(L, c, i, "a constant bool");
+  return *out = v != 0, true;
+}
+
+bool arg_str(Lower *L, Call *c, uint32_t i, const char **out) {
+  if (arg_is_none(c, i)) return *out = "", true;
+  return term_get_str(c->args[i], out) || not_constant(L, c, i, "a string");
+}
+
+bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
+  return term_get_dtype(c->args[i], out) || not_constant(L, c, i, "a type such as tl.float32");
+}
+
+bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
+  const Term *t = c->args[i];
+  // f(x, 4, 8) and f(x, (4, 8)) are the same.
+  while (t->kind == TERM_TUPLE && t->tuple.count == 1 && t->tuple.items[0]->kind == TERM_TUPLE) t = t->tuple.items[0];
+  if (t->kind != TERM_TUPLE) {
+    *count = 1;
+    return arg_int(L, c, i, out);
+  }
+  if (t->tuple.count > max) return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) != NULL;
+  for (uint32_t k = 0; k < t->tuple.count; k++) {
+    if (term_get_int(t->tuple.items[k], &out[k])) continue;
+    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i), c->row->name,
+                term_describe(L, t->tuple.items[k]));
+    diag_note(L->ctx, (Span){0, 0}, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
+    return false;
+  }
+  *count = t->tuple.count;
+  return true;
+}
+
+bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
+  if (!arg_int(L, c, i, out)) return false;
+  if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
+    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    return false;
+  }
+  if (*out < 0) *out += rank;
+  return true;
+}
+
+bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out) {
+  const char *s;
+  if (!arg_str(L, c, i, &s)) return false;
+  for (uint32_t k = 0; k < n; k++)
+    if (texts[k] && strcmp(texts[k], s) == 0) return *out = (int)k, true;
+  Buf all = buf_make(&L->ctx->arena);
+  for (uint32_t k = 0; k < n; k++)
+    if (texts[k] && texts[k][0]) buf_printf(&all, "%s\"%s\"", all.size ? ", " : "", texts[k]);
+  lower_error(L, c->spans[i], "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
+  diag_note(L->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+  return false;
+}

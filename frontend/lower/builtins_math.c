@@ -1,0 +1,329 @@
+// Elementwise builtins and matrix products.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+static Term *unary(Lower *L, Opcode oc, Term *x) { return term_value(L, build_unary(&L->b, oc, term_v(x)), term_t(x)); }
+static Term *binary(Lower *L, Opcode oc, Term *a, Term *b) { return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a)); }
+
+// Most functions exist in fp32 and fp64 only, as in Triton: the author decides how a half is widened.
+static Term *float_arg(Lower *L, Call *c, uint32_t i) {
+  Term *x = arg_value(L, c, i);
+  if (!x) return NULL;
+  if (ct_is_kind(term_t(x), DT_FP32) || ct_is_kind(term_t(x), DT_FP64)) return x;
+  lower_error(L, c->spans[i], "`%s` works on fp32 and fp64, not on %s", c->row->name, term_describe(L, x));
+  diag_note(L->ctx, (Span){0, 0}, "convert with .to(tl.float32)");
+  return NULL;
+}
+
+Term *tl_float_unary(Lower *L, Call *c) {
+  Opcode oc = (Opcode)c->row->data;
+  bool any_float = oc == OP_FLOOR || oc == OP_CEIL || oc == OP_TRUNC || oc == OP_RINT;
+  Term *x = any_float ? arg_value(L, c, 0) : float_arg(L, c, 0);
+  if (!x) return NULL;
+  if (any_float && !ct_is_float(term_t(x))) return lower_error(L, c->spans[0], "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+  if (any_float && ct_bits(term_t(x)) < 32) {
+    const CtType *t = ct_scalar_of(term_t(x));
+    x = unary(L, oc, lower_cast(L, x, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, c->span));
+    return lower_cast(L, x, t, DOWNCAST_DEFAULT, c->span);
+  }
+  bool only_f32 = oc == OP_EXP2 || oc == OP_LOG2 || oc == OP_SIN || oc == OP_COS || oc == OP_TANH || oc == OP_RCP;
+  if (only_f32 && !ct_is_kind(term_t(x), DT_FP32)) return lower_error(L, c->spans[0], "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
+  return unary(L, oc, x);
+}
+
+Term *tl_int_unary(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  if (!x) return NULL;
+  if (!ct_is_int(term_t(x))) return lower_error(L, c->spans[0], "an integer is needed, not %s", term_describe(L, x));
+  return unary(L, (Opcode)c->row->data, x);
+}
+
+Term *tl_exp(Lower *L, Call *c) {
+  Term *x = float_arg(L, c, 0);
+  if (!x) return NULL;
+  bool base2 = c->row->data == 1;
+  if (ct_is_kind(term_t(x), DT_FP64)) return prelude_call(L, base2 ? "_exp2_f64" : "_exp_f64", &x, 1, c->span);
+  if (!base2) x = binary(L, OP_MULF, x, term_full(L, term_t(x), 1.44269504088896340736, 0));
+  return unary(L, OP_EXP2, x);
+}
+
+Term *tl_abs(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  if (!x) return NULL;
+  const CtType *t = term_t(x);
+  if (ct_is_ptr(t)) return lower_error(L, c->spans[0], "`abs` does not work on pointers");
+  if (ct_is_fp8(t)) {   // the sign is the top bit
+    Term *bits = lower_bitcast(L, x, ct_scalar(L, DT_UINT8), c->span);
+    bits = binary(L, OP_ANDI, bits, term_full(L, term_t(bits), 0, 0x7f));
+    return lower_bitcast(L, bits, ct_scalar_of(t), c->span);
+  }
+  if (ct_is_float(t)) return unary(L, OP_ABSF, x);
+  return ct_is_signed(t) ? unary(L, OP_ABSI, x) : x;
+}
+
+Term *tl_operator(Lower *L, Call *c) {
+  bool check, outer = L->may_wrap;
+  if (!arg_bool(L, c, 2, &check)) return NULL;
+  L->may_wrap = !check;
+  Term *r = lower_binary(L, (PyOp)c->row->data, c->args[0], c->args[1], c->span);
+  L->may_wrap = outer;
+  return r;
+}
+
+Term *tl_logical(Lower *L, Call *c) {
+  Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
+  if (!a || !b) return NULL;
+  if (!ct_is_bool(term_t(a)) || !ct_is_bool(term_t(b)))
+    return call_error(L, c, "`%s` works on int1, not on %s and %s", c->row->name, term_describe(L, a), term_describe(L, b));
+  return lower_binary(L, (PyOp)c->row->data, a, b, c->span);
+}
+
+Term *tl_where(Lower *L, Call *c) {
+  Term *cond = arg_value(L, c, 0), *x = c->args[1], *y = c->args[2];
+  if (!cond) return NULL;
+  cond = lower_not_zero(L, cond, c->span);
+  PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = true};
+  if (!cond || !lower_promote(L, &x, &y, rule, "where", c->span)) return NULL;
+  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y))) return call_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
+  if (!ct_rank(term_t(cond)) && !ct_rank(term_t(x))) return lower_select(L, cond, x, y);
+  Term *with = x;
+  if (!lower_broadcast_pair(L, &cond, &with, c->span)) return NULL;
+  x = with;
+  y = lower_broadcast_to(L, y, term_t(x)->shape, ct_rank(term_t(x)), c->span);
+  return y ? lower_select(L, cond, x, y) : NULL;
+}
+
+static Term *widen_bf16(Lower *L, Term *x, Span span) {
+  return x && ct_is_kind(term_t(x), DT_BF16) ? lower_cast(L, x, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span) : x;
+}
+
+// NONE (or nothing) keeps the number, ALL the NaN. tl.PropagateNan.ALL is an enum member of the evaluator.
+static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
+  *all = false;
+  CtValue *k = term_to_ct(L, c->args[i]);
+  if (!k) return lower_error(L, c->spans[i], "`propagate_nan` must be a constant") != NULL;
+  const char *text = k->kind == CT_NONE ? "NONE" : ct_to_str(L->ctx, k);
+  size_t n = strlen(text);
+  *all = n >= 3 && strcmp(text + n - 3, "ALL") == 0;
+  if (k->kind == CT_BUILTIN) *all = strstr(k->builtin.name, "ALL") != NULL;
+  return true;
+}
+
+static Term *minmax(Lower *L, Term *a, Term *b, bool is_max, bool nan) {
+  const CtType *t = term_t(a);
+  if (ct_is_float(t)) {
+    bool narrow = ct_is_fp8(t);
+    if (narrow) {
+      a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, L->b.span);
+      b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, L->b.span);
+      if (!a || !b) return NULL;
+    }
+    Term *r = binary(L, nan ? (is_max ? OP_MAXIMUMF : OP_MINIMUMF) : (is_max ? OP_MAXF : OP_MINF), a, b);
+    return narrow ? lower_cast(L, r, ct_scalar_of(t), DOWNCAST_DEFAULT, L->b.span) : r;
+  }
+  bool sign = ct_is_signed(t);
+  return binary(L, is_max ? (sign ? OP_MAXSI : OP_MAXUI) : (sign ? OP_MINSI : OP_MINUI), a, b);
+}
+
+Term *tl_minmax(Lower *L, Call *c) {
+  bool nan;
+  Term *x = widen_bf16(L, arg_value(L, c, 0), c->span), *y = widen_bf16(L, arg_value(L, c, 1), c->span);
+  if (!x || !y || !nan_arg(L, c, 2, &nan)) return NULL;
+  if (!lower_promote(L, &x, &y, (PromoteRule){0}, c->row->name, c->span)) return NULL;
+  return minmax(L, x, y, c->row->data == 1, nan);
+}
+
+Term *tl_clamp(Lower *L, Call *c) {
+  bool nan;
+  Term *x = widen_bf16(L, arg_value(L, c, 0), c->span), *lo = widen_bf16(L, arg_value(L, c, 1), c->span),
+       *hi = widen_bf16(L, arg_value(L, c, 2), c->span);
+  if (!x || !lo || !hi || !nan_arg(L, c, 3, &nan)) return NULL;
+  if (!lower_promote(L, &lo, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span) ||
+      !lower_promote(L, &x, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span))
+    return NULL;
+  if (!ct_is_float(term_t(x))) return call_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x));
+  return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
+}
+
+// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
+static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
+
+Term *tl_fdiv(Lower *L, Call *c) {
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
+  if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
+  if (!ct_is_float(term_t(x))) return call_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+  if (c->row->data == 0) return lower_binary(L, PYOP_DIV, x, y, c->span);
+  if (!ct_is_kind(term_t(x), DT_FP32) && !(c->row->data == 2 && ct_is_kind(term_t(x), DT_FP64)))
+    return call_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
+  return binary(L, OP_DIVF_RN, x, y);
+}
+
+Term *tl_fma(Lower *L, Call *c) {
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1), *z = strong_arg(L, c, 2);
+  for (int pass = 0; pass < 2; pass++)   // twice: the third operand may have widened the shape of the first two
+    if (!lower_promote(L, &x, &y, (PromoteRule){0}, "fma", c->span) || !lower_promote(L, &x, &z, (PromoteRule){0}, "fma", c->span)) return NULL;
+  if (!ct_is_float(term_t(x)) || ct_is_fp8(term_t(x))) return call_error(L, c, "`fma` works on fp16, bf16, fp32 and fp64, not on %s", term_describe(L, x));
+  return term_value(L, build_ternary(&L->b, OP_FMA, term_v(x), term_v(y), term_v(z)), term_t(x));
+}
+
+Term *tl_umulhi(Lower *L, Call *c) {
+  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
+  if (!lower_promote(L, &x, &y, (PromoteRule){0}, "umulhi", c->span)) return NULL;
+  if (!ct_is_int(term_t(x)) || ct_bits(term_t(x)) < 32)
+    return call_error(L, c, "`umulhi` works on 32- and 64-bit integers, not on %s", term_describe(L, x));
+  return binary(L, OP_MULHUI, x, y);
+}
+
+// ---- matrix product ----
+static const char *const precisions[] = {[PREC_TF32] = "tf32", [PREC_TF32X3] = "tf32x3", [PREC_IEEE] = "ieee", [PREC_BF16X3] = "bf16x3", [PREC_BF16X6] = "bf16x6"};
+
+static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
+  bool f32 = ct_is_kind(elem, DT_FP32);
+  *out = f32 ? PREC_TF32 : PREC_IEEE;
+  if (!arg_is_none(c, 3) && !arg_is_none(c, 4)) {
+    lower_error(L, c->spans[4], "`dot` takes input_precision or allow_tf32, not both");
+    diag_note(L->ctx, (Span){0, 0}, "leave out allow_tf32: True is input_precision=\"tf32\", False is \"ieee\"");
+    return false;
+  }
+  if (!arg_is_none(c, 3)) {
+    int p;
+    if (!arg_choice(L, c, 3, precisions, countof(precisions), &p)) return false;
+    if (f32) *out = p;
+  } else if (!arg_is_none(c, 4)) {
+    bool tf32;
+    if (!arg_bool(L, c, 4, &tf32)) return false;
+    if (f32) *out = tf32 ? PREC_TF32 : PREC_IEEE;
+  }
+  return true;
+}
+
+// The result's element type, or NULL after a diagnostic.
+static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType *b, const CtType *out) {
+  bool fp8_mix = ct_is_fp8(a) && ct_is_fp8(b);
+  if (!fp8_mix && !ct_type_equal(a, b)) {
+    call_error(L, c, "`dot` needs both operands of one type, got %s and %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
+    diag_note(L->ctx, (Span){0, 0}, "convert one with .to(…)");
+    return NULL;
+  }
+  if (ct_is_kind(out, DT_BF16)) {
+    call_error(L, c, "`dot` cannot give bf16");
+    diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
+    return NULL;
+  }
+  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return ct_scalar(L, DT_INT32);
+  if (ct_is_int(a)) {
+    call_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
+    diag_note(L->ctx, (Span){0, 0}, "convert both operands with .to(tl.int8) or to a floating-point type");
+    return NULL;
+  }
+  if (ct_is_kind(a, DT_FP64)) return a;
+  if (!ct_is_kind(out, DT_FP16) && !ct_is_kind(out, DT_FP32)) {
+    call_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, out));
+    diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result");
+    return NULL;
+  }
+  if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
+  return ct_scalar_of(out);
+}
+
+static Term *flatten_batch(Lower *L, Term *x) {
+  const CtType *t = term_t(x);
+  if (ct_rank(t) <= 3) return x;
+  int64_t shape[3] = {1, t->shape[t->rank - 2], t->shape[t->rank - 1]};
+  for (uint32_t i = 0; i + 2 < t->rank; i++) shape[0] *= t->shape[i];
+  return lower_reshape(L, x, shape, 3, false);
+}
+
+static Term *swap_last(Lower *L, Term *x) {
+  int64_t order[CT_MAX_RANK];
+  uint32_t rank = ct_rank(term_t(x));
+  for (uint32_t i = 0; i < rank; i++) order[i] = i;
+  order[rank - 1] = rank - 2;
+  order[rank - 2] = rank - 1;
+  return lower_trans(L, x, order);
+}
+
+// Whether the operands can be multiplied, their types apart.
+static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b) {
+  uint32_t rank = ct_rank(a);
+  for (uint32_t i = 0; i + 2 < rank; i++) {
+    if (a->shape[i] == b->shape[i]) continue;
+    call_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices", ct_shape_text(L, a), ct_shape_text(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "repeat the smaller one with tl.broadcast_to");
+    return false;
+  }
+  int64_t depth = a->shape[rank - 1], least = ct_bits(a) == 8 ? 32 : 16;
+  if (depth != b->shape[rank - 2]) {
+    call_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)", ct_shape_text(L, a), ct_shape_text(L, b));
+    bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
+    if (rank == 2 && (first || second)) diag_note(L->ctx, (Span){0, 0}, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
+    else if (rank == 3 && (first || second)) diag_note(L->ctx, (Span){0, 0}, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
+    return false;
+  }
+  if (depth >= least) return true;
+  call_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)), (long long)least, (long long)depth);
+  diag_note(L->ctx, (Span){0, 0}, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
+  return false;
+}
+
+static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *product) {
+  const CtType *have = term_t(acc);
+  if (ct_type_equal(have, product)) return true;
+  const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
+  lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc), ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
+  if (ct_is_ptr(have)) diag_note(L->ctx, (Span){0, 0}, "load it: acc=tl.load(…)");
+  else if (ct_rank(have) != ct_rank(product) || memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
+    diag_note(L->ctx, (Span){0, 0}, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
+  else diag_note(L->ctx, (Span){0, 0}, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it", elem);
+  return false;
+}
+
+Term *tl_dot(Lower *L, Call *c) {
+  Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
+  if (!a || !b) return NULL;
+  uint32_t rank = ct_rank(term_t(a));
+  if (rank < 2 || rank != ct_rank(term_t(b))) {
+    call_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    return NULL;
+  }
+  if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
+    call_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
+    diag_note(L->ctx, (Span){0, 0}, "load what the pointers point to: tl.load(…)");
+    return NULL;
+  }
+  bool trans_a, trans_b;
+  if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
+  if (trans_a) a = swap_last(L, a);
+  if (trans_b) b = swap_last(L, b);
+  const CtType *ta = term_t(a), *tb = term_t(b);
+  if (!check_dot_shapes(L, c, ta, tb)) return NULL;
+  const CtType *out = NULL;
+  if (!arg_is_none(c, 6) && !arg_dtype(L, c, 6, &out)) return NULL;
+  Term *acc = arg_is_none(c, 2) ? NULL : arg_value(L, c, 2);
+  if (!acc && !arg_is_none(c, 2)) return NULL;
+  if (!out) out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc)) : ct_scalar(L, DT_FP32);
+  const CtType *elem = dot_result(L, c, ct_scalar_of(ta), ct_scalar_of(tb), out);
+  int precision;
+  int64_t imprecise = 1 << 30;
+  if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision) || (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise))) return NULL;
+  int64_t depth = ta->shape[rank - 1];
+  if (ct_is_fp8(ta) && !arg_is_none(c, 5) && (imprecise < 0 || imprecise > depth))
+    return lower_error(L, c->spans[5], "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld", (long long)depth, (long long)imprecise);
+  int64_t shape[CT_MAX_RANK];
+  memcpy(shape, ta->shape, sizeof shape);
+  shape[rank - 1] = tb->shape[rank - 1];
+  const CtType *type = ct_shaped(L, elem, shape, rank);
+  if (!check_block_shape(L, shape, rank, c->span)) return NULL;
+  if (acc && !check_dot_acc(L, c, acc, type)) return NULL;
+  if (!acc) acc = term_full(L, type, 0, 0);
+  Term *fa = flatten_batch(L, a), *fb = flatten_batch(L, b), *facc = flatten_batch(L, acc);
+  Value *v[3] = {term_v(fa), term_v(fb), term_v(facc)};
+  const Type *result = v[2]->type;
+  Op *op = build_op_typed(&L->b, OP_DOT, &result, 1, v, 3);
+  op_set_int(L->ctx, op, ATTR_PRECISION, precision);
+  if (ct_is_kind(ct_scalar_of(ta), DT_UINT8)) op_set_int(L->ctx, op, ATTR_SIGNED, 0);
+  if (ct_is_fp8(ta)) op_set_int(L->ctx, op, ATTR_IMPRECISE_ACC, imprecise);
+  return lower_reshape(L, term_value(L, op_result(op, 0), term_t(facc)), shape, rank, false);
+}

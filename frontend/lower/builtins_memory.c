@@ -1,0 +1,343 @@
+// Loads, stores, atomics, and block pointers.
+#include "frontend/lower/lower.h"
+
+#include <math.h>
+
+static const char *const caches_load[] = {[CACHE_NONE] = "", [CACHE_CA] = ".ca", [CACHE_CG] = ".cg", [CACHE_CV] = ".cv", [CACHE_CS] = ".cs"};
+static const char *const caches_store[] = {[CACHE_NONE] = "", [CACHE_CG] = ".cg", [CACHE_WB] = ".wb", [CACHE_CS] = ".cs", [CACHE_WT] = ".wt"};
+static const char *const evicts[] = {[EVICT_NORMAL] = "", [EVICT_FIRST] = "evict_first", [EVICT_LAST] = "evict_last"};
+static const char *const paddings[] = {"", "zero", "nan"};
+static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
+static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
+
+static void set_access(Lower *L, Op *op, int cache, int evict) {
+  if (cache) op_set_int(L->ctx, op, ATTR_CACHE, cache);
+  if (evict) op_set_int(L->ctx, op, ATTR_EVICT, evict);
+}
+
+// The pointer argument, with its pointee's type.
+static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
+  Term *p = c->args[0];
+  if (p->kind == TERM_VALUE && ct_is_ptr(term_t(p))) {
+    *pointee = ct_scalar_of(term_t(p))->elem;
+    if ((*pointee)->kind == CT_TYPE_SCALAR && (*pointee)->scalar == DT_VOID) {
+      lower_error(L, c->spans[0], "`%s` through a pointer to void", c->row->name);
+      diag_note(L->ctx, (Span){0, 0}, "cast it: p.to(tl.pointer_type(tl.float32))");
+      return NULL;
+    }
+    return p;
+  }
+  lower_error(L, c->spans[0], "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
+  if (term_is_none(p)) diag_note(L->ctx, (Span){0, 0}, "guard the access with `if pointer is not None:`");
+  if (p->kind == TERM_DESC) diag_note(L->ctx, (Span){0, 0}, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
+  return NULL;
+}
+
+// An optional operand shaped like the pointer.
+static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
+  *out = NULL;
+  if (arg_is_none(c, i)) return true;
+  Term *x = arg_value(L, c, i);
+  if (!x) return false;
+  const CtType *pt = term_t(ptr);
+  if (ct_rank(term_t(x)) && !ct_rank(pt)) {
+    lower_error(L, c->spans[i], "a scalar pointer goes with scalars, not with %s", term_describe(L, x));
+    diag_note(L->ctx, (Span){0, 0}, "add offsets to the pointer: p + tl.arange(0, …)");
+    return false;
+  }
+  *out = lower_broadcast_to(L, x, pt->shape, ct_rank(pt), c->spans[i]);
+  return *out != NULL;
+}
+
+static bool mask_arg(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
+  if (!like_pointer(L, c, i, ptr, out)) return false;
+  if (!*out || ct_is_bool(term_t(*out))) return true;
+  lower_error(L, c->spans[i], "a mask must be int1, this is %s", term_describe(L, *out));
+  diag_note(L->ctx, (Span){0, 0}, "compare: mask != 0");
+  return false;
+}
+
+static bool is_bool_pointee(const CtType *t) { return t->kind == CT_TYPE_SCALAR && t->scalar == DT_INT1; }
+
+// The type in memory: bytes for int1, integers for pointers.
+static const CtType *memory_type(Lower *L, const CtType *pointee) {
+  if (pointee->kind == CT_TYPE_POINTER) return ct_scalar(L, DT_INT64);
+  return is_bool_pointee(pointee) ? ct_scalar(L, DT_INT8) : pointee;
+}
+
+static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict, bool is_volatile, Span span) {
+  const CtType *mem = memory_type(L, pointee);
+  Value *v = build_load(&L->b, term_v(ptr), NULL, mask ? term_v(mask) : NULL, other ? term_v(other) : NULL);
+  if (v->def && v->def->opcode == OP_LOAD) {
+    set_access(L, v->def, cache, evict);
+    if (is_volatile) op_set_int(L->ctx, v->def, ATTR_VOLATILE, 1);
+  }
+  Term *r = term_value(L, v, ct_with_elem(L, term_t(ptr), mem));
+  return mem == pointee ? r : lower_cast(L, r, pointee, DOWNCAST_DEFAULT, span);
+}
+
+Term *tl_load_call(Lower *L, Call *c) {
+  int cache, evict;
+  bool is_volatile;
+  if (!arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) || !arg_choice(L, c, 6, evicts, countof(evicts), &evict) ||
+      !arg_bool(L, c, 7, &is_volatile))
+    return NULL;
+  if (c->args[0]->kind == TERM_BLOCK_PTR) return lower_load_block_ptr(L, c, c->args[0]);
+  const CtType *pointee;
+  Term *ptr = pointer_arg(L, c, &pointee);
+  if (!ptr) return NULL;
+  const char *padding;
+  if (!arg_str(L, c, 4, &padding)) return NULL;
+  int64_t dims[MAX_RANK];
+  uint32_t num_dims;
+  if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
+    return call_error(L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
+  if (arg_is_none(c, 1) && !arg_is_none(c, 2)) return lower_error(L, c->spans[2], "`other` without `mask` has no meaning");
+  // The pointer itself may grow to the mask's shape.
+  Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
+  if (!mask && !arg_is_none(c, 1)) return NULL;
+  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span)) return NULL;
+  if (!mask_arg(L, c, 1, ptr, &mask)) return NULL;
+  if (!arg_is_none(c, 2)) {
+    const CtType *mem = memory_type(L, pointee);
+    CtValue *k = term_to_ct(L, c->args[2]);
+    if (k && (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_BOOL) && ct_is_float(mem)) {
+      double f = k->kind == CT_FLOAT ? k->f : k->kind == CT_BOOL ? k->b : (double)k->i;
+      Term *made = arg_value(L, c, 2);   // the constant's own type comes first
+      if (!made) return NULL;
+      if (ct_is_kind(term_t(made), DT_FP32)) f = (double)(float)f;
+      other = term_full(L, ct_with_elem(L, term_t(ptr), mem), f, 0);
+    } else {
+      if (!like_pointer(L, c, 2, ptr, &other)) return NULL;
+      other = lower_cast(L, other, mem, DOWNCAST_DEFAULT, c->spans[2]);
+      if (!other) return NULL;
+    }
+  }
+  return emit_load(L, ptr, mask, other, pointee, cache, evict, is_volatile, c->span);
+}
+
+static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtType *pointee) {
+  Term *v = arg_value(L, c, i);
+  if (!v) return NULL;
+  const CtType *pt = term_t(ptr);
+  if (ct_rank(term_t(v)) && !ct_rank(pt)) {
+    lower_error(L, c->spans[i], "a scalar pointer takes a scalar, not %s", term_describe(L, v));
+    diag_note(L->ctx, (Span){0, 0}, "add offsets to the pointer: p + tl.arange(0, …)");
+    return NULL;
+  }
+  v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), DOWNCAST_DEFAULT, c->spans[i]);
+  if (v && is_bool_pointee(pointee)) v = lower_cast(L, v, ct_scalar(L, DT_INT8), DOWNCAST_DEFAULT, c->spans[i]);
+  return lower_broadcast_to(L, v, pt->shape, ct_rank(pt), c->spans[i]);
+}
+
+static bool check_not_const(Lower *L, Call *c, Term *ptr) {
+  if (!ct_scalar_of(term_t(ptr))->is_const) return true;
+  lower_error(L, c->spans[0], "`%s` through a const pointer", c->row->name);
+  diag_note(L->ctx, (Span){0, 0}, "drop tl.const (or `*k` in the signature) from the parameter");
+  return false;
+}
+
+static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict);
+
+Term *tl_store_call(Lower *L, Call *c) {
+  int cache, evict;
+  if (!arg_choice(L, c, 4, caches_store, countof(caches_store), &cache) || !arg_choice(L, c, 5, evicts, countof(evicts), &evict)) return NULL;
+  if (c->args[0]->kind == TERM_BLOCK_PTR) return store_block_ptr(L, c, c->args[0], cache, evict);
+  const CtType *pointee;
+  Term *ptr = pointer_arg(L, c, &pointee), *mask;
+  if (!ptr || !check_not_const(L, c, ptr)) return NULL;
+  int64_t dims[MAX_RANK];
+  uint32_t num_dims;
+  if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
+  if (num_dims) return lower_error(L, c->spans[3], "boundary_check goes with block pointers, not with plain pointers; use mask");
+  Term *v = value_for_store(L, c, 1, ptr, pointee);
+  if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
+  return term_none(L);
+}
+
+// ---- atomics ----
+static bool sem_scope(Lower *L, Call *c, uint32_t i, int *sem, int *scope) {
+  *sem = SEM_ACQ_REL;
+  *scope = SCOPE_GPU;
+  return (arg_is_none(c, i) || arg_choice(L, c, i, sems, countof(sems), sem)) &&
+         (arg_is_none(c, i + 1) || arg_choice(L, c, i + 1, scopes, countof(scopes), scope));
+}
+
+static Term *emit_rmw(Lower *L, AtomicKind kind, Term *ptr, Term *val, Term *mask, int sem, int scope) {
+  return term_value(L, build_atomic(&L->b, kind, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope), term_t(val));
+}
+
+Term *tl_atomic(Lower *L, Call *c) {
+  AtomicKind kind = (AtomicKind)c->row->data;
+  int sem, scope;
+  const CtType *elem;
+  Term *ptr = pointer_arg(L, c, &elem), *mask;
+  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
+  bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN, logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
+  bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
+  if (!ok) return call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+  Term *val = value_for_store(L, c, 1, ptr, elem);
+  if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
+  if (logic && is_float) {   // of the bits
+    const CtType *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
+    Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, c->span);
+    return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem, c->span);
+  }
+  if (minmax && is_float) {
+    Value *old = build_atomic_float_minmax(&L->b, kind == ATOMIC_MAX, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope);
+    return term_value(L, old, term_t(val));
+  }
+  if (kind == ATOMIC_ADD && is_float) kind = ATOMIC_FADD;
+  if (minmax && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
+  return emit_rmw(L, kind, ptr, val, mask, sem, scope);
+}
+
+Term *tl_atomic_cas(Lower *L, Call *c) {
+  int sem, scope;
+  const CtType *elem;
+  Term *ptr = pointer_arg(L, c, &elem);
+  if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
+  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) return call_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
+  Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);
+  if (!cmp || !val) return NULL;
+  Value *v[4] = {term_v(ptr), NULL, term_v(cmp), term_v(val)};
+  const Type *type = term_v(val)->type;
+  Op *op = build_op_typed(&L->b, OP_ATOMIC_CAS, &type, 1, v, 4);
+  op_set_int(L->ctx, op, ATTR_SEM, sem);
+  op_set_int(L->ctx, op, ATTR_SCOPE, scope);
+  return term_value(L, op_result(op, 0), term_t(val));
+}
+
+// ---- block pointers ----
+// A list of scalar integers in one type.
+static bool int_list(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out) {
+  Term *t = c->args[i];
+  if (t->kind != TERM_TUPLE || t->tuple.count != rank)
+    return lower_error(L, c->spans[i], "%u entries are needed here, this is %s", rank, term_describe(L, t)) != NULL;
+  for (uint32_t k = 0; k < rank; k++) {
+    Term *v = term_to_value(L, t->tuple.items[k], c->spans[i], "an entry");
+    if (!v) return false;
+    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v)))
+      return lower_error(L, c->spans[i], "entry %u must be a scalar integer, not %s", k, term_describe(L, v)) != NULL;
+    v = lower_cast(L, v, type, DOWNCAST_DEFAULT, c->spans[i]);
+    if (!v) return false;
+    out[k] = term_v(v);
+  }
+  return true;
+}
+
+Term *tl_make_block_ptr(Lower *L, Call *c) {
+  const CtType *elem;
+  Term *base = pointer_arg(L, c, &elem);
+  int64_t block[MAX_RANK], order[MAX_RANK];
+  uint32_t rank, n;
+  if (!base) return NULL;
+  if (ct_rank(term_t(base))) return lower_error(L, c->spans[0], "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
+  if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !check_block_shape(L, block, rank, c->spans[4]) || !arg_ints(L, c, 5, order, MAX_RANK, &n)) return NULL;
+  if (n != rank) return lower_error(L, c->spans[5], "`order` has %u entries for a block of rank %u", n, rank);
+  Term *t = arena_new(&L->ctx->arena, Term);
+  t->kind = TERM_BLOCK_PTR;
+  t->bp.base = term_v(base);
+  t->bp.pointer = term_t(base);
+  t->bp.shape = arena_array(&L->ctx->arena, Value *, rank);
+  t->bp.strides = arena_array(&L->ctx->arena, Value *, rank);
+  t->bp.offsets = arena_array(&L->ctx->arena, Value *, rank);
+  t->bp.block = ct_shaped(L, elem, block, rank);
+  const CtType *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
+  if (!int_list(L, c, 1, i64, rank, t->bp.shape) || !int_list(L, c, 2, i64, rank, t->bp.strides) || !int_list(L, c, 3, i32, rank, t->bp.offsets)) return NULL;
+  return t;
+}
+
+Term *tl_advance(Lower *L, Call *c) {
+  Term *p = c->args[0];
+  if (p->kind != TERM_BLOCK_PTR) return lower_error(L, c->spans[0], "`advance` moves a block pointer, this is %s", term_describe(L, p));
+  uint32_t rank = p->bp.block->rank;
+  Value *by[MAX_RANK];
+  Term *flat = c->args[1];
+  if (flat->kind == TERM_TUPLE && flat->tuple.count == 1 && flat->tuple.items[0]->kind == TERM_TUPLE) c->args[1] = flat->tuple.items[0];
+  if (!int_list(L, c, 1, ct_scalar(L, DT_INT32), rank, by)) return NULL;
+  Term *t = arena_new(&L->ctx->arena, Term);
+  *t = *p;
+  t->bp.offsets = arena_array(&L->ctx->arena, Value *, rank);
+  for (uint32_t i = 0; i < rank; i++) t->bp.offsets[i] = build_binary(&L->b, OP_ADDI, p->bp.offsets[i], by[i]);
+  return t;
+}
+
+// Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL when none is checked).
+static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t num_dims, Term **mask, Span span) {
+  const CtType *block = bp->bp.block, *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
+  uint32_t rank = block->rank;
+  Term *ptr = term_value(L, bp->bp.base, bp->bp.pointer);
+  *mask = NULL;
+  Term *sum = NULL;
+  for (uint32_t d = 0; d < rank; d++) {
+    const CtType *line = ct_shaped(L, i32, &block->shape[d], 1);
+    const Type *type = ir_type(L, line);
+    Op *range = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
+    op_set_int(L->ctx, range, ATTR_START, 0);
+    op_set_int(L->ctx, range, ATTR_END, block->shape[d]);
+    Term *index = lower_cast(L, term_value(L, op_result(range, 0), line), i64, DOWNCAST_DEFAULT, span);
+    Term *offset = lower_cast(L, term_value(L, bp->bp.offsets[d], i32), i64, DOWNCAST_DEFAULT, span);
+    index = lower_binary(L, PYOP_ADD, index, offset, span);
+    for (uint32_t k = 0; k < rank; k++)
+      if (k != d) index = lower_expand_dims(L, index, k);
+    Term *step = lower_binary(L, PYOP_MUL, index, term_value(L, bp->bp.strides[d], i64), span);
+    sum = sum ? lower_binary(L, PYOP_ADD, sum, step, span) : step;
+    bool checked = false;
+    for (uint32_t k = 0; k < num_dims; k++) checked |= dims[k] == d;
+    if (!checked) continue;
+    Term *above = lower_binary(L, PYOP_GE, index, term_int(L, 0), span);
+    Term *below = lower_binary(L, PYOP_LT, index, term_value(L, bp->bp.shape[d], i64), span);
+    Term *both = lower_binary(L, PYOP_AND, above, below, span);
+    *mask = *mask ? lower_binary(L, PYOP_AND, *mask, both, span) : both;
+  }
+  if (*mask) *mask = lower_broadcast_to(L, *mask, block->shape, rank, span);
+  return lower_binary(L, PYOP_ADD, ptr, sum, span);
+}
+
+static bool boundary_dims(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *dims, uint32_t *n) {
+  if (arg_is_none(c, i)) return *n = 0, true;
+  if (!arg_ints(L, c, i, dims, MAX_RANK, n)) return false;
+  for (uint32_t k = 0; k < *n; k++) {
+    if (dims[k] < 0) dims[k] += rank;
+    if (dims[k] < 0 || dims[k] >= (int64_t)rank) return lower_error(L, c->spans[i], "boundary_check names axis %lld of a block of rank %u", (long long)dims[k], rank) != NULL;
+  }
+  return true;
+}
+
+Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
+  const CtType *block = bp->bp.block, *elem = block->elem;
+  int64_t dims[MAX_RANK];
+  uint32_t n;
+  int cache, evict, padding;
+  bool is_volatile;
+  if (!arg_is_none(c, 1) || !arg_is_none(c, 2)) return call_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
+  if (!boundary_dims(L, c, 3, block->rank, dims, &n) || !arg_choice(L, c, 4, paddings, countof(paddings), &padding) ||
+      !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) || !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
+    return NULL;
+  if (padding == 2 && !ct_is_float(elem)) return lower_error(L, c->spans[4], "padding_option \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
+  Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
+  if (!ptr) return NULL;
+  Term *other = mask && padding ? term_full(L, ct_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0) : NULL;
+  return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, c->span);
+}
+
+static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) {
+  const CtType *block = bp->bp.block, *elem = block->elem;
+  int64_t dims[MAX_RANK];
+  uint32_t n;
+  if (!arg_is_none(c, 2)) return call_error(L, c, "mask does not go with a block pointer; use boundary_check");
+  if (!boundary_dims(L, c, 3, block->rank, dims, &n)) return NULL;
+  Term *v = arg_value(L, c, 1);
+  if (!v) return NULL;
+  if (ct_rank(term_t(v)) && ct_rank(term_t(v)) != block->rank)
+    return lower_error(L, c->spans[1], "cannot store %s through %s", term_describe(L, v), term_describe(L, bp));
+  Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
+  if (!ptr || !check_not_const(L, c, ptr)) return NULL;
+  v = value_for_store(L, c, 1, ptr, elem);
+  if (!v) return NULL;
+  set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
+  return term_none(L);
+}

@@ -1,0 +1,344 @@
+// Builtins that make tensors and change their shape.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+Term *tl_program_id(Lower *L, Call *c) {
+  int64_t axis;
+  if (!arg_int(L, c, 0, &axis)) return NULL;
+  if (axis < 0 || axis > 2) return lower_error(L, c->spans[0], "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
+  Op *op = build_op(&L->b, (Opcode)c->row->data, NULL, 0);
+  op_set_int(L->ctx, op, ATTR_AXIS, axis);
+  return term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
+}
+
+Term *tl_arange(Lower *L, Call *c) {
+  int64_t start, end;
+  if (!arg_int(L, c, 0, &start) || !arg_int(L, c, 1, &end)) return NULL;
+  if (start < INT32_MIN || end > INT32_MAX) return call_error(L, c, "the bounds of arange must fit int32");
+  if (end <= start) return call_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start, (long long)end);
+  int64_t n = end - start;
+  if (!is_pow2_u64((uint64_t)n)) {
+    call_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);
+    int64_t p = 1;
+    while (p < n) p *= 2;
+    if (n < MAX_TENSOR_NUMEL) diag_note(L->ctx, (Span){0, 0}, "use %lld elements and mask off what is beyond %lld", (long long)p, (long long)n);
+    return NULL;
+  }
+  if (!check_block_shape(L, &n, 1, c->span)) return NULL;
+  const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &n, 1);
+  const Type *type = ir_type(L, t);
+  Op *op = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
+  op_set_int(L->ctx, op, ATTR_START, start);
+  op_set_int(L->ctx, op, ATTR_END, end);
+  return term_value(L, op_result(op, 0), t);
+}
+
+static bool shape_arg(Lower *L, Call *c, uint32_t i, int64_t *shape, uint32_t *rank) {
+  return arg_ints(L, c, i, shape, CT_MAX_RANK, rank) && check_block_shape(L, shape, *rank, c->spans[i]);
+}
+
+Term *tl_full(Lower *L, Call *c) {
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank;
+  const CtType *dtype;
+  if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 2, &dtype)) return NULL;
+  dtype = ct_scalar_of(dtype);
+  Term *v = c->args[1];
+  if (term_is_const(v) && !ct_is_ptr(dtype)) {
+    // The constant goes straight into the type: no detour over int32 or fp32.
+    const CtType *t = ct_shaped(L, dtype, shape, rank);
+    CtValue *k = v->ct;
+    if (k->kind == CT_BOOL || k->kind == CT_INT) {
+      int64_t i = k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i;
+      if (ct_is_bool(dtype)) i = i != 0;
+      return term_full(L, t, k->kind == CT_BOOL ? (double)k->b : (double)k->i, i);
+    }
+    if (k->kind == CT_FLOAT && ct_is_float(dtype)) return term_full(L, t, k->f, 0);
+  }
+  v = arg_value(L, c, 1);
+  if (!v) return NULL;
+  if (ct_rank(term_t(v))) return lower_error(L, c->spans[1], "the value of `full` must be a scalar, not %s", term_describe(L, v));
+  v = lower_cast(L, v, dtype, DOWNCAST_DEFAULT, c->span);
+  return lower_broadcast_to(L, v, shape, rank, c->span);
+}
+
+Term *tl_zeros(Lower *L, Call *c) {
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank;
+  const CtType *dtype;
+  if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
+  return term_full(L, ct_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
+}
+
+Term *tl_zeros_like(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  return x ? term_full(L, term_t(x), 0, 0) : NULL;
+}
+
+Term *tl_cast_to(Lower *L, Call *c) {
+  const CtType *to;
+  bool bitcast;
+  static const char *const roundings[] = {"", "rtne", "rtz"};
+  int rounding;
+  if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, 3, &rounding) || !arg_bool(L, c, 3, &bitcast)) return NULL;
+  to = ct_scalar_of(to);
+  if (c->args[0]->kind == TERM_TUPLE) return lower_error(L, c->spans[0], "a tuple cannot be cast");
+  Term *x = c->args[0];
+  CtValue *k = term_to_ct(L, x);
+  if (k && !bitcast && !ct_is_ptr(to) && (k->kind == CT_INT || k->kind == CT_BOOL) && ct_is_int(to) && !ct_is_bool(to))
+    return term_full(L, to, 0, k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i);
+  if (!(x = arg_value(L, c, 0))) return NULL;
+  return bitcast ? lower_bitcast(L, x, to, c->span) : lower_cast(L, x, to, (Downcast)rounding, c->span);
+}
+
+Term *tl_to_tensor(Lower *L, Call *c) { return arg_value(L, c, 0); }
+
+Term *tl_constexpr(Lower *L, Call *c) {
+  return term_recall(L, c->args[0]);   // of a run-time value as Triton's: what needs a constant says so
+}
+
+Term *tl_broadcast_pair(Lower *L, Call *c) {
+  Term *p[2] = {arg_value(L, c, 0), arg_value(L, c, 1)};
+  if (!p[0] || !p[1] || !lower_broadcast_pair(L, &p[0], &p[1], c->span)) return NULL;
+  return term_tuple(L, p, 2, NULL);
+}
+
+Term *tl_broadcast_to(Lower *L, Call *c) {
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank;
+  Term *x = arg_value(L, c, 0);
+  if (!x || !shape_arg(L, c, 1, shape, &rank)) return NULL;
+  if (ct_rank(term_t(x)) && ct_rank(term_t(x)) != rank)
+    return call_error(L, c, "broadcast_to keeps the rank: %s to rank %u; use expand_dims or [:, None] first", term_describe(L, x), rank);
+  return lower_broadcast_to(L, x, shape, rank, c->span);
+}
+
+// ---- single steps, also used elsewhere ----
+Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
+  const CtType *t = term_t(x);
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank = ct_rank(t);
+  for (uint32_t i = 0, j = 0; i <= rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
+  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  const Type *type = ir_type(L, to);
+  if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
+  Value *v = term_v(x);
+  Op *op = build_op_typed(&L->b, OP_EXPAND_DIMS, &type, 1, &v, 1);
+  op_set_int(L->ctx, op, ATTR_AXIS, axis);
+  return term_value(L, op_result(op, 0), to);
+}
+
+Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder) {
+  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
+  if (ct_type_equal(to, term_t(x))) return x;
+  const Type *type = ir_type(L, to);
+  if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
+  Value *v = term_v(x);
+  Op *op = build_op_typed(&L->b, OP_RESHAPE, &type, 1, &v, 1);
+  if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
+  return term_value(L, op_result(op, 0), to);
+}
+
+Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
+  const CtType *t = term_t(x);
+  int64_t shape[CT_MAX_RANK];
+  bool same = true;
+  for (uint32_t i = 0; i < ct_rank(t); i++) {
+    shape[i] = t->shape[order[i]];
+    same &= order[i] == i;
+  }
+  if (same) return x;
+  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
+  const Type *type = ir_type(L, to);
+  Value *v = term_v(x);
+  Op *op = build_op_typed(&L->b, OP_TRANS, &type, 1, &v, 1);
+  op_set_ints(L->ctx, op, ATTR_ORDER, order, ct_rank(t));
+  return term_value(L, op_result(op, 0), to);
+}
+
+// ---- shape calls ----
+Term *tl_expand_dims(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  int64_t axes[CT_MAX_RANK];
+  uint32_t n;
+  if (!x || !arg_ints(L, c, 1, axes, CT_MAX_RANK, &n)) return NULL;
+  int64_t rank = ct_rank(term_t(x)) + n;
+  if (rank > MAX_RANK) return call_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
+  bool is_new[CT_MAX_RANK] = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (a < 0 || a >= rank) return lower_error(L, c->spans[1], "axis %lld is outside a result of rank %lld", (long long)axes[i], (long long)rank);
+    if (is_new[a]) return lower_error(L, c->spans[1], "axis %lld is given twice", (long long)axes[i]);
+    is_new[a] = true;
+  }
+  for (int64_t a = 0; a < rank; a++)
+    if (is_new[a]) x = lower_expand_dims(L, x, a);
+  return x;
+}
+
+Term *tl_squeeze(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  int64_t axis, shape[CT_MAX_RANK];
+  if (!x || !arg_axis(L, c, 1, ct_rank(term_t(x)), &axis)) return NULL;
+  const CtType *t = term_t(x);
+  if (t->shape[axis] != 1) return lower_error(L, c->spans[1], "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (i != axis) shape[n++] = t->shape[i];
+  return lower_reshape(L, x, shape, n, false);
+}
+
+Term *tl_reshape_to(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  int64_t shape[CT_MAX_RANK], numel = 1;
+  uint32_t rank;
+  bool reorder = c->row->data == 1;
+  if (!x || !arg_ints(L, c, 1, shape, CT_MAX_RANK, &rank)) return NULL;
+  if (!reorder && !arg_bool(L, c, 2, &reorder)) return NULL;
+  for (uint32_t i = 0; i < rank; i++)
+    if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
+  if (numel != ct_numel(term_t(x)))
+    return call_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
+                      ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
+  if (!check_block_shape(L, shape, rank, c->spans[1])) return NULL;
+  return lower_reshape(L, x, shape, rank, reorder);
+}
+
+Term *tl_trans_to(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  int64_t order[CT_MAX_RANK];
+  uint32_t n;
+  if (!x || !arg_ints(L, c, 1, order, CT_MAX_RANK, &n)) return NULL;
+  uint32_t rank = ct_rank(term_t(x));
+  if (n == 0 && c->row->data == 0) {
+    if (rank < 2) return call_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
+    n = rank;
+    for (uint32_t i = 0; i < rank; i++) order[i] = i;
+    order[rank - 1] = rank - 2;
+    order[rank - 2] = rank - 1;
+  }
+  bool seen[CT_MAX_RANK] = {0}, ok = n == rank;
+  for (uint32_t i = 0; i < n && ok; i++) {
+    if (order[i] < 0) order[i] += rank;
+    ok = order[i] >= 0 && order[i] < (int64_t)rank && !seen[order[i]];
+    if (ok) seen[order[i]] = true;
+  }
+  if (!ok) return lower_error(L, c->spans[1], "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank, term_describe(L, x));
+  return lower_trans(L, x, order);
+}
+
+// Integers of one width that differ in signedness go together, as the first one's type.
+static Term *like_first(Lower *L, Term *a, Term *b, Span span) {
+  const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
+  return ct_is_int(ta) && ct_is_int(tb) && ct_bits(ta) == ct_bits(tb) ? lower_bitcast(L, b, ta, span) : b;
+}
+
+Term *tl_join(Lower *L, Call *c) {
+  Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
+  if (!a || !b) return NULL;
+  b = like_first(L, a, b, c->span);
+  if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b))))
+    return call_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
+  if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
+  const CtType *t = term_t(a);
+  uint32_t rank = ct_rank(t);
+  if (rank >= MAX_RANK) return call_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
+  bool was_scalar = rank == 0;
+  if (was_scalar) {
+    int64_t one = 1;
+    a = lower_broadcast_to(L, a, &one, 1, c->span);
+    b = lower_broadcast_to(L, b, &one, 1, c->span);
+    t = term_t(a);
+    rank = 1;
+  }
+  int64_t shape[CT_MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) shape[i] = t->shape[i];
+  shape[rank] = 2;
+  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  const Type *type = ir_type(L, to);
+  Value *v[2] = {term_v(a), term_v(b)};
+  Term *r = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), to);
+  int64_t two = 2;
+  return was_scalar ? lower_reshape(L, r, &two, 1, false) : r;
+}
+
+Term *tl_split(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  if (!x) return NULL;
+  uint32_t rank = ct_rank(term_t(x));
+  if (rank == 0 || term_t(x)->shape[rank - 1] != 2)
+    return call_error(L, c, "`split` needs a last axis of size 2, this is %s", term_describe(L, x));
+  bool to_scalar = rank == 1;
+  if (to_scalar) {   // [2] → two tensors [1] → two scalars
+    const int64_t shape[2] = {1, 2};
+    x = lower_reshape(L, x, shape, 2, false);
+    rank = 2;
+  }
+  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
+  const Type *types[2] = {ir_type(L, to), ir_type(L, to)};
+  Value *v = term_v(x);
+  Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);
+  Term *halves[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    halves[i] = term_value(L, op_result(op, i), to);
+    if (to_scalar) halves[i] = lower_reshape(L, halves[i], NULL, 0, false);
+  }
+  return term_tuple(L, halves, 2, NULL);
+}
+
+// Two tensors one after the other along `axis`: joined, the pair axis moved in front of `axis`, and folded into it.
+Term *tl_cat(Lower *L, Call *c) {
+  Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
+  bool reorder;
+  int64_t axis;
+  if (!a || !b || !arg_bool(L, c, 2, &reorder)) return NULL;
+  b = like_first(L, a, b, c->span);
+  const CtType *ta = term_t(a);
+  if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b)))
+    return call_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a), term_describe(L, b));
+  if (!arg_axis(L, c, 3, ta->rank, &axis)) return NULL;
+  int64_t shape[CT_MAX_RANK];
+  memcpy(shape, ta->shape, sizeof shape);
+  shape[axis] *= 2;
+  if (!check_block_shape(L, shape, ta->rank, c->span)) return NULL;
+  const CtType *to = ct_shaped(L, ct_scalar_of(ta), shape, ta->rank);
+  if (axis == 0) {
+    const Type *type = ir_type(L, to);
+    Value *v[2] = {term_v(a), term_v(b)};
+    Op *op = build_op_typed(&L->b, OP_CAT, &type, 1, v, 2);
+    if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
+    return term_value(L, op_result(op, 0), to);
+  }
+  if (ta->rank >= MAX_RANK) return call_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis, ta->rank);
+  int64_t joined[CT_MAX_RANK], order[CT_MAX_RANK];
+  memcpy(joined, ta->shape, sizeof joined);
+  joined[ta->rank] = 2;
+  const CtType *jt = ct_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
+  const Type *type = ir_type(L, jt);
+  Value *v[2] = {term_v(a), term_v(b)};
+  Term *j = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), jt);
+  for (uint32_t i = 0; i <= ta->rank; i++) order[i] = i < axis ? i : i == axis ? ta->rank : i - 1;
+  return lower_reshape(L, lower_trans(L, j, order), shape, ta->rank, false);
+}
+
+Term *tl_item(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  if (!x) return NULL;
+  if (ct_numel(term_t(x)) != 1) return call_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+  return lower_reshape(L, x, NULL, 0, false);
+}
+
+Term *tl_hint(Lower *L, Call *c) {
+  Term *x = arg_value(L, c, 0);
+  int64_t values[CT_MAX_RANK];
+  uint32_t n;
+  if (!x || !arg_ints(L, c, 1, values, CT_MAX_RANK, &n)) return NULL;
+  uint32_t rank = ct_rank(term_t(x));
+  if (n != (rank ? rank : 1)) return call_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
+  Value *v = term_v(x);
+  const Type *type = v->type;
+  Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);
+  op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
+  return term_value(L, op_result(op, 0), term_t(x));
+}

@@ -1,0 +1,367 @@
+// Calls: arguments, inlining of jit functions (one copy per call, so they are specialised by what they get), classes,
+// and compile-time functions.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+typedef VEC(Span) SpanList;
+
+bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
+  Arena *arena = &L->ctx->arena;
+  TermList args = {0}, kwargs = {0};
+  SpanList spans = {0}, key_spans = {0};
+  NameVec keys = {0};
+  bool ok = true;
+  for (uint32_t i = 0; i < call->call.args.count; i++) {
+    const Node *n = call->call.args.data[i];
+    Term *t = lower_expr(L, n->kind == NODE_STARRED ? n->unary.value : n);
+    if (!t) {
+      ok = false;
+      continue;
+    }
+    if (n->kind != NODE_STARRED) {
+      vec_push(arena, &args, t);
+      vec_push(arena, &spans, n->span);
+      continue;
+    }
+    if (t->kind != TERM_TUPLE) {
+      lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
+      ok = false;
+      continue;
+    }
+    for (uint32_t k = 0; k < t->tuple.count; k++) {
+      vec_push(arena, &args, t->tuple.items[k]);
+      vec_push(arena, &spans, n->span);
+    }
+  }
+  for (uint32_t i = 0; i < call->call.keywords.count; i++) {
+    const Node *n = call->call.keywords.data[i];
+    Term *t = lower_expr(L, n->attr.first);
+    if (!t) {
+      ok = false;
+      continue;
+    }
+    if (n->attr.name) {
+      vec_push(arena, &kwargs, t);
+      vec_push(arena, &keys, n->attr.name);
+      vec_push(arena, &key_spans, n->span);
+      continue;
+    }
+    if (!term_is_const(t) || t->ct->kind != CT_DICT) {
+      lower_error(L, n->span, "`**` spreads a constant dict, not %s", term_describe(L, t));
+      ok = false;
+      continue;
+    }
+    for (uint32_t k = 0; k < t->ct->dict->count; k++) {
+      const CtEntry *e = &t->ct->dict->entries[k];
+      if (e->key->kind != CT_STR) continue;
+      vec_push(arena, &kwargs, term_const(L, e->value));
+      vec_push(arena, &keys, intern(L->ctx, e->key->str.data));
+      vec_push(arena, &key_spans, n->span);
+    }
+  }
+  *out = (CallArgs){.args = args.data, .spans = spans.data, .num_args = args.count, .keys = keys.data, .kwargs = kwargs.data,
+                    .key_spans = key_spans.data, .num_kwargs = kwargs.count, .span = call->span, .fn_span = call->call.func->span, .node = call};
+  return ok;
+}
+
+Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span) {
+  CallArgs a = {.args = arena_array(&L->ctx->arena, Term *, n + 1), .spans = arena_array(&L->ctx->arena, Span, n + 1), .num_args = n,
+                .span = span, .fn_span = span};
+  for (uint32_t i = 0; i < n; i++) {
+    a.args[i] = args[i];
+    a.spans[i] = span;
+  }
+  return lower_call(L, callee, &a);
+}
+
+static CallArgs with_self(Lower *L, Term *self, const CallArgs *args) {
+  CallArgs a = *args;
+  a.num_args = args->num_args + 1;
+  a.args = arena_array(&L->ctx->arena, Term *, a.num_args);
+  a.spans = arena_array(&L->ctx->arena, Span, a.num_args);
+  a.args[0] = self;
+  a.spans[0] = args->fn_span;
+  for (uint32_t i = 0; i < args->num_args; i++) {
+    a.args[i + 1] = args->args[i];
+    a.spans[i + 1] = args->spans[i];
+  }
+  return a;
+}
+
+// ---- inlining ----
+static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
+  Arena *arena = &L->ctx->arena;
+  uint32_t next = 0;
+  bool *used = arena_array(arena, bool, args->num_kwargs + 1);
+  bool ok = true;
+  Buf missing = buf_make(arena);
+  for (uint32_t i = 0; i < fn->num_params; i++) {
+    const CtParam *p = &fn->params[i];
+    Term *t = NULL;
+    Span span = args->span;
+    if (p->kind == PARAM_VARARGS) {
+      TermList rest = {0};
+      while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
+      t = term_tuple(L, rest.data, rest.count, NULL);
+    } else if (p->kind == PARAM_KWARGS) {
+      CtValue *d = ct_dict(L->ctx);
+      for (uint32_t k = 0; k < args->num_kwargs; k++) {
+        if (used[k]) continue;
+        used[k] = true;
+        CtValue *c = term_to_ct(L, args->kwargs[k]);
+        if (!c) {
+          lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name);
+          ok = false;
+          continue;
+        }
+        dict_set_str(L->ctx, d->dict, args->keys[k], c);
+      }
+      t = term_const(L, d);
+    } else {
+      if (p->kind != PARAM_KEYWORD_ONLY && next < args->num_args) {
+        span = args->spans[next];
+        t = args->args[next++];
+      }
+      for (uint32_t k = 0; k < args->num_kwargs; k++) {
+        if (args->keys[k] != p->name || p->kind == PARAM_POSITIONAL_ONLY) continue;
+        if (t) {
+          lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p->name, fn->name);
+          ok = false;
+        }
+        used[k] = true;
+        span = args->key_spans[k];
+        t = args->kwargs[k];
+      }
+      if (!t && p->default_value) t = term_const(L, p->default_value);
+      if (!t) {
+        buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p->name);
+        continue;
+      }
+    }
+    if (p->is_constexpr) t = term_recall(L, t);
+    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the body says so.
+    bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
+    scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
+  }
+  if (next < args->num_args) {
+    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params, fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    ok = false;
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k]) continue;
+    const char **names = arena_array(arena, const char *, fn->num_params + 1);
+    for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
+    const char *near = find_nearest(args->keys[k], names, fn->num_params);
+    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
+    if (near) diag_note(L->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+    ok = false;
+  }
+  if (missing.size) {
+    lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(&missing));
+    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF) diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
+    ok = false;
+  }
+  return ok;
+}
+
+static Term *function_result(Lower *L, Frame *f, Span span) {
+  Scope *s = &f->scope;
+  FlagState flow = scope_flow(s);
+  if (f->failed_return) return NULL;
+  if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
+  if (flow == FLAG_MAYBE && !term_is_none(s->ret)) {
+    lower_error(L, span, "`%s` returns %s on one path and nothing on another", f->fn->name, term_describe(L, s->ret));
+    diag_note(L->ctx, (Span){0, 0}, "end every path with a `return` of one type");
+    return NULL;
+  }
+  return s->ret;
+}
+
+Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
+  if (L->gave_up) return NULL;
+  if (L->depth >= MAX_INLINE_DEPTH) {
+    L->gave_up = true;
+    lower_error(L, args->span, "calls of `%s` nest deeper than %d", fn->name, MAX_INLINE_DEPTH);
+    diag_note(L->ctx, (Span){0, 0}, "functions are inlined, so a recursion must be ended by a condition known at compile time");
+    return NULL;
+  }
+  if (fn->is_generator) return lower_error(L, args->span, "`%s` is a generator; kernels cannot call it", fn->name);
+  Frame frame = {.fn = fn, .caller = L->frame};
+  if (!bind_params(L, fn, args, &frame.scope)) return NULL;
+  CallSite *site = arena_new(&L->ctx->arena, CallSite);
+  *site = (CallSite){args->span, fn->name, L->b.inlined_at};
+  Span span = L->b.span;
+  L->b.inlined_at = site;
+  L->frame = &frame;
+  L->depth++;
+  Term *r;
+  if (fn->def->kind == NODE_LAMBDA) {
+    r = lower_expr(L, fn->def->func.body.data[0]);
+  } else {
+    Cont k = {&fn->def->func.body, 0, NULL};
+    LiveOut out = {NULL, true};
+    uint32_t errors = diag_error_count(L->ctx);
+    lower_stmts(L, &k, &out);
+    r = function_result(L, &frame, args->span);
+    if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
+  }
+  L->depth--;
+  if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;   // back in the kernel: what follows may be fine
+  L->frame = frame.caller;
+  L->b.inlined_at = site->outer;
+  L->b.span = span;
+  bool by_user = !in_prelude(L, args->span) && !in_prelude(L, fn->def->span);
+  return by_user && fn->def->kind != NODE_LAMBDA ? term_returned(L, r, args->span) : r;
+}
+
+// ---- compile-time functions ----
+static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *what) {
+  Arena *arena = &L->ctx->arena;
+  CtValue **values = arena_array(arena, CtValue *, args->num_args + 1);
+  CtBinding *kwargs = arena_array(arena, CtBinding, args->num_kwargs + 1);
+  for (uint32_t i = 0; i < args->num_args + args->num_kwargs; i++) {
+    bool kw = i >= args->num_args;
+    Term *t = kw ? args->kwargs[i - args->num_args] : args->args[i];
+    CtValue *c = term_to_ct(L, t);
+    if (!c) {
+      lower_error(L, kw ? args->key_spans[i - args->num_args] : args->spans[i], "%s runs at compile time, but this argument is %s", what,
+                  term_describe(L, t));
+      if (fn->kind == CT_FUNCTION && fn->fn->role == FN_PLAIN)
+        diag_note(L->ctx, fn->fn->def->kind == NODE_FUNCTION_DEF ? fn->fn->def->func.name_span : fn->fn->def->span,
+                  "`%s` is host code; decorate it with @triton.jit to call it on run-time values", fn->fn->name);
+      return NULL;
+    }
+    if (kw) kwargs[i - args->num_args] = (CtBinding){args->keys[i - args->num_args], c};
+    else values[i] = c;
+  }
+  CtValue *r = comptime_call(L->ct, fn, values, args->num_args, kwargs, args->num_kwargs, args->span);
+  if (r && r->kind == CT_MISSING) {
+    comptime_report_missing(L->ct, r, args->span);
+    return NULL;
+  }
+  return r ? term_const(L, r) : NULL;
+}
+
+static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
+  CtFunction *fn = v->fn;
+  if (fn->role == FN_JIT) return lower_inline(L, fn, args);
+  return call_comptime(L, v, args, arena_printf(&L->ctx->arena, "`%s`", fn->name));
+}
+
+// ---- classes ----
+static Term *construct_fields(Lower *L, CtClass *cls, CallArgs *args) {
+  Term **items = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+  if (args->num_args > cls->num_fields)
+    return lower_error(L, args->span, "%s has %u fields, %u are given", cls->name, cls->num_fields, args->num_args);
+  for (uint32_t i = 0; i < args->num_args; i++) items[i] = args->args[i];
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    uint32_t i = 0;
+    while (i < cls->num_fields && cls->fields[i].name != args->keys[k]) i++;
+    if (i == cls->num_fields) return lower_error(L, args->key_spans[k], "%s has no field `%s`", cls->name, args->keys[k]);
+    if (items[i]) return lower_error(L, args->key_spans[k], "field `%s` is given twice", args->keys[k]);
+    items[i] = args->kwargs[k];
+  }
+  for (uint32_t i = 0; i < cls->num_fields; i++) {
+    if (!items[i] && cls->fields[i].default_value) items[i] = term_const(L, cls->fields[i].default_value);
+    if (!items[i]) return lower_error(L, args->span, "field `%s` of %s is not given", cls->fields[i].name, cls->name);
+  }
+  return term_tuple(L, items, cls->num_fields, cls);
+}
+
+static Term *construct(Lower *L, CtValue *v, CallArgs *args) {
+  CtClass *cls = v->cls;
+  if (cls->form == CLASS_NAMEDTUPLE) return construct_fields(L, cls, args);
+  if (cls->form != CLASS_AGGREGATE) return call_comptime(L, v, args, arena_printf(&L->ctx->arena, "`%s`", cls->name));
+  CtValue *init = comptime_get_attr(L->ct, v, intern(L->ctx, "__init__"));
+  if (!init || init->kind != CT_FUNCTION) return construct_fields(L, cls, args);
+  Term **none = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+  Term *self = term_tuple(L, none, cls->num_fields, cls);
+  self->tuple.is_open = true;
+  CallArgs a = with_self(L, self, args);
+  if (!lower_inline(L, init->fn, &a)) return NULL;
+  self->tuple.is_open = false;
+  for (uint32_t i = 0; i < cls->num_fields; i++)
+    if (!self->tuple.items[i]) return lower_error(L, args->span, "`%s.__init__` does not set field `%s`", cls->name, cls->fields[i].name);
+  return self;
+}
+
+// ---- dispatch ----
+static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
+  const char *name = v->builtin.name;
+  const BuiltinRow *row = builtin_row_of(name);
+  if (row) return builtin_call(L, row, self, args);
+  Term *fn = builtin_resolve(L, name);
+  if (fn && fn->ct->kind == CT_FUNCTION) {
+    CallArgs a = self ? with_self(L, self, args) : *args;
+    return call_function(L, fn->ct, &a);
+  }
+  if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
+    const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
+    lower_error(L, args->fn_span, "there is no builtin `%s`", name);
+    if (strstr(last, "tensormap")) diag_note(L->ctx, (Span){0, 0}, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+    else if (near) diag_note(L->ctx, (Span){0, 0}, "the nearest that exists is `%s`", near);
+    return NULL;
+  }
+  CallArgs a = self ? with_self(L, self, args) : *args;
+  return call_comptime(L, v, &a, arena_printf(&L->ctx->arena, "`%s`", name));
+}
+
+// Functions of fp32 and fp64 whose methods Triton has for fp16 and bf16, too: x.exp(), where tl.exp(x) is an error.
+static bool method_takes_half(const Term *fn) {
+  static const char *const names[] = {"tl.exp", "tl.exp2", "log", "log2", "sin", "cos", "erf", "tl.sqrt", "tl.rsqrt"};
+  if (!term_is_const(fn) || (fn->ct->kind != CT_BUILTIN && fn->ct->kind != CT_FUNCTION)) return false;
+  const char *name = fn->ct->kind == CT_BUILTIN ? fn->ct->builtin.name : fn->ct->fn->name;
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
+  bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
+  const CtType *back_to = is_half && method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
+  if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
+  CallArgs a = with_self(L, self, args);
+  Term *r = term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
+  return back_to ? lower_cast(L, r, back_to, DOWNCAST_DEFAULT, args->span) : r;
+}
+
+Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
+  if (!callee) return NULL;
+  L->b.span = args->span;
+  if (callee->kind == TERM_BOUND) return call_method(L, callee->bound.self, callee->bound.fn, args);
+  if (callee->kind == TERM_TUPLE && callee->tuple.cls) {
+    Term *m = lower_find_method(L, callee, "__call__");
+    if (m) return lower_call(L, m, args);
+  }
+  if (callee->kind != TERM_CONST) return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  CtValue *c = callee->ct;
+  switch (c->kind) {
+  case CT_FUNCTION: return call_function(L, c, args);
+  case CT_METHOD: {
+    CtValue *fn = c->method.fn;
+    if (fn->kind == CT_FUNCTION && fn->fn->role == FN_JIT) {
+      CallArgs a = with_self(L, term_const(L, c->method.self), args);
+      return lower_inline(L, fn->fn, &a);
+    }
+    return call_comptime(L, c, args, "this method");
+  }
+  case CT_BUILTIN: return call_builtin(L, c, NULL, args);
+  case CT_CLASS: return construct(L, c, args);
+  case CT_DTYPE:
+    if (args->num_args == 1 && !args->num_kwargs)
+      return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type, DOWNCAST_DEFAULT, args->span);
+    return lower_error(L, args->span, "a type is called with one value to cast it");
+  case CT_MISSING:
+    comptime_report_missing(L->ct, c, args->fn_span);
+    return NULL;
+  default: return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
+  }
+}
+
+Term *lower_call_node(Lower *L, const Node *call) {
+  Term *callee = lower_expr(L, call->call.func);
+  CallArgs args;
+  bool ok = lower_call_args(L, call, &args);
+  return callee && ok ? lower_call(L, callee, &args) : NULL;
+}

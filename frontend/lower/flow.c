@@ -1,0 +1,339 @@
+// Joining paths: run-time `if` and conditional expressions. What both arms leave behind becomes results of the `if`.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+typedef struct {
+  Scope scope;
+  Block *block;
+  bool ended;              // this arm does not reach what follows
+  ValueList yields;
+} Arm;
+
+static void cursor_to_end(Lower *L, Block *b) {
+  L->b.block = b;
+  L->b.before = NULL;
+}
+
+static bool is_plain_number(const Term *t) {
+  return term_is_const(t) && (t->ct->kind == CT_BOOL || t->ct->kind == CT_INT || t->ct->kind == CT_FLOAT);
+}
+
+static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
+  if (c->ct->kind == CT_FLOAT && !ct_is_float(type)) return NULL;
+  if (c->ct->kind == CT_INT && ct_is_int(type) && !ct_int_fits(c->ct->i, type)) return NULL;
+  Term *v = term_to_value(L, c, span, "the value");
+  if (!v || ct_type_equal(term_t(v), type)) return v;
+  return ct_rank(type) ? NULL : lower_cast(L, v, type, DOWNCAST_DEFAULT, span);
+}
+
+// Makes a and b agree, deciding constants in their own blocks. False, silently, when they cannot.
+bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
+  if (term_same_type(L, *a, *b)) return true;
+  if (!*a || !*b) return false;
+  if ((*a)->kind == TERM_TUPLE && (*b)->kind == TERM_TUPLE && (*a)->tuple.count == (*b)->tuple.count && (*a)->tuple.cls == (*b)->tuple.cls) {
+    Term *ra = term_tuple(L, (*a)->tuple.items, (*a)->tuple.count, (*a)->tuple.cls);
+    Term *rb = term_tuple(L, (*b)->tuple.items, (*b)->tuple.count, (*b)->tuple.cls);
+    for (uint32_t i = 0; i < ra->tuple.count; i++)
+      if (!lower_return_merge(L, &ra->tuple.items[i], block_a, &rb->tuple.items[i], block_b, span)) return false;
+    *a = ra;
+    *b = rb;
+    return true;
+  }
+  bool na = is_plain_number(*a), nb = is_plain_number(*b);
+  if (na && nb) {
+    cursor_to_end(L, block_a);
+    *a = term_decay(L, *a, span);
+    cursor_to_end(L, block_b);
+    *b = term_decay(L, *b, span);
+    return term_same_type(L, *a, *b);
+  }
+  if (na && (*b)->kind == TERM_VALUE) {
+    cursor_to_end(L, block_a);
+    *a = const_as(L, *a, term_t(*b), span);
+  } else if (nb && (*a)->kind == TERM_VALUE) {
+    cursor_to_end(L, block_b);
+    *b = const_as(L, *b, term_t(*a), span);
+  }
+  return *a && *b && term_same_type(L, *a, *b);
+}
+
+static bool has_desc(const ValueList *values) {
+  for (uint32_t i = 0; i < values->count; i++)
+    if (values->data[i]->type->kind == TYPE_DESC) return true;
+  return false;
+}
+
+// The results-to-be of the `if`: a term whose values come from results start, start + 1, …
+typedef struct { enum { JOIN_VAR, JOIN_RET, JOIN_FLAG } kind; uint32_t index; Term *like; uint32_t start; } Join;
+typedef VEC(Join) JoinList;
+
+static void push_all(Lower *L, ValueList *to, const ValueList *from) {
+  for (uint32_t i = 0; i < from->count; i++) vec_push(&L->ctx->arena, to, from->data[i]);
+}
+
+// a from arm 0, b from arm 1, of one type: yields them, or returns a itself when they are the same values.
+static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *a, Term *b) {
+  ValueList va = {0}, vb = {0};
+  term_flatten(L, a, &va);
+  term_flatten(L, b, &vb);
+  bool same = true;
+  for (uint32_t i = 0; i < va.count; i++) same &= va.data[i] == vb.data[i];
+  if (same) return a;
+  Join j = {kind, index, a, arms[0].yields.count};
+  vec_push(&L->ctx->arena, joins, j);
+  push_all(L, &arms[0].yields, &va);
+  push_all(L, &arms[1].yields, &vb);
+  return a;
+}
+
+// The same with values on one side only; the other yields anything.
+static Term *join_with_filler(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *t, int side) {
+  ValueList values = {0};
+  term_flatten(L, t, &values);
+  if (!values.count) return t;
+  if (has_desc(&values)) return NULL;
+  Join j = {kind, index, t, arms[0].yields.count};
+  vec_push(&L->ctx->arena, joins, j);
+  cursor_to_end(L, arms[!side].block);
+  for (uint32_t i = 0; i < values.count; i++) {
+    vec_push(&L->ctx->arena, &arms[side].yields, values.data[i]);
+    vec_push(&L->ctx->arena, &arms[!side].yields, zero_of(L, values.data[i]->type));
+  }
+  return t;
+}
+
+static bool is_needed(const LiveOut *out, const char *name) {
+  if (!out) return true;
+  if (out->is_function_end || !out->names) return false;
+  for (uint32_t i = 0; i < out->names->count; i++)
+    if (out->names->data[i] == name) return true;
+  return false;
+}
+
+void scope_lose(Lower *L, const Var *v, const char *why) {
+  LostName lost = {v->name, v->span, why};
+  vec_push(&L->ctx->arena, &L->frame->lost, lost);
+}
+
+static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {
+  lower_error(L, b->span, "`%s` is %s after one arm of the `if` and %s after the other", name, term_describe(L, a->term), term_describe(L, b->term));
+  if (a->span.begin != b->span.begin) diag_note(L->ctx, a->span, "assigned %s here", term_describe(L, a->term));
+  term_note_types_differ(L, a->term, b->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
+}
+
+static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, Scope *merged) {
+  for (int side = 0; side < 2; side++) {
+    for (uint32_t i = 0; i < arms[side].scope.count; i++) {
+      Var v = arms[side].scope.vars[i];
+      Var *o = scope_find(&arms[!side].scope, v.name);
+      if (side == 1 && o) continue;   // seen from the other side
+      if (o && o->term == v.term) {
+        scope_set(L, merged, v.name, v.term, v.span, v.flags);
+        scope_find(merged, v.name)->folded_type = v.folded_type;
+        continue;
+      }
+      if (!is_needed(out, v.name)) continue;
+      Term *t = NULL;
+      uint8_t flags = v.flags;
+      if (!o) {
+        if (!arms[!side].ended || arms[side].ended) {
+          scope_lose(L, &v, "on one path only");
+          continue;
+        }
+        if (v.term && !(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, v.term, side))) continue;
+      } else {
+        Term *a = v.term, *b = o->term;
+        Var *va = &v, *vb = o;
+        int gone = arms[0].ended != arms[1].ended ? (arms[0].ended ? 0 : 1) : -1;
+        if (!a || !b) t = NULL;
+        else if (lower_return_merge(L, &a, arms[side].block, &b, arms[!side].block, v.span)) {
+          t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b) : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
+        } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
+          // A path that has returned gives no values any more.
+          Term *keep = gone == side ? o->term : v.term;
+          if (!(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, keep, !gone))) continue;
+        } else {
+          report_mismatch(L, v.name, va, vb);
+        }
+        flags = v.flags & o->flags;
+      }
+      scope_set(L, merged, v.name, t, v.span, flags);
+    }
+  }
+}
+
+static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, const Scope *before, bool guard, Scope *merged) {
+  for (int i = 0; i < NUM_EXITS; i++) {
+    Flag a = arms[0].scope.exits[i], b = arms[1].scope.exits[i];
+    if (a.state == b.state && (a.state != FLAG_MAYBE || a.v == b.v)) {
+      merged->exits[i] = a;
+      continue;
+    }
+    if (guard && a.state == FLAG_NO) {   // inside the guarded arm all flags are known to be false
+      merged->exits[i] = before->exits[i];
+      continue;
+    }
+    merged->exits[i] = (Flag){FLAG_MAYBE, NULL};
+    if ((out && out->is_function_end) || (out && i == EXIT_CONTINUE)) continue;
+    Term *t[2];
+    const CtType *i1 = ct_scalar(L, DT_INT1);
+    for (int side = 0; side < 2; side++) {
+      Flag f = arms[side].scope.exits[i];
+      cursor_to_end(L, arms[side].block);
+      t[side] = f.state == FLAG_MAYBE && f.v ? term_value(L, f.v, i1) : term_full(L, i1, 0, f.state != FLAG_NO);
+    }
+    join_terms(L, arms, joins, JOIN_FLAG, (uint32_t)i, t[0], t[1]);
+  }
+  merged->ended = arms[0].ended && arms[1].ended;
+}
+
+static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Span span) {
+  Term *a = arms[0].scope.ret, *b = arms[1].scope.ret;
+  if (!a && !b) return;
+  if (!a || !b) {
+    merged->ret = join_with_filler(L, arms, joins, JOIN_RET, 0, a ? a : b, a ? 0 : 1);
+    return;
+  }
+  Term *pa = a, *pb = b;
+  if (!lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+    if (!L->frame->failed_return) {
+      lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa), term_describe(L, pb));
+      diag_note(L->ctx, (Span){0, 0}, "all returns of a function give one type; a statically dead one belongs into an `else`");
+    }
+    L->frame->failed_return = true;
+    merged->ret = NULL;
+    return;
+  }
+  merged->ret = join_terms(L, arms, joins, JOIN_RET, 0, a, b);
+}
+
+// Gives the empty-handed `if` shell its yields and results.
+static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
+  for (int side = 0; side < 2; side++) {
+    cursor_to_end(L, arms[side].block);
+    build_op(&L->b, OP_YIELD, arms[side].yields.data, arms[side].yields.count);
+  }
+  uint32_t n = arms[0].yields.count;
+  const Type **types = arena_array(&L->ctx->arena, const Type *, n + 1);
+  for (uint32_t i = 0; i < n; i++) types[i] = arms[0].yields.data[i]->type;
+  cursor_to_end(L, outer);
+  if (!n) return shell;
+  Value *cond = op_operand(shell, 0);
+  return replace_op(L, shell, types, n, &cond, 1);
+}
+
+static Op *begin_if(Lower *L, Value *v, Span span, Arm *arms) {
+  L->b.span = span;
+  Op *shell = op_new(L->ctx, L->b.func, OP_IF, span, NULL, 0, &v, 1, 2);
+  shell->inlined_at = L->b.inlined_at;
+  op_append(shell, L->b.block);
+  for (int i = 0; i < 2; i++) arms[i] = (Arm){.block = shell->blocks[i]};
+  return shell;
+}
+
+static Term *rebuild_from_results(Lower *L, Op *op, const Join *j) {
+  uint32_t pos = j->start;
+  Value **values = arena_array(&L->ctx->arena, Value *, op->num_results + 1);
+  for (uint32_t i = 0; i < op->num_results; i++) values[i] = op_result(op, i);
+  return term_rebuild(L, j->like, values, &pos);
+}
+
+bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span) {
+  if (!enter_region(L, span)) return true;
+  Arm arms[2];
+  Block *outer = L->b.block;
+  Frame *f = L->frame;
+  bool guard = !otherwise;
+  Op *shell = begin_if(L, v, span, arms);
+  Scope before = f->scope;
+  for (int side = 0; side < 2; side++) {
+    f->scope = scope_copy(L, &before);
+    cursor_to_end(L, arms[side].block);
+    ArmFn fn = side ? otherwise : then;
+    if (fn) fn(L, user);
+    arms[side].block = L->b.block;
+    arms[side].scope = f->scope;
+    arms[side].ended = scope_flow(&f->scope) == FLAG_YES || (guard && side == 1);
+  }
+  while (rest && rest->from >= rest->list->count) rest = rest->next;
+  bool consumed = rest && arms[0].ended != arms[1].ended;
+  if (consumed) {
+    Arm *on = &arms[arms[0].ended ? 1 : 0];
+    f->scope = on->scope;
+    cursor_to_end(L, on->block);
+    lower_stmts(L, rest, out);
+    on->block = L->b.block;
+    on->scope = f->scope;
+    on->ended = scope_flow(&f->scope) == FLAG_YES;
+  }
+  JoinList joins = {0};
+  Scope merged = {0};
+  const LiveOut *needed = consumed || !rest ? out : NULL;
+  join_vars(L, arms, &joins, needed, &merged);
+  join_flags(L, arms, &joins, needed, &before, guard, &merged);
+  join_return(L, arms, &joins, &merged, span);
+  L->b.span = span;
+  Op *op = finish_if(L, shell, arms, outer);
+  for (uint32_t i = 0; i < joins.count; i++) {
+    Term *t = rebuild_from_results(L, op, &joins.data[i]);
+    switch (joins.data[i].kind) {
+    case JOIN_VAR: {
+      Var *var = &merged.vars[joins.data[i].index];
+      var->term = t;
+      if (t->kind == TERM_VALUE && !term_v(t)->name) term_v(t)->name = var->name;
+      break;
+    }
+    case JOIN_RET: merged.ret = t; break;
+    case JOIN_FLAG: merged.exits[joins.data[i].index].v = term_v(t); break;
+    }
+  }
+  f->scope = merged;
+  L->region_depth--;
+  return consumed;
+}
+
+static bool binds_more(const Scope *s, const Scope *before) {
+  bool more = s->count != before->count;
+  for (uint32_t i = 0; i < s->count && !more; i++) more = s->vars[i].term != before->vars[i].term;
+  return more;
+}
+
+Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what) {
+  if (!enter_region(L, span)) return NULL;
+  Arm arms[2];
+  Block *outer = L->b.block;
+  Op *shell = begin_if(L, c, span, arms);
+  Term *t[2];
+  Scope before = L->frame->scope, merged = before;
+  for (int side = 0; side < 2; side++) {
+    L->frame->scope = scope_copy(L, &before);
+    cursor_to_end(L, arms[side].block);
+    t[side] = arm(L, user, side == 0);
+    arms[side].block = L->b.block;
+    arms[side].scope = L->frame->scope;
+  }
+  L->region_depth--;
+  Term *r = NULL;
+  JoinList joins = {0};
+  if (t[0] && t[1] && (binds_more(&arms[0].scope, &before) || binds_more(&arms[1].scope, &before))) {   // `:=` in an arm
+    merged = (Scope){.ended = before.ended, .ret = before.ret};
+    memcpy(merged.exits, before.exits, sizeof merged.exits);
+    join_vars(L, arms, &joins, NULL, &merged);
+  }
+  const uint32_t num_vars = joins.count;
+  if (t[0] && t[1]) {
+    Term *a = t[0], *b = t[1];
+    if (lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
+      r = join_terms(L, arms, &joins, JOIN_RET, 0, a, b);
+    } else {
+      lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]), term_describe(L, t[1]));
+      term_note_types_differ(L, t[0], t[1], "convert one side with .to(…), or use tl.where(…) to choose per element");
+    }
+  }
+  L->b.span = span;
+  Op *op = finish_if(L, shell, arms, outer);
+  for (uint32_t i = 0; i < num_vars; i++) merged.vars[joins.data[i].index].term = rebuild_from_results(L, op, &joins.data[i]);
+  L->frame->scope = merged;
+  return joins.count > num_vars ? rebuild_from_results(L, op, &joins.data[num_vars]) : r;
+}

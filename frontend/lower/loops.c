@@ -1,0 +1,564 @@
+// Loops. A body is visited once: the names it may bind are found by a scan, those live before the loop become block
+// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return) becomes a
+// `while` whose condition asks the exit flags.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+enum { MAX_UNROLL = 1 << 16, MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
+
+typedef struct {
+  const char *name;
+  Term *init;
+  uint32_t start, count;   // its values among the carried ones
+  Span span;
+} Carry;
+
+typedef struct {
+  VEC(Carry) vars;
+  ValueList inits;         // carried values before the loop
+  NameVec names;           // all names the body may bind
+  Scope before;
+} Carried;
+
+// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time values here.
+static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
+  Scope *scope = &L->frame->scope;
+  collect_assigned(L, body, &c->names);
+  collect_expr(L, test, &c->names);
+  for (uint32_t i = 0; i < c->names.count; i++) {
+    Var *v = scope_find(scope, c->names.data[i]);
+    if (!v || !v->term) continue;
+    if (v->flags & VAR_FOLDED) {
+      Term *t = term_to_value(L, v->term, v->span, "the variable");
+      if (t && v->folded_type) t = lower_cast(L, t, v->folded_type, DOWNCAST_DEFAULT, v->span);
+      v->term = t;
+      v->flags = 0;
+      if (!t) continue;
+    }
+    Carry carry = {v->name, v->term, c->inits.count, 0, v->span};
+    term_flatten(L, v->term, &c->inits);
+    carry.count = c->inits.count - carry.start;
+    vec_push(&L->ctx->arena, &c->vars, carry);
+  }
+  c->before = scope_copy(L, scope);
+}
+
+// Binds the carried names to block arguments added to b.
+static void bind_carried(Lower *L, const Carried *c, Block *b) {
+  Value **args = arena_array(&L->ctx->arena, Value *, c->inits.count + 1);
+  for (uint32_t i = 0; i < c->inits.count; i++) args[i] = block_add_arg(L->ctx, b, c->inits.data[i]->type);
+  for (uint32_t i = 0; i < c->vars.count; i++) {
+    const Carry *v = &c->vars.data[i];
+    uint32_t pos = v->start;
+    Term *t = term_rebuild(L, v->init, args, &pos);
+    scope_find(&L->frame->scope, v->name)->term = t;
+    if (t->kind == TERM_VALUE) term_v(t)->name = v->name;
+  }
+}
+
+static void report_type_change(Lower *L, const Carry *v, const Var *now) {
+  lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name, term_describe(L, v->init),
+              term_describe(L, now->term));
+  diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
+  term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+}
+
+static void report_lost(Lower *L, const Carry *v) {
+  lower_error(L, v->span, "`%s` has a value before the loop and none after an iteration", v->name);
+  for (uint32_t i = L->frame->lost.count; i-- > 0;)
+    if (L->frame->lost.data[i].name == v->name) {
+      diag_note(L->ctx, L->frame->lost.data[i].span, "it is assigned here, %s", L->frame->lost.data[i].why);
+      break;
+    }
+  diag_note(L->ctx, (Span){0, 0}, "give it a value on every path through the loop, or use another name inside");
+}
+
+// The carried values at the end of an iteration. False where a type changed (diagnosed, the variable is poisoned).
+static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *next) {
+  bool ok = true;
+  for (uint32_t i = 0; i < c->vars.count; i++) {
+    Carry *v = &c->vars.data[i];
+    Var *now = scope_find(&L->frame->scope, v->name);
+    if (now && now->term && term_same_type(L, v->init, now->term)) {
+      term_flatten(L, now->term, next);
+      continue;
+    }
+    if (!now) report_lost(L, v);
+    Term *t = now ? now->term : NULL;
+    // A constant of the right kind is as good as a value of it.
+    if (t && v->init->kind == TERM_VALUE && term_is_const(t) && ct_rank(term_t(v->init)) == 0) {
+      Term *d = term_to_value(L, t, now->span, "the value");
+      if (d && ct_type_equal(term_t(d), term_t(v->init))) {
+        term_flatten(L, d, next);
+        continue;
+      }
+    }
+    if (t) report_type_change(L, v, now);
+    ok = false;
+    scope_set(L, &c->before, v->name, NULL, v->span, 0);
+    for (uint32_t k = 0; k < v->count; k++) vec_push(&L->ctx->arena, next, args[v->start + k]);
+  }
+  return ok;
+}
+
+// ---- bounds ----
+static const CtType *range_type(Lower *L, Term *const *bounds) {
+  const CtType *r = NULL;
+  for (int i = 0; i < 3; i++) {
+    const CtType *t = term_t(bounds[i]);
+    if (ct_is_bool(t)) t = ct_scalar(L, DT_INT32);
+    if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
+  }
+  return r;
+}
+
+typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
+
+static bool split_range(Lower *L, Call *c, RangeArgs *r) {
+  *r = (RangeArgs){.call = *c};
+  r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
+  if (term_is_none(r->stop)) {
+    r->stop = r->start;
+    r->start = term_int(L, 0);
+  }
+  if (term_is_none(r->step)) r->step = term_int(L, 1);
+  return r->start && r->stop && r->step;
+}
+
+static void set_loop_attrs(Lower *L, Op *op, Call *c) {
+  static const struct { uint32_t arg; AttrKey key; } attrs[] = {
+      {3, ATTR_NUM_STAGES}, {4, ATTR_UNROLL}, {5, ATTR_NO_ACC_MULTIBUF}, {6, ATTR_FLATTEN}, {7, ATTR_WARP_SPECIALIZE}, {8, ATTR_NO_LICM}};
+  for (uint32_t i = 0; i < countof(attrs); i++) {
+    uint32_t a = attrs[i].arg;
+    int64_t v;
+    if (!c->given[a] || arg_is_none(c, a)) continue;
+    if (!arg_int(L, c, a, &v)) continue;
+    bool stages = attrs[i].key == ATTR_NUM_STAGES;
+    int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
+    if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
+      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld", stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+      continue;
+    }
+    if (v != 0 || stages) op_set_int(L->ctx, op, attrs[i].key, v);
+  }
+}
+
+// ---- finishing a loop's op ----
+typedef struct {
+  Op *shell;               // FOR or WHILE that has no results yet
+  Block *test, *body;      // test: of a WHILE; both take the same arguments
+  uint32_t first;          // arguments before the carried ones: 1 when the induction variable is one of them
+  Carried *c;
+  ValueList next;          // carried values at the end of the body
+  Scope end;               // scope at the end of the body
+  // What a loop that may leave early carries besides: any exit, returned, the returned values.
+  ValueList extra_inits, extra_next;
+  bool has_any, has_returned;
+} Loop;
+
+static Value *flag_value(Lower *L, Flag f) {
+  return f.state == FLAG_MAYBE && f.v ? f.v : build_int(&L->b, type_scalar(L->ctx, SC_I1), f.state == FLAG_YES);
+}
+
+// At the end of the body: the flags as values.
+static void collect_extra(Lower *L, Loop *lp, bool want_any) {
+  Arena *arena = &L->ctx->arena;
+  Flag b = lp->end.exits[EXIT_BREAK], r = lp->end.exits[EXIT_RETURN];
+  lp->has_any = want_any;
+  lp->has_returned = r.state != FLAG_NO;
+  if (want_any) {
+    Value *any = r.state == FLAG_NO ? flag_value(L, b) : flag_value(L, r);
+    if (r.state != FLAG_NO && b.state != FLAG_NO) any = build_binary(&L->b, OP_ORI, flag_value(L, b), any);
+    vec_push(arena, &lp->extra_next, any);
+  }
+  if (lp->has_returned) {
+    vec_push(arena, &lp->extra_next, flag_value(L, r));
+    term_flatten(L, lp->end.ret, &lp->extra_next);
+  }
+  Builder inside = L->b;
+  L->b = builder_before(L->ctx, lp->shell);
+  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &lp->extra_inits, zero_of(L, lp->extra_next.data[i]->type));
+  L->b = inside;
+}
+
+// Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands before the
+// carried ones. keep[i]: still carried.
+static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint32_t n, bool *keep) {
+  for (uint32_t i = lp->c->inits.count; i-- > 0;) {
+    uint32_t a = lp->first + i;
+    keep[i] = false;
+    for (uint32_t b = 0; b < n; b++) keep[i] |= op_operand(block_terminator(blocks[b]), skip[b] + i) != blocks[b]->args[a];
+    if (keep[i]) continue;
+    for (uint32_t b = 0; b < n; b++) op_remove_operand(block_terminator(blocks[b]), skip[b] + i);
+    for (uint32_t b = 0; b < n; b++) {
+      value_replace_all_uses(blocks[b]->args[a], lp->c->inits.data[i]);
+      block_remove_arg(blocks[b], a);
+    }
+  }
+}
+
+// The op with its results: carried ones that are kept, then the extra ones; `head`: operands and results before them.
+static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result, const bool *keep) {
+  Arena *arena = &L->ctx->arena;
+  ValueList operands = {0}, carried = {0};
+  for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
+  for (uint32_t i = 0; i < lp->c->inits.count; i++)
+    if (keep[i]) vec_push(arena, &carried, lp->c->inits.data[i]);
+  for (uint32_t i = 0; i < lp->extra_inits.count; i++) vec_push(arena, &carried, lp->extra_inits.data[i]);
+  const Type **types = arena_array(arena, const Type *, carried.count + 1);
+  for (uint32_t i = 0; i < carried.count; i++) {
+    types[i] = carried.data[i]->type;
+    vec_push(arena, &operands, carried.data[i]);
+  }
+  if (!carried.count) return lp->shell;
+  return replace_op(L, lp->shell, types, carried.count, operands.data, operands.count);
+}
+
+// After the loop: carried names and flags are the results, from number `r` on.
+static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r) {
+  Carried *c = lp->c;
+  Value **values = arena_array(&L->ctx->arena, Value *, c->inits.count + 1);
+  for (uint32_t i = 0; i < c->inits.count; i++) values[i] = keep[i] ? op_result(op, r++) : c->inits.data[i];
+  Scope *scope = &L->frame->scope;
+  *scope = c->before;
+  for (uint32_t i = 0; i < c->vars.count; i++) {
+    const Carry *v = &c->vars.data[i];
+    uint32_t pos = v->start;
+    Var *var = scope_find(scope, v->name);
+    if (!var->term) continue;
+    var->term = term_rebuild(L, v->init, values, &pos);
+    if (var->term->kind == TERM_VALUE && !term_v(var->term)->name) term_v(var->term)->name = v->name;
+  }
+  for (uint32_t i = 0; i < lp->end.count; i++) {
+    const Var *v = &lp->end.vars[i];
+    if (!scope_find(scope, v->name)) scope_lose(L, v, "inside a loop");
+  }
+  for (uint32_t i = scope->count; i-- > 0;) {   // deleted in the body
+    const Var v = scope->vars[i];
+    if (scope_find(&lp->end, v.name)) continue;
+    scope_lose(L, &v, "and deleted inside the loop");
+    scope_remove(scope, v.name);
+  }
+  if (lp->has_any) r++;
+  if (!lp->has_returned) return;
+  scope->exits[EXIT_RETURN] = (Flag){FLAG_MAYBE, op_result(op, r++)};
+  ValueList ret = {0};
+  for (; r < op->num_results; r++) vec_push(&L->ctx->arena, &ret, op_result(op, r));
+  uint32_t pos = 0;
+  scope->ret = term_rebuild(L, lp->end.ret, ret.data, &pos);
+}
+
+// ---- while ----
+typedef struct { const Node *test; } TestArm;
+static Term *lower_test(Lower *L, const Node *test) {
+  Term *c = lower_expr(L, test);
+  int known;
+  Value *v;
+  if (!lower_condition(L, c, test->span, "`while`", &known, &v)) return NULL;
+  const CtType *i1 = ct_scalar(L, DT_INT1);
+  return known >= 0 ? term_full(L, i1, 0, known) : term_value(L, v, i1);
+}
+
+static Term *exited_or_test(Lower *L, void *user, bool first) {
+  return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
+}
+
+// Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its condition op.
+static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head, uint32_t num_any, bool *keep) {
+  Arena *arena = &L->ctx->arena;
+  Op *condition = block_terminator(lp->test);
+  for (uint32_t i = num_any; i < lp->extra_next.count; i++) {
+    const Type *t = lp->extra_next.data[i]->type;
+    op_append_operand(L->ctx, condition, block_add_arg(L->ctx, lp->test, t));
+    block_add_arg(L->ctx, lp->body, t);
+  }
+  ValueList yields = {0};
+  for (uint32_t i = 0; i < num_head; i++) vec_push(arena, &yields, next_head[i]);
+  for (uint32_t i = 0; i < lp->next.count; i++) vec_push(arena, &yields, lp->next.data[i]);
+  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &yields, lp->extra_next.data[i]);
+  build_op(&L->b, OP_YIELD, yields.data, yields.count);
+  Block *blocks[2] = {lp->test, lp->body};
+  const uint32_t skip[2] = {1 + num_head, num_head};
+  drop_unchanged(lp, blocks, skip, 2, keep);
+  return rebuild_loop(L, lp, head, num_head, true, keep);
+}
+
+static void cursor_after(Lower *L, Block *outer) {
+  L->b.block = outer;
+  L->b.before = NULL;
+}
+
+void lower_while(Lower *L, const Node *s) {
+  if (s->loop.orelse.count) {
+    lower_error(L, s->loop.orelse.data[0]->span, "`while … else` is not supported in kernels");
+    return;
+  }
+  if (!enter_region(L, s->span)) return;
+  bool exits = has_exit(&s->loop.body, true);
+  Carried c = {0};
+  Block *outer = L->b.block;
+  find_carried(L, &s->loop.body, s->loop.iter, &c);
+  Op *shell = op_new(L->ctx, L->b.func, OP_WHILE, s->span, NULL, 0, NULL, 0, 2);
+  shell->inlined_at = L->b.inlined_at;
+  op_append(shell, outer);
+  Loop lp = {.shell = shell, .test = shell->blocks[0], .body = shell->blocks[1], .c = &c};
+  L->frame->scope = scope_copy(L, &c.before);
+  bind_carried(L, &c, lp.test);
+  cursor_after(L, lp.test);
+  const Type *i1 = type_scalar(L->ctx, SC_I1);
+  L->b.span = s->loop.iter->span;
+  Term *cond;
+  if (exits) {
+    TestArm arm = {s->loop.iter};
+    cond = lower_runtime_choice(L, block_add_arg(L->ctx, lp.test, i1), exited_or_test, &arm, s->loop.iter->span, "the test");
+  } else {
+    cond = lower_test(L, s->loop.iter);
+  }
+  bool failed = !cond;
+  if (failed) cond = term_full(L, ct_scalar(L, DT_INT1), 0, 0);
+  ValueList forwarded = {0};
+  vec_push(&L->ctx->arena, &forwarded, term_v(cond));
+  ValueList now = {0};
+  if (!collect_next(L, &c, lp.test->args, &now)) failed = true;
+  for (uint32_t i = 0; i < now.count; i++) vec_push(&L->ctx->arena, &forwarded, now.data[i]);
+  if (exits) vec_push(&L->ctx->arena, &forwarded, lp.test->args[c.inits.count]);
+  build_op(&L->b, OP_CONDITION, forwarded.data, forwarded.count);
+
+  bind_carried(L, &c, lp.body);
+  if (exits) block_add_arg(L->ctx, lp.body, i1);
+  cursor_after(L, lp.body);
+  Cont k = {&s->loop.body, 0, NULL};
+  LiveOut out = {&c.names, false};
+  lower_stmts(L, &k, &out);
+  scope_resume(&L->frame->scope, false);
+  lp.end = L->frame->scope;
+  L->b.span = s->span;
+  collect_next(L, &c, lp.body->args, &lp.next);
+  collect_extra(L, &lp, exits);
+  bool *keep = arena_array(&L->ctx->arena, bool, c.inits.count + 1);
+  Op *op = finish_while(L, &lp, NULL, 0, NULL, exits, keep);
+  cursor_after(L, outer);
+  leave_loop(L, &lp, op, keep, 0);
+  L->region_depth--;
+}
+
+// ---- for ----
+// Turns the FOR shell into a WHILE one that also asks the exit flags: test(iv, carried…, any…).
+static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, bool *keep) {
+  Op *old = lp->shell;
+  const Type *iv_type = lb->type;
+  collect_extra(L, lp, true);
+  Value *iv_next = build_binary(&L->b, OP_ADDI, lp->body->args[0], step);
+  Builder inside = L->b;
+  Op *loop = op_new(L->ctx, L->b.func, OP_WHILE, old->span, NULL, 0, NULL, 0, 2);
+  loop->inlined_at = old->inlined_at;
+  op_insert_before(loop, old);
+  loop->blocks[1] = lp->body;
+  lp->body->parent = loop;
+  old->num_blocks = 0;
+  op_erase(old);
+  lp->shell = loop;
+  lp->test = loop->blocks[0];
+  ValueList forwarded = {0};
+  vec_push(&L->ctx->arena, &forwarded, NULL);
+  vec_push(&L->ctx->arena, &forwarded, block_add_arg(L->ctx, lp->test, iv_type));
+  for (uint32_t i = 0; i < lp->c->inits.count; i++)
+    vec_push(&L->ctx->arena, &forwarded, block_add_arg(L->ctx, lp->test, lp->c->inits.data[i]->type));
+  const Type *i1 = type_scalar(L->ctx, SC_I1);
+  Value *any = block_add_arg(L->ctx, lp->test, i1);
+  block_add_arg(L->ctx, lp->body, i1);
+  vec_push(&L->ctx->arena, &forwarded, any);
+  L->b.block = lp->test;
+  L->b.before = NULL;
+  Value *more = build_cmp(&L->b, CMP_SLT, lp->test->args[0], ub);
+  Value *live = build_binary(&L->b, OP_XORI, any, build_int(&L->b, i1, 1));
+  forwarded.data[0] = build_binary(&L->b, OP_ANDI, more, live);
+  build_op(&L->b, OP_CONDITION, forwarded.data, forwarded.count);
+  L->b = inside;
+  return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
+}
+
+// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False where one of
+// another type is hidden by the target: it has no value after the loop.
+static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
+  const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
+  if (!v) return true;
+  const CtType *type = v->flags & VAR_FOLDED ? v->folded_type : v->term && v->term->kind == TERM_VALUE ? term_t(v->term) : NULL;
+  bool same = type && ct_type_equal(type, iv_type);
+  if (same) vec_push(&L->ctx->arena, &c->names, v->name);
+  return same;
+}
+
+static void hide_target(Lower *L, const Node *target) {
+  const Var *found = scope_find(&L->frame->scope, target->name.id);
+  if (!found) return;
+  const Var v = *found;
+  scope_lose(L, &v, "and hidden by the loop's variable of that name");
+  scope_remove(&L->frame->scope, v.name);
+}
+
+static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
+  Span span = s->span;
+  Term *bounds[3] = {r->start, r->stop, r->step};
+  int64_t step_const;
+  bool negative = term_get_int(r->step, &step_const) && step_const < 0;
+  if (term_get_int(r->step, &step_const) && step_const == 0) {
+    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
+    return;
+  }
+  if (negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step_const));
+  static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
+  for (int i = 0; i < 3; i++) {
+    bounds[i] = term_to_value(L, bounds[i], s->loop.iter->span, what[i]);
+    if (!bounds[i]) return;
+    if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
+      lower_error(L, s->loop.iter->span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
+      return;
+    }
+  }
+  const CtType *iv_type = range_type(L, bounds);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], iv_type, DOWNCAST_DEFAULT, span);
+  Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
+
+  if (!enter_region(L, span)) return;
+  Carried c = {0};
+  bool hides = !carries_target(L, s->loop.target, iv_type, &c);
+  find_carried(L, &s->loop.body, NULL, &c);
+  Block *outer = L->b.block;
+  Value *operands[3] = {lb, ub, step};
+  L->b.span = span;
+  Op *shell = op_new(L->ctx, L->b.func, OP_FOR, span, NULL, 0, operands, 3, 1);
+  shell->inlined_at = L->b.inlined_at;
+  op_append(shell, outer);
+  set_loop_attrs(L, shell, &r->call);
+  Loop lp = {.shell = shell, .body = shell->blocks[0], .first = 1, .c = &c};
+  L->frame->scope = scope_copy(L, &c.before);
+  Value *iv = block_add_arg(L->ctx, lp.body, lb->type);
+  bind_carried(L, &c, lp.body);
+  L->b.block = lp.body;
+  L->b.before = NULL;
+  Value *seen = iv;
+  if (negative) seen = build_binary(&L->b, OP_SUBI, build_binary(&L->b, OP_ADDI, ub, lb), iv);
+  lower_assign_target(L, s->loop.target, term_value(L, seen, iv_type), false, false);
+  Cont k = {&s->loop.body, 0, NULL};
+  LiveOut out = {&c.names, false};
+  lower_stmts(L, &k, &out);
+  scope_resume(&L->frame->scope, false);
+  lp.end = L->frame->scope;
+  L->b.span = span;
+  collect_next(L, &c, lp.body->args + 1, &lp.next);
+  bool *keep = arena_array(&L->ctx->arena, bool, c.inits.count + 1);
+  Op *op;
+  uint32_t first_result = 0;
+  if (scope_flow(&lp.end) == FLAG_NO) {
+    build_op(&L->b, OP_YIELD, lp.next.data, lp.next.count);
+    const uint32_t skip = 0;
+    drop_unchanged(&lp, &lp.body, &skip, 1, keep);
+    op = rebuild_loop(L, &lp, operands, 3, false, keep);
+  } else {
+    op = for_to_while(L, &lp, lb, ub, step, keep);
+    first_result = 1;
+  }
+  cursor_after(L, outer);
+  leave_loop(L, &lp, op, keep, first_result);
+  if (hides) hide_target(L, s->loop.target);
+  L->region_depth--;
+}
+
+// ---- unrolled at compile time: static_range, and tuples ----
+typedef struct { const Node *s; Term **items; uint32_t i, count; } Unroll;
+
+static void unroll_from(Lower *L, void *user) {
+  Unroll *u = user;
+  Scope *scope = &L->frame->scope;
+  scope_resume(scope, true);
+  uint32_t errors = diag_error_count(L->ctx);
+  // An iteration with errors is the last: the others would find the same ones, 60000 times over.
+  while (u->i < u->count && diag_error_count(L->ctx) == errors) {
+    lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
+    Cont k = {&u->s->loop.body, 0, NULL};
+    lower_stmts(L, &k, NULL);
+    scope_resume(scope, false);
+    FlagState flow = scope_flow(scope);
+    if (flow == FLAG_YES) return;
+    if (flow == FLAG_MAYBE && u->i < u->count) {
+      lower_runtime_if(L, scope_live(L, scope), unroll_from, NULL, u, NULL, NULL, u->s->span);
+      return;
+    }
+  }
+}
+
+static void lower_unrolled(Lower *L, const Node *s, Term **items, uint32_t count) {
+  Unroll u = {s, items, 0, count};
+  unroll_from(L, &u);
+  // A path that left by break goes on here; one that returned does not.
+  L->frame->scope.ended = false;
+  L->frame->scope.exits[EXIT_BREAK] = (Flag){FLAG_NO, NULL};
+}
+
+static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
+  int64_t a, b, step;
+  Term *t[3] = {r->start, r->stop, r->step};
+  int64_t *v[3] = {&a, &b, &step};
+  for (int i = 0; i < 3; i++)
+    if (!term_get_int(t[i], v[i])) {
+      lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s", term_describe(L, t[i]));
+      diag_note(L->ctx, (Span){0, 0}, "use range(…) for a loop at run time, or make the bound a constexpr");
+      return;
+    }
+  if (!step) {
+    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
+    return;
+  }
+  // The distance of two 64-bit bounds needs 65 bits.
+  Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
+  if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
+  if (n > MAX_UNROLL) {
+    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled", (unsigned long long)n, MAX_UNROLL);
+    return;
+  }
+  Term **items = arena_array(&L->ctx->arena, Term *, (uint64_t)n + 1);
+  for (Int128 i = 0; i < n; i++) items[i] = term_int(L, (int64_t)(a + i * step));
+  lower_unrolled(L, s, items, (uint32_t)n);
+}
+
+static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
+  *other = NULL;
+  if (iter->kind != NODE_CALL || !is_name_path(iter->call.func)) {
+    *other = lower_expr(L, iter);
+    return NULL;
+  }
+  Term *fn = lower_expr(L, iter->call.func);
+  if (!fn) return NULL;
+  if (term_is_const(fn) && fn->ct->kind == CT_BUILTIN) {
+    const BuiltinRow *row = builtin_row_of(fn->ct->builtin.name);
+    if (row && (row->fn == tl_range_loop || row->fn == tl_static_range)) return row;
+  }
+  *other = lower_expr(L, iter);
+  return NULL;
+}
+
+void lower_for(Lower *L, const Node *s) {
+  if (s->loop.orelse.count) {
+    lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
+    return;
+  }
+  uint32_t errors = diag_error_count(L->ctx);
+  Term *other;
+  const BuiltinRow *row = iter_row(L, s->loop.iter, &other);
+  if (!row) {
+    if (other && other->kind == TERM_TUPLE) {
+      lower_unrolled(L, s, other->tuple.items, other->tuple.count);
+    } else if (other || diag_error_count(L->ctx) == errors) {
+      lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s", term_describe(L, other));
+    }
+    return;
+  }
+  CallArgs args;
+  Call call;
+  RangeArgs r;
+  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) || !split_range(L, &call, &r)) return;
+  if (row->fn == tl_static_range) lower_static_range(L, s, &r);
+  else lower_counted_loop(L, s, &r);
+}

@@ -1,0 +1,522 @@
+// Statements of a kernel body, scopes, and leaving early.
+//
+// Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what follows a
+// statement that may have set one is lowered inside an `if` on none being set. Where exactly one arm of a run-time `if`
+// ends, what follows is lowered into the other arm, so the common `if pid >= n: return` costs nothing.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+// ---- scopes ----
+Var *scope_find(Scope *s, const char *name) {
+  for (uint32_t i = s->count; i-- > 0;)
+    if (s->vars[i].name == name) return &s->vars[i];
+  return NULL;
+}
+
+void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags) {
+  Var *v = scope_find(s, name);
+  if (!v) {
+    if (s->count == s->capacity) {
+      uint32_t capacity = s->capacity ? s->capacity * 2 : 16;
+      Var *grown = arena_array(&L->ctx->arena, Var, capacity);
+      if (s->count) memcpy(grown, s->vars, s->count * sizeof *grown);
+      s->vars = grown;
+      s->capacity = capacity;
+    }
+    v = &s->vars[s->count++];
+  }
+  *v = (Var){.name = name, .term = term, .span = span, .flags = flags};
+  if (term && term->kind == TERM_VALUE && !term_v(term)->name) term_v(term)->name = name;
+}
+
+void scope_remove(Scope *s, const char *name) {
+  Var *v = scope_find(s, name);
+  if (!v) return;
+  uint32_t i = (uint32_t)(v - s->vars);
+  memmove(v, v + 1, (s->count - i - 1) * sizeof *v);
+  s->count--;
+}
+
+Scope scope_copy(Lower *L, const Scope *s) {
+  Scope c = *s;
+  c.capacity = s->count + 8;
+  c.vars = arena_array(&L->ctx->arena, Var, c.capacity);
+  if (s->count) memcpy(c.vars, s->vars, s->count * sizeof *c.vars);
+  return c;
+}
+
+FlagState scope_flow(const Scope *s) {
+  FlagState r = s->ended ? FLAG_YES : FLAG_NO;
+  for (int i = 0; i < NUM_EXITS; i++)
+    if (s->exits[i].state > r) r = s->exits[i].state;
+  return r;
+}
+
+void scope_resume(Scope *s, bool all) {
+  s->ended = false;
+  for (int i = all ? 0 : EXIT_CONTINUE; i < NUM_EXITS; i++) s->exits[i] = (Flag){FLAG_NO, NULL};
+}
+
+Value *scope_live(Lower *L, const Scope *s) {
+  Value *any = NULL;
+  for (int i = 0; i < NUM_EXITS; i++) {
+    if (s->exits[i].state != FLAG_MAYBE) continue;
+    Value *v = s->exits[i].v;
+    any = any ? build_binary(&L->b, OP_ORI, any, v) : v;
+  }
+  return build_binary(&L->b, OP_XORI, any, build_int(&L->b, any->type, 1));
+}
+
+// ---- names that a statement list binds ----
+static void add_name(Lower *L, NameVec *out, const char *name) {
+  for (uint32_t i = 0; i < out->count; i++)
+    if (out->data[i] == name) return;
+  vec_push(&L->ctx->arena, out, name);
+}
+
+static void collect_target(Lower *L, const Node *t, NameVec *out) {
+  if (t->kind == NODE_NAME) add_name(L, out, t->name.id);
+  else if (t->kind == NODE_TUPLE || t->kind == NODE_LIST)
+    for (uint32_t i = 0; i < t->list.count; i++) collect_target(L, t->list.data[i], out);
+  else if (t->kind == NODE_STARRED) collect_target(L, t->unary.value, out);
+}
+
+static void collect_exprs(Lower *L, const NodeList *list, NameVec *out) {
+  for (uint32_t i = 0; i < list->count; i++) collect_expr(L, list->data[i], out);
+}
+
+void collect_expr(Lower *L, const Node *e, NameVec *out) {
+  if (!e) return;
+  switch (e->kind) {
+  case NODE_NAMED_EXPR:
+    collect_target(L, e->pair.first, out);
+    collect_expr(L, e->pair.second, out);
+    break;
+  case NODE_UNARY: case NODE_STARRED: collect_expr(L, e->unary.value, out); break;
+  case NODE_BINARY: collect_expr(L, e->binary.left, out), collect_expr(L, e->binary.right, out); break;
+  case NODE_BOOL_OP: collect_exprs(L, &e->boolop.values, out); break;
+  case NODE_COMPARE:
+    collect_expr(L, e->compare.left, out);
+    collect_exprs(L, &e->compare.rights, out);
+    break;
+  case NODE_CALL:
+    collect_expr(L, e->call.func, out);
+    collect_exprs(L, &e->call.args, out);
+    collect_exprs(L, &e->call.keywords, out);
+    break;
+  case NODE_KEYWORD: case NODE_ATTRIBUTE: collect_expr(L, e->attr.first, out); break;
+  case NODE_SUBSCRIPT: collect_expr(L, e->pair.first, out), collect_expr(L, e->pair.second, out); break;
+  case NODE_SLICE: case NODE_IF_EXP:
+    collect_expr(L, e->slice.lower, out);
+    collect_expr(L, e->slice.upper, out);
+    collect_expr(L, e->slice.step, out);
+    break;
+  case NODE_TUPLE: case NODE_LIST: case NODE_SET: case NODE_FSTRING: collect_exprs(L, &e->list, out); break;
+  case NODE_FORMAT: collect_expr(L, e->format.value, out), collect_expr(L, e->format.spec, out); break;
+  case NODE_DICT:
+    collect_exprs(L, &e->dict.keys, out);
+    collect_exprs(L, &e->dict.values, out);
+    break;
+  case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:   // its own targets stay in it
+    collect_expr(L, e->comp.elt, out);
+    collect_expr(L, e->comp.value, out);
+    collect_exprs(L, &e->comp.generators, out);
+    break;
+  case NODE_COMP_FOR:
+    collect_expr(L, e->loop.iter, out);
+    collect_exprs(L, &e->loop.body, out);
+    break;
+  default: break;
+  }
+}
+
+void collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *s = body->data[i];
+    switch (s->kind) {
+    case NODE_ASSIGN:
+      for (uint32_t t = 0; t < s->assign.targets.count; t++) collect_target(L, s->assign.targets.data[t], out);
+      collect_expr(L, s->assign.value, out);
+      break;
+    case NODE_AUG_ASSIGN:
+      collect_target(L, s->binary.left, out);
+      collect_expr(L, s->binary.right, out);
+      break;
+    case NODE_ANN_ASSIGN:
+      if (s->ann.value) collect_target(L, s->ann.target, out);
+      collect_expr(L, s->ann.value, out);
+      break;
+    case NODE_EXPR_STMT: case NODE_RETURN: collect_expr(L, s->unary.value, out); break;
+    case NODE_ASSERT: case NODE_RAISE: collect_expr(L, s->pair.first, out), collect_expr(L, s->pair.second, out); break;
+    case NODE_IF:
+      collect_expr(L, s->cond.test, out);
+      collect_assigned(L, &s->cond.body, out);
+      collect_assigned(L, &s->cond.orelse, out);
+      break;
+    case NODE_FOR:
+      collect_target(L, s->loop.target, out);
+      collect_expr(L, s->loop.iter, out);
+      collect_assigned(L, &s->loop.body, out);
+      break;
+    case NODE_WHILE:
+      collect_expr(L, s->loop.iter, out);
+      collect_assigned(L, &s->loop.body, out);
+      break;
+    case NODE_WITH:
+      for (uint32_t k = 0; k < s->with.items.count; k++) {
+        const Node *item = s->with.items.data[k];
+        collect_expr(L, item->pair.first, out);
+        if (item->pair.second) collect_target(L, item->pair.second, out);
+      }
+      collect_assigned(L, &s->with.body, out);
+      break;
+    default: break;
+    }
+  }
+}
+
+bool has_exit(const NodeList *body, bool with_break) {
+  for (uint32_t i = 0; i < body->count; i++) {
+    const Node *s = body->data[i];
+    switch (s->kind) {
+    case NODE_RETURN: return true;
+    case NODE_BREAK:
+      if (with_break) return true;
+      break;
+    case NODE_IF:
+      if (has_exit(&s->cond.body, with_break) || has_exit(&s->cond.orelse, with_break)) return true;
+      break;
+    case NODE_FOR: case NODE_WHILE:
+      if (has_exit(&s->loop.body, false)) return true;
+      break;
+    case NODE_WITH:
+      if (has_exit(&s->with.body, with_break)) return true;
+      break;
+    default: break;
+    }
+  }
+  return false;
+}
+
+// ---- assignment ----
+static void poison_target(Lower *L, const Node *t) {
+  if (t->kind == NODE_NAME) scope_set(L, &L->frame->scope, t->name.id, NULL, t->span, 0);
+  else if (t->kind == NODE_TUPLE || t->kind == NODE_LIST)
+    for (uint32_t i = 0; i < t->list.count; i++) poison_target(L, t->list.data[i]);
+  else if (t->kind == NODE_STARRED) poison_target(L, t->unary.value);
+}
+
+static void assign_elements(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
+  uint32_t want = target->list.count;
+  if (value->kind != TERM_TUPLE || (value->tuple.cls && value->tuple.cls->form == CLASS_AGGREGATE)) {
+    lower_error(L, target->span, "cannot unpack %s into %u names", term_describe(L, value), want);
+    poison_target(L, target);
+    return;
+  }
+  uint32_t star = want, have = value->tuple.count;
+  for (uint32_t i = 0; i < want; i++)
+    if (target->list.data[i]->kind == NODE_STARRED) star = i;
+  if (star == want ? have != want : have + 1 < want) {
+    lower_error(L, target->span, "cannot unpack a tuple of %u into %u names", have, want);
+    poison_target(L, target);
+    return;
+  }
+  for (uint32_t i = 0, j = 0; i < want; i++) {
+    const Node *t = target->list.data[i];
+    if (i == star) {
+      uint32_t n = have - (want - 1);
+      lower_assign_target(L, t->unary.value, term_tuple(L, value->tuple.items + j, n, NULL), constexpr_, decay);
+      j += n;
+    } else {
+      lower_assign_target(L, t, value->tuple.items[j++], constexpr_, decay);
+    }
+  }
+}
+
+void lower_assign_target(Lower *L, const Node *target, Term *value, bool constexpr_, bool decay) {
+  if (!value) {
+    poison_target(L, target);
+    return;
+  }
+  switch (target->kind) {
+  case NODE_NAME:
+    if (decay) value = term_decay(L, value, target->span);
+    scope_set(L, &L->frame->scope, target->name.id, value, target->span, constexpr_ ? VAR_CONSTEXPR : 0);
+    return;
+  case NODE_TUPLE: case NODE_LIST: assign_elements(L, target, value, constexpr_, decay); return;
+  case NODE_ATTRIBUTE: {
+    Term *base = lower_expr(L, target->attr.first);
+    if (!base) return;
+    if (base->kind == TERM_TUPLE && base->tuple.is_open) {
+      for (uint32_t i = 0; i < base->tuple.cls->num_fields; i++)
+        if (base->tuple.cls->fields[i].name == target->attr.name) {
+          base->tuple.items[i] = value;
+          return;
+        }
+      lower_error(L, target->span, "%s has no field `%s`", base->tuple.cls->name, target->attr.name);
+      return;
+    }
+    lower_error(L, target->span, "attributes cannot be assigned in a kernel");
+    diag_note(L->ctx, (Span){0, 0}, "make a new value instead");
+    return;
+  }
+  case NODE_SUBSCRIPT:
+    lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
+    diag_note(L->ctx, (Span){0, 0}, "choose per element with tl.where(…), or write to memory with tl.store(…)");
+    return;
+  default: ice(L->ctx, "assignment to %s", node_kind_name((NodeKind)target->kind));
+  }
+}
+
+bool enter_region(Lower *L, Span span) {
+  if (L->region_depth < MAX_REGION_DEPTH) {
+    L->region_depth++;
+    return true;
+  }
+  lower_error(L, span, "run-time branches and loops nest deeper than %d, calls included", MAX_REGION_DEPTH);
+  diag_note(L->ctx, (Span){0, 0}, "what follows an early `return`, `break` or `continue` counts as nested in it");
+  L->frame->failed_return = true;
+  L->gave_up = true;
+  return false;
+}
+
+// ---- statements ----
+bool lower_count(Lower *L, uint64_t statements, Span span) {
+  const bool had_room = L->num_stmts < L->fe->max_statements;
+  L->num_stmts += statements;
+  if (had_room && L->num_stmts >= L->fe->max_statements) {
+    lower_error(L, span, "the kernel expands to more than %u statements", L->fe->max_statements);
+    diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
+    L->gave_up = true;
+  }
+  return !L->gave_up;
+}
+
+static bool is_constexpr_annotation(const Node *a) {
+  if (!a) return false;
+  const char *name = a->kind == NODE_NAME ? a->name.id : a->kind == NODE_ATTRIBUTE ? a->attr.name : "";
+  return strcmp(name, "constexpr") == 0;
+}
+
+static void lower_ann_assign(Lower *L, const Node *s) {
+  if (!s->ann.value) return;
+  bool constant = is_constexpr_annotation(s->ann.annotation);
+  Term *v = lower_expr(L, s->ann.value);
+  if (constant) v = term_recall(L, v);
+  if (constant && v && v->kind == TERM_VALUE) constant = false;   // as Triton's: what needs a constant says so
+  lower_assign_target(L, s->ann.target, v, constant, !constant);
+}
+
+static void lower_return(Lower *L, const Node *s) {
+  Scope *scope = &L->frame->scope;
+  Term *v = s->unary.value ? lower_expr(L, s->unary.value) : term_none(L);
+  if (!v) L->frame->failed_return = true;
+  scope->ret = v;
+  scope->exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};
+}
+
+static void lower_assert_stmt(Lower *L, const Node *s) {
+  Term *cond = lower_expr(L, s->pair.first);
+  Term *msg = s->pair.second ? lower_expr(L, s->pair.second) : term_const(L, ct_str(L->ctx, ""));
+  if (!cond || !msg) return;
+  Term *args[2] = {cond, msg};
+  Term *fn = builtin_resolve(L, "device_assert");
+  if (fn) lower_call_positional(L, fn, args, 2, s->span);
+}
+
+static const char *unsupported_statement(Lower *L, const Node *s, const char **hint) {
+  *hint = NULL;
+  switch (s->kind) {
+  case NODE_FUNCTION_DEF: *hint = "define it at module level with @triton.jit"; return "a function cannot be defined inside a kernel";
+  case NODE_CLASS_DEF: return "a class cannot be defined inside a kernel";
+  case NODE_IMPORT: case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
+  case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
+  case NODE_GLOBAL: case NODE_NONLOCAL: return "kernels cannot change globals";
+  case NODE_TRY: return "kernels have no exceptions";
+  case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
+  default: ice(L->ctx, "statement %s in a kernel", node_kind_name((NodeKind)s->kind));
+  }
+}
+
+static void lower_raise(Lower *L, const Node *s) {
+  const Node *e = s->pair.first;
+  const char *text = NULL;
+  if (e && e->kind == NODE_CALL && e->call.args.count == 1) {
+    Term *t = lower_expr(L, e->call.args.data[0]);
+    if (!t) return;
+    term_get_str(t, &text);
+  }
+  lower_error(L, s->span, "compilation reaches a `raise`%s%s", text ? ": " : "", text ? text : "");
+  L->frame->scope.exits[EXIT_RETURN] = (Flag){FLAG_YES, NULL};
+  L->frame->failed_return = true;
+}
+
+static bool must_use_result(Lower *L, const Node *func) {
+  if (!is_name_path(func)) return false;
+  const Term *f = lower_expr(L, func);
+  return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
+}
+
+static void lower_stmt(Lower *L, const Node *s) {
+  context_poll(L->ctx);
+  L->b.span = s->span;
+  Scope *scope = &L->frame->scope;
+  switch (s->kind) {
+  case NODE_PASS: return;
+  case NODE_EXPR_STMT:
+    if (s->unary.value->kind != NODE_STR) {
+      Term *t = lower_expr(L, s->unary.value);
+      const Node *v = s->unary.value;
+      if (!t || v->kind != NODE_CALL) return;
+      if (t->kind == TERM_BLOCK_PTR) {
+        lower_error(L, s->span, "the result of this call is unused, so it does nothing");
+        diag_note(L->ctx, (Span){0, 0}, "assign it: `p = tl.advance(p, …)`");
+      } else if (must_use_result(L, v->call.func)) {
+        lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
+        diag_note(L->ctx, (Span){0, 0}, "assign it, to `_` if it is not needed");
+      }
+    }
+    return;
+  case NODE_ASSIGN: {
+    Term *v = lower_expr(L, s->assign.value);
+    for (uint32_t i = 0; i < s->assign.targets.count; i++) lower_assign_target(L, s->assign.targets.data[i], v, false, true);
+    return;
+  }
+  case NODE_AUG_ASSIGN: {
+    Term *a = lower_expr(L, s->binary.left), *b = lower_expr(L, s->binary.right);
+    lower_assign_target(L, s->binary.left, lower_binary(L, (PyOp)s->op, a, b, s->span), false, true);
+    return;
+  }
+  case NODE_ANN_ASSIGN: lower_ann_assign(L, s); return;
+  case NODE_RETURN: lower_return(L, s); return;
+  case NODE_FOR: lower_for(L, s); return;
+  case NODE_WHILE: lower_while(L, s); return;
+  case NODE_BREAK: scope->exits[EXIT_BREAK] = (Flag){FLAG_YES, NULL}; return;
+  case NODE_CONTINUE: scope->exits[EXIT_CONTINUE] = (Flag){FLAG_YES, NULL}; return;
+  case NODE_ASSERT: lower_assert_stmt(L, s); return;
+  case NODE_RAISE: lower_raise(L, s); return;
+  case NODE_DELETE:
+    for (uint32_t i = 0; i < s->list.count; i++)
+      if (s->list.data[i]->kind == NODE_NAME) scope_remove(scope, s->list.data[i]->name.id);
+      else lower_error(L, s->list.data[i]->span, "only names can be deleted in a kernel: values do not change");
+    return;
+  case NODE_ERROR: return;
+  default: {
+    const char *hint, *text = unsupported_statement(L, s, &hint);
+    lower_error(L, s->span, "%s", text);
+    if (hint) diag_note(L->ctx, (Span){0, 0}, "%s", hint);
+  }
+  }
+}
+
+typedef struct { const Cont *then, *otherwise; } IfArms;
+static void arm_then(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->then, NULL); }
+static void arm_otherwise(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->otherwise, NULL); }
+
+static const Cont *new_cont(Lower *L, const NodeList *list, uint32_t from, const Cont *next) {
+  Cont *k = arena_new(&L->ctx->arena, Cont);
+  *k = (Cont){list, from, next};
+  return k;
+}
+
+static Node *new_node(Lower *L, NodeKind kind, Span span) {
+  Node *n = arena_new(&L->ctx->arena, Node);
+  n->kind = (uint8_t)kind;
+  n->depth = 1;
+  n->span = span;
+  return n;
+}
+
+static void append(Lower *L, NodeList *list, Node *n) { vec_push(&L->ctx->arena, list, n); }
+
+// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a diagnostic.
+static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
+  Term *t = lower_expr(L, item->pair.first);
+  if (!t) return NULL;
+  Term *enter = t->kind == TERM_TUPLE && t->tuple.cls ? lower_find_method(L, t, "__enter__") : NULL;
+  if (!enter || !lower_find_method(L, t, "__exit__")) {
+    lower_error(L, item->span, "`with` needs an object that has __enter__ and __exit__, not %s", term_describe(L, t));
+    return NULL;
+  }
+  Term *value = lower_call_positional(L, enter, NULL, 0, item->span);
+  if (!value) return NULL;
+  if (item->pair.second) lower_assign_target(L, item->pair.second, value, false, true);
+  Node *object = new_node(L, NODE_NAME, item->span), *method = new_node(L, NODE_ATTRIBUTE, item->span), *call = new_node(L, NODE_CALL, item->span),
+       *statement = new_node(L, NODE_EXPR_STMT, item->span);
+  object->name.id = intern(L->ctx, arena_printf(&L->ctx->arena, "with %u", item->span.begin));   // no name that a program can have
+  scope_set(L, &L->frame->scope, object->name.id, t, item->span, 0);
+  method->attr.first = object;
+  method->attr.name = intern(L->ctx, "__exit__");
+  call->call.func = method;
+  for (int i = 0; i < 3; i++) append(L, &call->call.args, new_node(L, NODE_NONE, item->span));
+  statement->unary.value = call;
+  NodeList *body = arena_new(&L->ctx->arena, NodeList);
+  append(L, body, statement);
+  return new_cont(L, body, 0, rest);
+}
+
+// However the body is left, what its contexts do at their end comes next.
+static void lower_with(Lower *L, const Node *s) {
+  Scope *scope = &L->frame->scope;
+  const Cont *exits = NULL, body = {&s->with.body, 0, NULL};
+  L->b.span = s->span;
+  for (uint32_t i = 0; i < s->with.items.count; i++)
+    if (!(exits = enter_context(L, s->with.items.data[i], exits))) return;
+  lower_stmts(L, &body, NULL);
+  const Scope left = *scope;
+  scope_resume(scope, true);
+  lower_stmts(L, exits, NULL);
+  scope->ended = left.ended;
+  memcpy(scope->exits, left.exits, sizeof left.exits);
+}
+
+typedef struct { const Cont *rest; const LiveOut *out; } Guarded;
+static void arm_rest(Lower *L, void *user) {
+  Guarded *g = user;
+  scope_resume(&L->frame->scope, true);
+  lower_stmts(L, g->rest, g->out);
+}
+
+void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
+  for (;;) {
+    while (k && k->from >= k->list->count) k = k->next;
+    if (!k) return;
+    const Node *s = k->list->data[k->from];
+    if (!lower_count(L, 1, s->span)) return;
+    FlagState flow = scope_flow(&L->frame->scope);
+    if (flow == FLAG_YES) return;   // unreachable
+    if (flow == FLAG_MAYBE) {
+      Guarded g = {k, out};
+      L->b.span = s->span;
+      lower_runtime_if(L, scope_live(L, &L->frame->scope), arm_rest, NULL, &g, NULL, out, s->span);
+      return;
+    }
+    const Cont *rest = new_cont(L, k->list, k->from + 1, k->next);
+    k = rest;
+    if (s->kind == NODE_WITH) {
+      lower_with(L, s);
+    } else if (s->kind == NODE_IF) {
+      L->b.span = s->span;
+      Term *c = lower_expr(L, s->cond.test);
+      int known;
+      Value *v;
+      if (!lower_condition(L, c, s->cond.test->span, "`if`", &known, &v)) {
+        // What the arms would have bound is unknown now; say nothing more about it.
+        NameVec names = {0};
+        collect_assigned(L, &s->cond.body, &names);
+        collect_assigned(L, &s->cond.orelse, &names);
+        for (uint32_t i = 0; i < names.count; i++) scope_set(L, &L->frame->scope, names.data[i], NULL, s->span, 0);
+        continue;
+      }
+      if (known >= 0) {
+        k = new_cont(L, known ? &s->cond.body : &s->cond.orelse, 0, rest);
+        continue;
+      }
+      IfArms arms = {new_cont(L, &s->cond.body, 0, NULL), new_cont(L, &s->cond.orelse, 0, NULL)};
+      if (lower_runtime_if(L, v, arm_then, arm_otherwise, &arms, rest, out, s->span)) return;
+    } else {
+      lower_stmt(L, s);
+    }
+  }
+}

@@ -1,0 +1,289 @@
+// Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms.
+//
+// An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's type,
+// which knows signedness), or a structure of terms. Terms are immutable; NULL means "wrong, and already diagnosed", and
+// whatever meets a NULL gives NULL in silence.
+#ifndef TILE_FRONTEND_LOWER_H
+#define TILE_FRONTEND_LOWER_H
+
+#include "frontend/frontend.h"
+#include "ir/build.h"
+#include "ir/buf.h"
+
+typedef struct Lower Lower;
+typedef struct Frame Frame;
+typedef struct Term Term;
+
+typedef enum {
+  TERM_CONST,        // anything known at compile time but tuples
+  TERM_VALUE,        // tensor, scalar or pointer
+  TERM_TUPLE,        // tuple or list; with cls: an instance of a namedtuple or aggregate, items in field order
+  TERM_DESC,         // tensor descriptor
+  TERM_BLOCK_PTR,    // block pointer: lives only in the front end
+  TERM_BOUND,        // function or builtin with its first argument: x.sum
+} TermKind;
+
+struct Term {
+  TermKind kind;
+  union {
+    CtValue *ct;
+    struct { Value *v; const CtType *type; CtValue *known; } value;   // known: the constant that a function returned, or NULL
+    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;   // is_open: its __init__ is running; is_fstring: texts and run-time values
+    // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and each access makes it anew.
+    struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
+    struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;   // i64, i64, i32
+    struct { Term *self, *fn; } bound;
+  };
+};
+
+typedef VEC(Term *) TermList;
+typedef VEC(Value *) ValueList;
+typedef VEC(const char *) NameVec;
+
+// ---- scopes and flow ----
+// Where a path through the function may leave its straight line. A structured IR has no jumps: what follows a possible
+// exit is nested in an `if` on the flags being false.
+enum { EXIT_RETURN, EXIT_BREAK, EXIT_CONTINUE, NUM_EXITS };
+typedef enum { FLAG_NO, FLAG_MAYBE, FLAG_YES } FlagState;
+typedef struct { FlagState state; Value *v; } Flag;       // MAYBE: v is the i1, or NULL where nobody will ask
+
+enum { VAR_CONSTEXPR = 1, VAR_FOLDED = 2 };   // declared `x: tl.constexpr`; a parameter specialised to the constant 1
+typedef struct { const char *name; Term *term; Span span; uint8_t flags; const CtType *folded_type; } Var;
+typedef struct {
+  Var *vars;
+  uint32_t count, capacity;
+  Flag exits[NUM_EXITS];
+  bool ended;                  // some flag is certainly set, though which one may not be known
+  Term *ret;                   // what a return on this path gives; NULL while nothing returned
+} Scope;
+
+typedef struct { const char *name; Span span; const char *why; } LostName;
+struct Frame {
+  const CtFunction *fn;
+  Frame *caller;
+  Scope scope;
+  VEC(LostName) lost;          // names that one path defined and another did not
+  bool failed_return;
+};
+
+struct Frontend {
+  Context *ctx;
+  Comptime *ct;
+  CtModule *module;
+  const Target *target;
+  uint32_t max_statements;     // that a kernel may expand to
+  CtKernelList kernels;
+  CtModule **prelude;          // by file number, loaded on first use
+};
+
+enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };   // both over all inlined calls: what the C stack bears
+struct Lower {
+  Frontend *fe;
+  Context *ctx;
+  Comptime *ct;
+  Module *module;
+  Builder b;
+  Frame *frame;
+  uint32_t depth;
+  uint32_t expr_depth;
+  uint64_t num_stmts;          // lowered so far, unrolled and inlined ones counted as often as they are copied
+  bool may_wrap;               // the operation at hand is one whose overflow is meant
+  bool gave_up;                // a limit was hit: finish without looking at more
+  uint32_t region_depth;       // run-time ifs and loops round the cursor
+  const LaunchOptions *options;
+  NameVec constexpr_names, constexpr_values;   // of the kernel's parameters
+};
+
+// ---- term.c ----
+Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE
+Term *term_none(Lower *L);
+Term *term_bool(Lower *L, bool b);
+Term *term_int(Lower *L, int64_t i);
+Term *term_value(Lower *L, Value *v, const CtType *type);
+Term *term_tuple(Lower *L, Term *const *items, uint32_t count, CtClass *cls);
+Term *term_bound(Lower *L, Term *self, Term *fn);
+CtValue *term_to_ct(Lower *L, const Term *t);                  // NULL if any part is known only at run time
+static inline bool term_is_const(const Term *t) { return t && t->kind == TERM_CONST; }
+bool term_is_none(const Term *t);
+bool term_get_int(const Term *t, int64_t *out);                // constant int or bool
+bool term_get_str(const Term *t, const char **out);
+bool term_get_dtype(const Term *t, const CtType **out);
+bool term_is_tensor(const Term *t);                            // TERM_VALUE of block type
+// The run-time value of a term: constants become scalars (int32, uint32, int64, uint64; fp32, fp64; int1). NULL after a
+// diagnostic that calls it `what`.
+Term *term_to_value(Lower *L, Term *t, Span span, const char *what);
+Term *term_decay(Lower *L, Term *t, Span span);                // what plain assignment does
+// What a function returns: as Triton's, a number is a value of its own type to operators. It is remembered where a constant is asked for.
+Term *term_returned(Lower *L, Term *t, Span span);
+Term *term_recall(Lower *L, Term *t);
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);   // the way out, where the two should be of one type
+const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
+bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types
+void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
+Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
+Value *zero_of(Lower *L, const Type *type);                    // any value of that type, for paths on which nobody looks
+
+// The op that a shell without results becomes once its blocks are lowered and its results known.
+Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+
+// ---- types.c ----
+const Type *ir_type(Lower *L, const CtType *t);
+const Type *ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
+const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
+const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
+const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
+const char *ct_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
+static inline const CtType *ct_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+bool ct_is_ptr(const CtType *t);                               // these five: of the element
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                               // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element; false for pointers
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
+// Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
+bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
+enum { MAX_TENSOR_NUMEL = 1 << 20 };
+
+// ---- promote.c: casts, promotion, operators ----
+typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);      // `to`: scalar or pointer type
+Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
+Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);                       // arithmetic, bits, comparison
+Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
+// Both operands of one type and one shape, as binary operators do it.
+typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;   // bits: of integers; else no promotion
+bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span);
+bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
+Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
+Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span span);
+Value *make_scalar(Lower *L, const CtType *scalar, double f, int64_t i);                  // by the type's class
+Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
+Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
+Term *lower_logical_not(Lower *L, Term *x, Span span);
+Term *lower_select(Lower *L, Term *c, Term *a, Term *b);                                  // same shapes and types already
+// A condition as a run-time i1 scalar or a constant. False after a diagnostic; *known: -1 run time (then *v), else 0 or 1.
+bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v);
+
+// ---- expr.c ----
+Term *lower_expr(Lower *L, const Node *e);
+bool is_name_path(const Node *e);                              // a, a.b, a.b.c: what may be looked at a second time
+Term *lower_name(Lower *L, const char *name, Span span);
+Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
+Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
+// ---- expr_display.c ----
+Term *lower_fstring(Lower *L, const Node *e);
+Term *lower_comprehension(Lower *L, const Node *e);
+Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
+Term *lower_dict(Lower *L, const Node *e);
+// ---- call.c ----
+typedef struct {
+  Term **args;                 // positional, stars expanded
+  Span *spans;
+  uint32_t num_args;
+  const char **keys;
+  Term **kwargs;
+  Span *key_spans;
+  uint32_t num_kwargs;
+  Span span;                   // of the whole call
+  Span fn_span;
+  const Node *node;            // the call, or NULL when made up
+} CallArgs;
+Term *lower_call_node(Lower *L, const Node *call);
+bool lower_call_args(Lower *L, const Node *call, CallArgs *out);
+Term *lower_call(Lower *L, Term *callee, CallArgs *args);
+Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span);
+Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
+// Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
+Term *lower_find_method(Lower *L, Term *self, const char *name);
+
+// ---- lower.c, flow.c ----
+// A list of statements, what follows it, and so on to the end of the function or loop body.
+typedef struct Cont { const NodeList *list; uint32_t from; const struct Cont *next; } Cont;
+// Which variables matter after the end of a statement list. NULL = all.
+typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
+bool lower_count(Lower *L, uint64_t statements, Span span);   // so many more will be lowered; false where those before have given up, or these do
+void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
+void lower_for(Lower *L, const Node *s);
+void lower_while(Lower *L, const Node *s);
+typedef void (*ArmFn)(Lower *L, void *user);
+// if v: then() else: otherwise(), then merges both scopes. rest: what follows; when exactly one arm ends, it is lowered
+// inside the other, and true is returned. Arms may be NULL.
+bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span);
+// An expression-level choice: both arms must agree in type.
+Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what);
+bool enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
+FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
+void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
+Value *scope_live(Lower *L, const Scope *s);                  // i1: none of the flags is set
+Scope scope_copy(Lower *L, const Scope *s);
+Var *scope_find(Scope *s, const char *name);
+void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
+void scope_remove(Scope *s, const char *name);
+void collect_expr(Lower *L, const Node *e, NameVec *out);                 // names that `:=` in an expression may bind
+void collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
+void scope_lose(Lower *L, const Var *v, const char *why);                 // for the message, should the name be used all the same
+bool has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
+void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
+bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
+
+// ---- builtins.c ----
+typedef struct BuiltinRow BuiltinRow;
+typedef struct {
+  const BuiltinRow *row;
+  Term **args;                 // one per parameter; a *list is a TERM_TUPLE
+  Span *spans;
+  bool *given;
+  Span span;
+  const Node *node;
+} Call;
+typedef Term *(*BuiltinFn)(Lower *L, Call *c);
+struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; bool is_method; const char *mark, *doc; };
+const BuiltinRow *builtin_find(const char *name);             // name without `tl.`
+const BuiltinRow *builtin_at(uint32_t i);
+Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
+bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *out);
+// What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
+// prelude function. NULL without a diagnostic.
+Term *builtin_resolve(Lower *L, const char *canonical);
+const BuiltinRow *builtin_row_of(const char *canonical);
+Term *prelude_find(Lower *L, const char *name, bool libdevice);
+Term *method_find(Lower *L, const char *name);                // of tensors: a row or a prelude function
+bool in_prelude(Lower *L, Span span);
+Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
+bool is_language_name(const char *name);
+
+// Arguments of builtins. Each is false/NULL after a diagnostic naming the parameter.
+bool arg_is_none(const Call *c, uint32_t i);
+Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value
+bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
+bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
+bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gives ""
+bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
+bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);   // ints, a tuple, or one int
+bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);                   // negative counts from the end
+bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
+Term *call_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);           // at the call; gives NULL
+
+// Families; each builder's name is in builtins.def.
+#define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
+#include "frontend/lower/builtins.def"
+
+// ---- helpers shared by families ----
+Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
+Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
+Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
+Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
+Term *lower_trans(Lower *L, Term *x, const int64_t *order);
+static inline Value *term_v(const Term *t) { return t->value.v; }
+static inline const CtType *term_t(const Term *t) { return t->value.type; }
+
+Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // records the call chain too; gives NULL
+const char *find_nearest(const char *name, const char *const *names, uint32_t n);
+uint32_t name_distance(const char *a, const char *b, uint32_t limit);
+
+#endif

@@ -1,0 +1,332 @@
+// Terms: making them, looking into them, and taking them apart into IR values and together again.
+#include "frontend/lower/lower.h"
+
+#include <math.h>
+#include <string.h>
+
+static Term *new_term(Lower *L, TermKind kind) {
+  Term *t = arena_new(&L->ctx->arena, Term);
+  t->kind = kind;
+  return t;
+}
+
+Term *term_const(Lower *L, CtValue *v) {
+  v = ct_unwrap(v);
+  if (ct_has_list(v)) {
+    Term **items = arena_array(&L->ctx->arena, Term *, v->list.count + 1);
+    for (uint32_t i = 0; i < v->list.count; i++) items[i] = term_const(L, v->list.data[i]);
+    Term *t = term_tuple(L, items, v->list.count, NULL);
+    t->tuple.is_list = v->kind == CT_LIST;
+    return t;
+  }
+  if (v->kind == CT_INSTANCE && (v->instance->cls->form == CLASS_NAMEDTUPLE || v->instance->cls->form == CLASS_AGGREGATE)) {
+    CtClass *cls = v->instance->cls;
+    Term **items = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+    for (uint32_t i = 0; i < cls->num_fields; i++) {
+      CtValue *f = instance_get(v->instance, cls->fields[i].name);
+      items[i] = f ? term_const(L, f) : term_none(L);
+    }
+    return term_tuple(L, items, cls->num_fields, cls);
+  }
+  Term *t = new_term(L, TERM_CONST);
+  t->ct = v;
+  return t;
+}
+
+Term *term_none(Lower *L) { return term_const(L, ct_none(L->ctx)); }
+Term *term_bool(Lower *L, bool b) { return term_const(L, ct_bool(L->ctx, b)); }
+Term *term_int(Lower *L, int64_t i) { return term_const(L, ct_int(L->ctx, i)); }
+
+Term *term_value(Lower *L, Value *v, const CtType *type) {
+  Term *t = new_term(L, TERM_VALUE);
+  t->value.v = v;
+  t->value.type = type;
+  return t;
+}
+
+Term *term_tuple(Lower *L, Term *const *items, uint32_t count, CtClass *cls) {
+  Term *t = new_term(L, TERM_TUPLE);
+  t->tuple.items = arena_array(&L->ctx->arena, Term *, count + 1);
+  if (count) memcpy(t->tuple.items, items, count * sizeof *items);
+  t->tuple.count = count;
+  t->tuple.cls = cls;
+  return t;
+}
+
+Term *term_bound(Lower *L, Term *self, Term *fn) {
+  Term *t = new_term(L, TERM_BOUND);
+  t->bound.self = self;
+  t->bound.fn = fn;
+  return t;
+}
+
+CtValue *term_to_ct(Lower *L, const Term *t) {
+  if (!t) return NULL;
+  if (t->kind == TERM_CONST) return t->ct;
+  if (t->kind != TERM_TUPLE || (t->tuple.cls && t->tuple.cls->form == CLASS_AGGREGATE)) return NULL;
+  CtValue **items = arena_array(&L->ctx->arena, CtValue *, t->tuple.count + 1);
+  for (uint32_t i = 0; i < t->tuple.count; i++)
+    if (!(items[i] = term_to_ct(L, t->tuple.items[i]))) return NULL;
+  return t->tuple.is_list ? ct_list(L->ctx, items, t->tuple.count) : ct_tuple(L->ctx, items, t->tuple.count);
+}
+
+bool term_is_none(const Term *t) { return term_is_const(t) && t->ct->kind == CT_NONE; }
+bool term_is_tensor(const Term *t) { return t && t->kind == TERM_VALUE && t->value.type->kind == CT_TYPE_BLOCK; }
+
+bool term_get_int(const Term *t, int64_t *out) {
+  const CtValue *c = term_is_const(t) ? t->ct : t && t->kind == TERM_VALUE ? t->value.known : NULL;
+  if (!c) return false;
+  if (c->kind == CT_BOOL) return *out = c->b, true;
+  if (c->kind != CT_INT || c->i < INT64_MIN || c->i > INT64_MAX) return false;
+  *out = (int64_t)c->i;
+  return true;
+}
+
+bool term_get_str(const Term *t, const char **out) {
+  if (!term_is_const(t) || t->ct->kind != CT_STR) return false;
+  *out = t->ct->str.data;
+  return true;
+}
+
+bool term_get_dtype(const Term *t, const CtType **out) {
+  if (!term_is_const(t) || t->ct->kind != CT_DTYPE) return false;
+  *out = t->ct->type;
+  return true;
+}
+
+Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
+  if (!t || t->kind == TERM_VALUE) return t;
+  if (t->kind == TERM_CONST) {
+    const CtValue *c = ct_integer(t->ct) ? ct_integer(t->ct) : t->ct;
+    if (c->kind == CT_BOOL) return term_full(L, ct_scalar(L, DT_INT1), 0, c->b);
+    if (c->kind == CT_INT) {
+      DtypeKind k;
+      if (c->i >= INT32_MIN && c->i <= INT32_MAX) k = DT_INT32;
+      else if (c->i >= 0 && c->i <= UINT32_MAX) k = DT_UINT32;
+      else if (c->i >= INT64_MIN && c->i <= INT64_MAX) k = DT_INT64;
+      else if (c->i >= 0 && c->i <= UINT64_MAX) k = DT_UINT64;
+      else return lower_error(L, span, "%s does not fit 64 bits: %s", what, ct_repr(L->ctx, c));
+      return term_full(L, ct_scalar(L, k), 0, (int64_t)(uint64_t)c->i);
+    }
+    if (c->kind == CT_FLOAT) {
+      double a = fabs(c->f);
+      bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
+      return term_full(L, ct_scalar(L, single ? DT_FP32 : DT_FP64), c->f, 0);
+    }
+  }
+  // A one-element tuple is no scalar in Python either; say what it is.
+  return lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
+}
+
+Term *term_recall(Lower *L, Term *t) {
+  return t && t->kind == TERM_VALUE && t->value.known ? term_const(L, t->value.known) : t;
+}
+
+// Tuples, lists and namedtuples; an aggregate's fields stay what they are.
+static bool is_plain_tuple(const Term *t) {
+  return t->kind == TERM_TUPLE && !t->tuple.is_fstring && (!t->tuple.cls || t->tuple.cls->form == CLASS_NAMEDTUPLE);
+}
+
+Term *term_returned(Lower *L, Term *t, Span span) {
+  if (!t) return NULL;
+  if (is_plain_tuple(t)) {
+    Term *r = arena_new(&L->ctx->arena, Term);
+    *r = *t;
+    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_returned(L, t->tuple.items[i], span);
+    return r;
+  }
+  Term *r = term_decay(L, t, span);
+  if (r && r != t && t->kind == TERM_CONST) r->value.known = t->ct;
+  return r;
+}
+
+Term *term_decay(Lower *L, Term *t, Span span) {
+  if (!t) return NULL;
+  if (is_plain_tuple(t)) {
+    Term *r = arena_new(&L->ctx->arena, Term);
+    *r = *t;
+    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_decay(L, t->tuple.items[i], span);
+    return r;
+  }
+  if (t->kind != TERM_CONST) return t;
+  CtKind k = t->ct->kind;
+  return k == CT_BOOL || k == CT_INT || k == CT_FLOAT ? term_to_value(L, t, span, "the value") : t;
+}
+
+const char *term_describe(Lower *L, const Term *t) {
+  Arena *a = &L->ctx->arena;
+  if (!t) return "nothing";
+  switch (t->kind) {
+  case TERM_CONST:
+    if (t->ct->kind == CT_NONE) return "None";
+    if (t->ct->kind == CT_DTYPE) return arena_printf(a, "the type %s", ct_type_text(L->ctx, t->ct->type));
+    if (t->ct->kind == CT_FUNCTION) return arena_printf(a, "the function %s", t->ct->fn->name);
+    if (t->ct->kind == CT_BUILTIN) return arena_printf(a, "the builtin %s", t->ct->builtin.name);
+    if (t->ct->kind == CT_MODULE) return arena_printf(a, "the module %s", t->ct->module->name);
+    return arena_printf(a, "the constant %s", ct_repr(L->ctx, t->ct));
+  case TERM_VALUE: {
+    const char *elem = ct_type_text(L->ctx, ct_scalar_of(t->value.type));
+    return ct_rank(t->value.type) ? arena_printf(a, "%s%s", elem, ct_shape_text(L, t->value.type)) : arena_printf(a, "a scalar %s", elem);
+  }
+  case TERM_TUPLE:
+    if (t->tuple.cls) return arena_printf(a, "%s", t->tuple.cls->name);
+    if (t->tuple.is_fstring) return "an f-string with run-time values";
+    return arena_printf(a, "a %s of %u", t->tuple.is_list ? "list" : "tuple", t->tuple.count);
+  case TERM_DESC:
+    return arena_printf(a, "a tensor descriptor%s of %s%s%s", t->desc.base ? "" : " from the launcher", ct_type_text(L->ctx, t->desc.block->elem),
+                        ct_shape_text(L, t->desc.block), t->desc.padding == PAD_NAN ? " padded with NaN" : "");
+  case TERM_BLOCK_PTR: return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem), ct_shape_text(L, t->bp.block));
+  case TERM_BOUND: return "a bound method";
+  }
+  return "?";
+}
+
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
+  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC, is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
+  if (is_desc) otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one descriptor from them";
+  else if (is_block) otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
+  diag_note(L->ctx, (Span){0, 0}, "%s", otherwise);
+}
+
+// Equal constants of one kind may differ all the same: 0.0 and -0.0.
+static bool same_constant(const CtValue *a, const CtValue *b) {
+  if (a == b) return true;
+  if (a->kind != b->kind) return false;
+  return a->kind == CT_FLOAT ? memcmp(&a->f, &b->f, sizeof a->f) == 0 : ct_equal(a, b);
+}
+
+bool term_same_type(Lower *L, const Term *a, const Term *b) {
+  if (a == b) return true;
+  if (!a || !b || a->kind != b->kind) return false;
+  switch (a->kind) {
+  case TERM_CONST: return same_constant(a->ct, b->ct);
+  case TERM_VALUE: return ct_type_equal(a->value.type, b->value.type);
+  case TERM_TUPLE:
+    if (a->tuple.count != b->tuple.count || a->tuple.cls != b->tuple.cls) return false;
+    for (uint32_t i = 0; i < a->tuple.count; i++)
+      if (!term_same_type(L, a->tuple.items[i], b->tuple.items[i])) return false;
+    return true;
+  case TERM_DESC:
+    return !a->desc.base == !b->desc.base && a->desc.padding == b->desc.padding && ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
+           term_same_type(L, a->desc.strides, b->desc.strides);
+  case TERM_BLOCK_PTR: return ct_type_equal(a->bp.pointer, b->bp.pointer) && ct_type_equal(a->bp.block, b->bp.block);
+  case TERM_BOUND: return term_same_type(L, a->bound.self, b->bound.self) && term_same_type(L, a->bound.fn, b->bound.fn);
+  }
+  return false;
+}
+
+void term_flatten(Lower *L, const Term *t, ValueList *out) {
+  Arena *arena = &L->ctx->arena;
+  if (!t) return;
+  switch (t->kind) {
+  case TERM_CONST: break;
+  case TERM_VALUE: vec_push(arena, out, t->value.v); break;
+  case TERM_TUPLE:
+    for (uint32_t i = 0; i < t->tuple.count; i++) term_flatten(L, t->tuple.items[i], out);
+    break;
+  case TERM_DESC:
+    vec_push(arena, out, t->desc.base ? t->desc.base : t->desc.v);
+    term_flatten(L, t->desc.shape, out);
+    term_flatten(L, t->desc.strides, out);
+    break;
+  case TERM_BLOCK_PTR:
+    vec_push(arena, out, t->bp.base);
+    for (uint32_t i = 0; i < t->bp.block->rank; i++) {
+      vec_push(arena, out, t->bp.shape[i]);
+      vec_push(arena, out, t->bp.strides[i]);
+      vec_push(arena, out, t->bp.offsets[i]);
+    }
+    break;
+  case TERM_BOUND:
+    term_flatten(L, t->bound.self, out);
+    term_flatten(L, t->bound.fn, out);
+    break;
+  }
+}
+
+Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos) {
+  if (!like) return NULL;
+  Term *t = arena_new(&L->ctx->arena, Term);
+  *t = *like;
+  switch (like->kind) {
+  case TERM_CONST: return t;
+  case TERM_VALUE:
+    t->value.v = values[(*pos)++];
+    t->value.known = NULL;   // another path may have given another
+    return t;
+  case TERM_TUPLE:
+    t->tuple.items = arena_array(&L->ctx->arena, Term *, like->tuple.count + 1);
+    for (uint32_t i = 0; i < like->tuple.count; i++) t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
+    return t;
+  case TERM_DESC:
+    *(like->desc.base ? &t->desc.base : &t->desc.v) = values[(*pos)++];
+    if (like->desc.base) t->desc.v = NULL;
+    t->desc.shape = term_rebuild(L, like->desc.shape, values, pos);
+    t->desc.strides = term_rebuild(L, like->desc.strides, values, pos);
+    return t;
+  case TERM_BLOCK_PTR: {
+    uint32_t n = like->bp.block->rank;
+    t->bp.base = values[(*pos)++];
+    t->bp.shape = arena_array(&L->ctx->arena, Value *, n);
+    t->bp.strides = arena_array(&L->ctx->arena, Value *, n);
+    t->bp.offsets = arena_array(&L->ctx->arena, Value *, n);
+    for (uint32_t i = 0; i < n; i++) {
+      t->bp.shape[i] = values[(*pos)++];
+      t->bp.strides[i] = values[(*pos)++];
+      t->bp.offsets[i] = values[(*pos)++];
+    }
+    return t;
+  }
+  case TERM_BOUND:
+    t->bound.self = term_rebuild(L, like->bound.self, values, pos);
+    t->bound.fn = term_rebuild(L, like->bound.fn, values, pos);
+    return t;
+  }
+  return t;
+}
+
+Value *zero_of(Lower *L, const Type *type) {
+  const Type *elem = type_elem(type);
+  if (elem->kind != TYPE_PTR) return build_constant_bits(&L->b, type, 0);
+  Value *zero = build_constant_bits(&L->b, type_with_elem(L->ctx, type, type_scalar(L->ctx, SC_I64)), 0);
+  return build_cast(&L->b, OP_INTTOPTR, zero, elem);
+}
+
+Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
+  Op *op = op_rebuild(L->ctx, shell, types, num_types, operands, n);
+  op_erase(shell);
+  return op;
+}
+
+bool in_prelude(Lower *L, Span span) {
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  return f && is_prelude_file(f);
+}
+
+Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(&L->ctx->arena, fmt, ap);
+  va_end(ap);
+  // The prelude's own lines mean nothing to its user: what goes wrong there is said at the call that went in.
+  const CallSite *chain = L->b.inlined_at;
+  const char *through = NULL;
+  while (chain && in_prelude(L, span)) {
+    span = chain->span;
+    through = chain->function;
+    chain = chain->outer;
+  }
+  // An unrolled loop or a function called often finds the same fault again: once is enough.
+  for (const Diag *d = L->ctx->diags; d; d = d->next)
+    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0) return NULL;
+  diag_error(L->ctx, span, "%s", text);
+  if (through) diag_note(L->ctx, (Span){0, 0}, "inside `%s`, which is written in the language itself", through);
+  uint32_t shown = 0;
+  for (; chain; chain = chain->outer) {
+    if (++shown > 8 && chain->outer) continue;
+    diag_note(L->ctx, chain->span, "in the call of %s here", chain->function);
+  }
+  return NULL;
+}

@@ -1,0 +1,140 @@
+// The language's types (with signedness) and the IR types that carry them.
+#include "frontend/lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const ScalarKind scalar_of_dtype[NUM_DTYPE_KINDS] = {
+    [DT_INT1] = SC_I1,       [DT_INT8] = SC_I8,      [DT_INT16] = SC_I16,     [DT_INT32] = SC_I32,   [DT_INT64] = SC_I64,
+    [DT_UINT8] = SC_I8,      [DT_UINT16] = SC_I16,   [DT_UINT32] = SC_I32,    [DT_UINT64] = SC_I64,  [DT_FP8E4NV] = SC_F8E4M3,
+    [DT_FP8E5] = SC_F8E5M2,  [DT_FP8E4B15] = SC_F8E4B15, [DT_FP16] = SC_F16,  [DT_BF16] = SC_BF16,  [DT_FP32] = SC_F32,
+    [DT_FP64] = SC_F64,      [DT_VOID] = SC_I8,      [DT_FP8E4B8] = SC_I8,    [DT_FP8E5B16] = SC_I8,
+};
+
+const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
+bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
+
+static DtypeClass class_of(const CtType *t) { return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls; }
+bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
+bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
+bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
+bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
+bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
+bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
+uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
+
+bool ct_int_fits(Int128 v, const CtType *t) {
+  uint32_t bits = ct_bits(t);
+  if (bits == 1) return v >= 0 && v <= 1;
+  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
+  return v >= 0 && v < (Int128)1 << bits;
+}
+
+int64_t ct_numel(const CtType *t) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];
+  return n;
+}
+
+// Pointers to int1 are accessed as bytes, and pointers to pointers as 64-bit integers.
+const Type *ir_elem_type(Lower *L, const CtType *t) {
+  if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, scalar_of_dtype[t->scalar]);
+  const CtType *to = t->elem;
+  ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : scalar_of_dtype[to->scalar];
+  return type_ptr(L->ctx, type_scalar(L->ctx, k), t->is_const);
+}
+
+const Type *ir_type(Lower *L, const CtType *t) {
+  if (t->kind != CT_TYPE_BLOCK) return ir_elem_type(L, t);
+  return type_tensor(L->ctx, ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
+}
+
+const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
+  return rank ? ct_type_block(L->ctx, elem, shape, rank) : elem;
+}
+
+const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem) {
+  return t->kind == CT_TYPE_BLOCK ? ct_type_block(L->ctx, elem, t->shape, t->rank) : elem;
+}
+
+const char *ct_shape_text(Lower *L, const CtType *t) {
+  Buf b = buf_make(&L->ctx->arena);
+  buf_putc(&b, '[');
+  for (uint32_t i = 0; i < ct_rank(t); i++) buf_printf(&b, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
+  buf_putc(&b, ']');
+  return buf_str(&b);
+}
+
+static int64_t next_pow2(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
+  int64_t numel = 1;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (shape[i] <= 0) return lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]) != NULL;
+    if (!is_pow2_u64((uint64_t)shape[i])) {
+      lower_error(L, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
+      if (shape[i] < MAX_TENSOR_NUMEL)
+        diag_note(L->ctx, (Span){0, 0}, "use %lld and mask off what is beyond %lld", (long long)next_pow2(shape[i]), (long long)shape[i]);
+      return false;
+    }
+    if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL) {
+      lower_error(L, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
+      diag_note(L->ctx, (Span){0, 0}, "take smaller blocks: more programs, or a loop");
+      return false;
+    }
+  }
+  return true;
+}
+
+// "fp16[128,64]" after "tensordesc<".
+static bool parse_desc(Context *ctx, const char *text, const CtType **out) {
+  const char *open = strchr(text, '[');
+  if (!open) return false;
+  DtypeKind kind;
+  size_t n = (size_t)(open - text);
+  while (n && text[n - 1] == ' ') n--;
+  if (!dtype_find(intern_n(ctx, text, n), &kind)) return false;
+  int64_t shape[CT_MAX_RANK];
+  uint32_t rank = 0;
+  const char *p = open + 1;
+  for (;;) {
+    char *end;
+    long long v = strtoll(p, &end, 10);
+    if (end == p || v <= 0 || rank == MAX_DESC_RANK) return false;
+    shape[rank++] = v;
+    p = end;
+    while (*p == ' ') p++;
+    if (*p == ',') { p++; continue; }
+    break;
+  }
+  if (*p != ']') return false;
+  *out = ct_type_block(ctx, ct_type_scalar(ctx, kind), shape, rank);
+  return true;
+}
+
+bool frontend_parse_type(Context *ctx, const char *text, const CtType **out, bool *is_desc) {
+  while (*text == ' ') text++;
+  *is_desc = false;
+  if (strncmp(text, "tensordesc<", 11) == 0) {
+    *is_desc = true;
+    return parse_desc(ctx, text + 11, out);
+  }
+  if (*text == '*') {
+    bool is_const = text[1] == 'k';
+    const CtType *elem;
+    bool inner_desc;
+    if (!frontend_parse_type(ctx, text + 1 + is_const, &elem, &inner_desc) || inner_desc) return false;
+    *out = ct_type_pointer(ctx, elem, is_const);
+    return true;
+  }
+  size_t n = strlen(text);
+  while (n && text[n - 1] == ' ') n--;
+  DtypeKind kind;
+  if (n == 0 || !dtype_find(intern_n(ctx, text, n), &kind)) return false;
+  *out = ct_type_scalar(ctx, kind);
+  return true;
+}

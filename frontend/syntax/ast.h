@@ -1,0 +1,97 @@
+// The syntax tree: all of Python 3's statements and expressions, plus `*fp32` as a type in an annotation.
+// Nodes live in the Context's arena. A field that may be absent says so; everything else is set in a tree that parsed
+// without errors. Identifiers are interned: compare them by pointer with intern(ctx, "…").
+#ifndef TILE_FRONTEND_AST_H
+#define TILE_FRONTEND_AST_H
+
+#include "ir/context.h"
+
+typedef enum {
+#define NODE(kind, name, member) NODE_##kind,
+#include "frontend/syntax/nodes.def"
+  NUM_NODE_KINDS
+} NodeKind;
+
+// Operators of UNARY, BINARY, AUG_ASSIGN, BOOL_OP and COMPARE.
+typedef enum {
+  PYOP_NONE,
+  PYOP_NEG, PYOP_POS, PYOP_INVERT, PYOP_NOT,
+  PYOP_ADD, PYOP_SUB, PYOP_MUL, PYOP_MATMUL, PYOP_DIV, PYOP_FLOORDIV, PYOP_MOD, PYOP_POW,
+  PYOP_LSHIFT, PYOP_RSHIFT, PYOP_AND, PYOP_XOR, PYOP_OR,
+  PYOP_BOOL_AND, PYOP_BOOL_OR,
+  PYOP_EQ, PYOP_NE, PYOP_LT, PYOP_LE, PYOP_GT, PYOP_GE, PYOP_IS, PYOP_IS_NOT, PYOP_IN, PYOP_NOT_IN,
+  NUM_PYOPS
+} PyOp;
+const char *pyop_text(PyOp op);   // "+", "and", "is not", …
+
+typedef enum { PARAM_POSITIONAL_ONLY, PARAM_NORMAL, PARAM_VARARGS, PARAM_KEYWORD_ONLY, PARAM_KWARGS } ParamKind;
+
+typedef __int128 Int128;          // integers beyond 128 bits are diagnosed where they are used or computed
+
+typedef struct Node Node;
+typedef struct { Node **data; uint32_t count, capacity; } NodeList;   // a VEC(Node *)
+typedef struct { const char **data; uint32_t count, capacity; } NameList;
+
+enum { AST_MAX_DEPTH = 1000 };    // deeper trees are refused while parsing, so that recursion over a tree is safe
+
+struct Node {
+  uint8_t kind;        // NodeKind
+  uint8_t op;          // PyOp, where the kind has one
+  bool is_parenthesized;   // an expression written in its own parentheses
+  bool is_async;       // async def, async for, async with; on EXCEPT: `except*`
+  uint16_t depth;      // 1 + the deepest child's
+  Span span;           // begin of the first byte, end one past the last
+  union {
+    NodeList block;                                                       // MODULE: statements
+    struct { const char *name; Node *first, *second; } attr;              // ATTRIBUTE first.name; KEYWORD name=first (name NULL: **first); TYPE_ALIAS type name = first
+    struct { Node *first, *second; } pair;
+      // WITH_ITEM first as second?; RAISE first? from second?; ASSERT first, second?; SUBSCRIPT first[second]; NAMED_EXPR first := second
+    struct { Node *value; } unary;
+      // RETURN value?; EXPR_STMT; UNARY op value; STARRED *value; AWAIT; YIELD value?; YIELD_FROM; POINTER_TYPE *value
+    struct { Node *left, *right; } binary;                                // BINARY left op right; AUG_ASSIGN left op= right
+    NodeList list;                                                        // TUPLE LIST SET DELETE: elements; FSTRING: STR and FORMAT parts
+    struct { NodeList values; } boolop;                                   // v0 op v1 op v2 …
+    struct { Node *left; NodeList rights; const uint8_t *ops; } compare;  // left ops[0] rights[0] ops[1] rights[1] …
+    struct { Node *func; NodeList args; NodeList keywords; } call;        // args: expressions and STARRED; keywords: KEYWORD
+    struct { NodeList keys, values; } dict;                               // keys[i] NULL: **values[i]
+    struct { Node *lower, *upper, *step; } slice;                         // SLICE, each may be NULL; IF_EXP: lower if upper else step
+    struct { Node *elt, *value; NodeList generators; } comp;              // elt; DICT_COMP elt: value; generators: COMP_FOR
+    struct { Node *target, *iter; NodeList body, orelse; } loop;
+      // FOR; WHILE: iter is the test, target NULL; COMP_FOR: body holds the `if` conditions
+    struct { Node *test; NodeList body, orelse; } cond;                   // IF; an elif is an IF alone in orelse
+    struct { NodeList targets; Node *value; } assign;                     // t0 = t1 = … = value
+    struct { Node *target, *annotation, *value; } ann;                    // value may be NULL
+    struct { NodeList items, body; } with;
+    struct { NodeList body, handlers, orelse, finalbody; } try_;
+    struct { Node *type; const char *name; NodeList body; } handler;      // type, name may be NULL
+    struct { const char *module; NodeList aliases; uint32_t level; } import;
+      // IMPORT: module NULL; IMPORT_FROM: dotted module (NULL for `from . import x`), level dots; `*` is an ALIAS of that name
+    struct { const char *name, *asname; } alias;                          // dotted name; asname may be NULL
+    NameList names;
+    struct { Node *subject; NodeList cases; } match;
+    struct { Node *pattern, *guard; NodeList body; } case_;               // guard may be NULL; patterns are kept as expressions
+    struct { const char *name; NodeList params, body, decorators; Node *returns; Span name_span; } func;
+      // FUNCTION_DEF; LAMBDA: name NULL, body holds one expression; returns may be NULL
+    struct { const char *name; NodeList bases, keywords, body, decorators; Span name_span; } cls;
+    struct { const char *name; Node *annotation, *default_value; ParamKind kind; } param;   // a bare `*` is not a node
+    struct { const char *id; } name;
+    struct { Int128 value; bool is_too_large; } integer;                  // is_too_large: to be reported where it is used
+    struct { double value; } floating;
+    struct { const char *data; size_t size; } str;                        // decoded; UTF-8; NUL-terminated beside its size
+    struct { Node *value; Node *spec; const char *text; char conversion; } format;
+      // {value!conversion:spec}; spec an FSTRING or NULL; conversion 'r' 's' 'a' or 0; text: `x=` as written, or NULL
+  };
+};
+
+const char *node_kind_name(NodeKind kind);
+
+// Parses a whole file. Returns its MODULE (statements that failed are ERROR nodes), never NULL; syntax errors are in the
+// Context's diagnostics, so compare diag_error_count before and after.
+Node *parse_module(Context *ctx, const SourceFile *file);
+// Parses one expression (a `-D` value, a grid). NULL after an error.
+Node *parse_expression(Context *ctx, const SourceFile *file);
+
+// A readable s-expression, one statement per line; owned by the arena.
+const char *ast_dump(Context *ctx, const Node *node);
+
+#endif

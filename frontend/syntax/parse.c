@@ -1,0 +1,77 @@
+// The parser's doors: whole modules, single expressions, and the expressions inside f-strings.
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/syntax/parser.h"
+#include "tile_grammar.h"
+
+#define YYSTYPE TILE_STYPE   // the scanner's header asks for them under these names
+#define YYLTYPE TILE_LTYPE
+#include "tile_lexer.h"
+
+static Node *run(Context *ctx, Parser *p, const SourceFile *file, uint32_t begin, uint32_t end, bool is_module) {
+  *p = (Parser){.ctx = ctx, .file = file, .begin = begin, .pos = begin, .end = end, .embedded = p->embedded};
+  yyscan_t scanner;
+  if (tile_raw_lex_init_extra(p, &scanner)) ice(ctx, "scanner: out of memory");
+  p->scanner = scanner;
+  YY_BUFFER_STATE buffer = tile_raw__scan_bytes(file->text + begin, (int)(end - begin), scanner);
+  indent_start(p, !is_module);
+  uint32_t errors = diag_error_count(ctx);
+  int status = tile_parse(p);
+  // After another error the `with` that they belong to may be missing.
+  for (uint32_t i = 0, others = diag_error_count(ctx) - errors; !others && i < p->stray_as.count; i++)
+    diag_error(ctx, p->stray_as.data[i]->span, "'as' is not allowed in an expression");
+  tile_raw__delete_buffer(buffer, scanner);
+  tile_raw_lex_destroy(scanner);
+  if (status == 0 && p->result && (is_module || diag_error_count(ctx) == errors)) return p->result;
+  if (diag_error_count(ctx) == errors) ice(ctx, "%s is refused without an error", file->path);
+  return NULL;
+}
+
+// Length of the valid UTF-8 sequence at s, or 0.
+static size_t utf8_length(const unsigned char *s, size_t n) {
+  size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+  if (!len || len > n) return 0;
+  for (size_t i = 1; i < len; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0;
+  return len;
+}
+
+// Source must be UTF-8 without NUL bytes: everything behind the parser relies on it.
+static bool check_bytes(Context *ctx, const SourceFile *file) {
+  const unsigned char *s = (const unsigned char *)file->text;
+  bool ok = true;
+  for (size_t i = 0; i < file->size;) {
+    Span at = {file->base + (Loc)i, file->base + (Loc)i + 1};
+    size_t len = utf8_length(s + i, file->size - i);
+    if (!len) {
+      ok = diag_error(ctx, at, "byte 0x%02x is not valid UTF-8", s[i]);
+      while (i < file->size && s[i] != '\n') i++;   // one report a line
+    } else if (!s[i]) {
+      return diag_error(ctx, at, "NUL byte in the source");
+    } else {
+      i += len;
+    }
+  }
+  return ok;
+}
+
+static uint32_t skip_mark(const SourceFile *file) { return file->size >= 3 && !memcmp(file->text, "\xef\xbb\xbf", 3) ? 3 : 0; }
+
+Node *parse_module(Context *ctx, const SourceFile *file) {
+  Node *tree = check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, Parser), file, skip_mark(file), (uint32_t)file->size, true) : NULL;
+  if (tree) return tree;
+  Node *empty = arena_new(&ctx->arena, Node);
+  *empty = (Node){.kind = NODE_MODULE, .depth = 1, .span = {file->base, file->base + (Loc)file->size}};
+  return empty;
+}
+
+Node *parse_expression(Context *ctx, const SourceFile *file) {
+  return check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, Parser), file, skip_mark(file), (uint32_t)file->size, false) : NULL;
+}
+
+Node *parse_embedded(Parser *p, uint32_t begin, uint32_t end) {
+  if (!p->embedded) p->embedded = arena_new(&p->ctx->arena, Parser);
+  return run(p->ctx, p->embedded, p->file, begin, end, false);
+}

@@ -1,0 +1,43 @@
+// `tilec cache stats|trim|clear`: looking after the cache of compiled kernels.
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/jit/cache.h"
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+
+static const char *size_text(Arena *a, uint64_t bytes) {
+  static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+  uint32_t unit = 0;
+  double v = (double)bytes;
+  for (; v >= 1024 && unit + 1 < countof(units); unit++) v /= 1024;
+  return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+int cache_main(const Options *o, Arena *a, int argc, const char *const *argv) {
+  tile_error *error = NULL;
+  const char *action = argc > 0 ? argv[0] : "stats";
+  static const char *const actions[] = {"stats", "trim", "clear"};
+  uint32_t which = 0;
+  while (which < countof(actions) && strcmp(action, actions[which])) which++;
+  if (which == countof(actions) || argc > 1) {
+    tile_status status = error_set(&error, TILE_ERROR_USAGE, "the use is: tilec cache stats|trim|clear");
+    return cli_finish(status, error, o);
+  }
+  Cache *c = cache_open(NULL);
+  // One that can only be read can be looked at.
+  if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {
+    cache_close(c);
+    tile_status status = error_set(&error, TILE_ERROR_FILE, "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that is ours alone to write");
+    return cli_finish(status, error, o);
+  }
+  CacheStats s = cache_stats(c);
+  if (which == 0) {
+    printf("%s: %llu entries, %s of at most %s\n", s.folder, (unsigned long long)s.entries, size_text(a, s.bytes), size_text(a, s.limit));
+  } else {
+    CacheStats removed = cache_trim(c, which == 1 ? s.limit : 0);
+    printf("%s: %llu entries removed, %s; %llu left\n", s.folder, (unsigned long long)removed.entries, size_text(a, removed.bytes), (unsigned long long)cache_stats(c).entries);
+  }
+  cache_close(c);
+  return 0;
+}

@@ -1,0 +1,72 @@
+#include "runtime/cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/codegen.h"
+#include "passes/pass.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+
+bool cli_color(const Options *o) {
+  if (o->color && strcmp(o->color, "auto")) return !strcmp(o->color, "always");
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(STDERR_FILENO) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+int cli_finish(tile_status status, tile_error *error, const Options *o) {
+  if (error) {
+    bool plain = tile_error_num_diagnostics(error) == 0, color = cli_color(o);
+    if (plain) fprintf(stderr, "tilec: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
+    fprintf(stderr, "%s\n", tile_error_message(error));
+    tile_error_free(error);
+  }
+  switch (status) {
+  case TILE_ERROR_NO_DEVICE:
+  case TILE_ERROR_DRIVER:
+  case TILE_ERROR_NO_MEMORY: return TILE_ERROR_RUN;
+  default: return (int)status;
+  }
+}
+
+bool cli_answer(const Options *o, int *exit_status) {
+  Buf b = buf_make(o->arena);
+  if (o->help) {
+    options_print(&b, OPTIONS_HELP);
+  } else if (o->version) {
+    buf_printf(&b, "tilec %s\nLLVM %s\n", tile_version(), codegen_llvm_version());
+  } else if (o->list_archs) {
+    for (size_t i = 0; tile_arch_name(i); i++) buf_printf(&b, "%s\n", tile_arch_name(i));
+  } else if (o->list_passes) {
+    const char *text;
+    for (uint32_t i = 0; passes_list(i, &text); i++) buf_printf(&b, "%-22s %s\n", passes_list(i, &text), text);
+  } else if (o->print_options) {
+    static const struct { const char *name; OptionsForm form; } forms[] = {{"man", OPTIONS_MAN}, {"json", OPTIONS_JSON}, {"bash", OPTIONS_BASH}};
+    const OptionsForm *form = NULL;
+    for (uint32_t i = 0; i < countof(forms); i++)
+      if (!strcmp(o->print_options, forms[i].name)) form = &forms[i].form;
+    if (!form) {
+      fprintf(stderr, "tilec: error: --print-options takes man, json or bash, not '%s'\n", o->print_options);
+      *exit_status = TILE_ERROR_USAGE;
+      return true;
+    }
+    options_print(&b, *form);
+  } else {
+    return false;
+  }
+  tile_error *error = NULL;
+  tile_status status = file_write(o->arena, "-", buf_str(&b), b.size, &error);
+  *exit_status = cli_finish(status, error, o);
+  return true;
+}
+
+tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error) {
+  if (o->inputs.count != 1)
+    return o->inputs.count ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", o->inputs.data[0], o->inputs.data[1])
+                           : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows the use");
+  const char *name = o->inputs.data[0];
+  *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";
+  return file_read(a, name, text, size, error);
+}

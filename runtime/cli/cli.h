@@ -1,0 +1,28 @@
+// What tilec's subcommands share.
+#ifndef TILE_RUNTIME_CLI_H
+#define TILE_RUNTIME_CLI_H
+
+#include "runtime/compile/compile.h"
+#include "runtime/compile/options.h"
+
+bool cli_color(const Options *o);                                    // for standard error
+// Prints the error (if any) to standard error, frees it, and returns the exit status.
+int cli_finish(tile_status status, tile_error *error, const Options *o);
+// The options that answer at once (--help, --version, --list-archs, …). True when one did.
+bool cli_answer(const Options *o, int *exit_status);
+tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error);
+
+// outputs.c
+unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error);
+
+// The make rule of -MD and -MF, if they are given.
+tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
+
+int run_main(const Options *o, Arena *arena);                        // run.c
+int jit_worker_main(Arena *arena);                                    // jit_isolated.c
+int tune_main(const Options *o, Arena *arena);                       // tune_main.c
+int commands_main(const Options *o);                                  // run_commands.c
+int cache_main(const Options *o, Arena *arena, int argc, const char *const *argv);   // cache_main.c
+
+#endif

@@ -1,0 +1,82 @@
+// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune` in
+// tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/deep_stack.h"
+#include "runtime/cli/cli.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/pack.h"
+
+static int compile_main(const Options *o) {
+  tile_error *error = NULL;
+  tile_program *program = NULL;
+  Buf printed = buf_make(o->arena), times = buf_make(o->arena);
+  CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
+  tile_status status = TILE_ERROR_USAGE;
+  if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
+  if (status == TILE_OK) status = compile(&job, &program, &error);
+  fputs(buf_str(&printed), stderr);
+  fputs(buf_str(&times), stderr);
+  if (status == TILE_OK) {
+    fputs(diag_render(&program->ctx, job.color), stderr);
+    if (program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+    status = outputs_write(o, program, job.path, job.emit, &error);
+  }
+  tile_program_free(program);
+  return cli_finish(status, error, o);
+}
+
+static int command_main(Arena *arena, int argc, char **argv) {
+  Options options;
+  options_init(&options, arena);
+  static const struct { const char *name; Command command; } commands[] = {{"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
+  Command command = COMMAND_COMPILE;
+  for (uint32_t i = 0; argc > 1 && i < countof(commands); i++)
+    if (!strcmp(argv[1], commands[i].name)) command = commands[i].command;
+  int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
+  tile_error *error = NULL;
+  int exit_status;
+  if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, arena, argc - 2, (const char *const *)argv + 2);
+  else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
+  else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
+    exit_status = cli_finish(tile_error_status(error), error, &options);
+  else if (!cli_answer(&options, &exit_status))
+    exit_status = options.commands ? commands_main(&options) : command == COMMAND_TUNE ? tune_main(&options, arena) : command == COMMAND_RUN ? run_main(&options, arena)
+                  : command == COMMAND_PACK ? pack_main(&options, arena) : compile_main(&options);
+  return exit_status;
+}
+
+static int guarded_main(Arena *arena, int argc, char **argv) {
+  jmp_buf on_empty, *const empty = &on_empty;
+  arena_init_with(arena, (ArenaMemory){0}, &empty);
+  if (!setjmp(on_empty)) return command_main(arena, argc, argv);
+  fputs("tilec: error: out of memory\n", stderr);
+  return TILE_ERROR_RUN;
+}
+
+// What was printed has to arrive: that a disk is full shows when the last of it is written.
+static int finish_output(int exit_status) {
+  errno = 0;
+  if ((fflush(stdout) == 0 && !ferror(stdout)) || exit_status == TILE_ERROR_FILE) return exit_status;
+  fprintf(stderr, "tilec: error: cannot write standard output%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+  return exit_status ? exit_status : TILE_ERROR_FILE;
+}
+
+typedef struct { int argc; char **argv; int exit_status; } Main;
+
+static void main_on_deep_stack(void *user) {
+  Main *m = user;
+  Arena arena;
+  m->exit_status = finish_output(guarded_main(&arena, m->argc, m->argv));
+  arena_free(&arena);
+}
+
+int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
+  Main m = {argc, argv, TILE_ERROR_RUN};
+  if (!on_deep_stack(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
+  return m.exit_status;
+}

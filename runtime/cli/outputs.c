@@ -1,0 +1,105 @@
+// Which outputs are made, and where they go.
+#include <string.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+
+static const char *suffix_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+  return dot && (!slash || dot > slash) ? dot : path + strlen(path);
+}
+
+static unsigned choose(const Options *o, tile_error **error) {
+  unsigned emits = 0;
+  if (!o->emit) {
+    const char *suffix = o->output && strcmp(o->output, "-") ? suffix_of(o->output) : "";
+    for (uint32_t i = 0; i < NUM_EMITS; i++)
+      if (!strcmp(suffix, emit_info[i].suffix)) return 1u << i;
+    return o->passes ? TILE_EMIT_TILE : TILE_EMIT_PTX;
+  }
+  for (const char *s = o->emit; *s;) {
+    size_t n = strcspn(s, ",");
+    const char *name = arena_strndup(o->arena, s, n), *names[NUM_EMITS];
+    unsigned found = 0;
+    for (uint32_t i = 0; i < NUM_EMITS; i++) {
+      names[i] = emit_info[i].name;
+      if (!strcmp(name, names[i])) found = 1u << i;
+    }
+    if (!found) {
+      const char *near = nearest_name(name, names, NUM_EMITS);
+      error_set(error, TILE_ERROR_USAGE, "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
+                name, near ? "; did you mean " : "", near ? near : "");
+      return 0;
+    }
+    emits |= found;
+    s += n + (s[n] == ',');
+  }
+  if (!emits) error_set(error, TILE_ERROR_USAGE, "--emit needs a value");
+  return emits;
+}
+
+// --emit, else by the output's suffix, else PTX (IR when passes are named).
+unsigned outputs_choose(const Options *o, tile_error **error) {
+  unsigned emits = choose(o, error);
+  bool to_stdout = o->output ? !strcmp(o->output, "-") : !(emits & TILE_EMIT_CUBIN);
+  if (!emits || !o->depfile || o->depfile_name || !to_stdout) return emits;
+  error_set(error, TILE_ERROR_USAGE, "-MD without -o needs -MF");
+  return 0;
+}
+
+// Where output `bit` of `emits` goes.
+static const char *output_path(const Options *o, const char *input, unsigned emits, uint32_t bit) {
+  bool is_binary = 1u << bit == TILE_EMIT_CUBIN;
+  if (o->output && (!strcmp(o->output, "-") || is_pow2_u64(emits))) return o->output;
+  if (!o->output && !is_binary) return "-";
+  const char *base = o->output ? o->output : strrchr(input, '/') ? strrchr(input, '/') + 1 : input;
+  if (o->output && !strcmp(suffix_of(base), emit_info[bit].suffix)) {
+    uint32_t sharing = 0;
+    for (uint32_t i = 0; i < NUM_EMITS; i++) sharing += emits >> i & 1 && !strcmp(emit_info[i].suffix, emit_info[bit].suffix);
+    if (sharing == 1) return base;
+  }
+  int stem = (int)(suffix_of(base) - base);
+  bool is_ir = !strcmp(emit_info[bit].suffix, ".tir");
+  return arena_printf(o->arena, "%.*s%s%s%s", stem, base, is_ir ? "." : "", is_ir ? emit_info[bit].name : "", emit_info[bit].suffix);
+}
+
+static void put_make_name(Buf *b, const char *s) {
+  for (; *s; s++) {
+    if (*s == ' ' || *s == '#' || *s == '\\') buf_putc(b, '\\');
+    if (*s == '$') buf_putc(b, '$');
+    buf_putc(b, *s);
+  }
+}
+
+tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error) {
+  if (!o->depfile && !o->depfile_name) return TILE_OK;
+  Buf b = buf_make(o->arena);
+  put_make_name(&b, target);
+  buf_putc(&b, ':');
+  for (uint32_t i = 0; i < files->count; i++) {
+    buf_puts(&b, " \\\n  ");
+    put_make_name(&b, files->data[i]);
+  }
+  buf_putc(&b, '\n');
+  const char *path = o->depfile_name ? o->depfile_name : arena_printf(o->arena, "%.*s.d", (int)(suffix_of(target) - target), target);
+  return file_write(o->arena, path, buf_str(&b), b.size, error);
+}
+
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error) {
+  const char *main_output = "-";
+  for (uint32_t bit = 0; bit < NUM_EMITS; bit++) {
+    if (!(emits >> bit & 1)) continue;
+    const char *path = output_path(o, input, emits, bit);
+    tile_status status = file_write(o->arena, path, p->outputs[bit].data, p->outputs[bit].size, error);
+    if (status != TILE_OK) return status;
+    // A make rule is about the file that -o names.
+    if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
+  }
+  StrList files = {0};
+  const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
+  for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
+  if (!ct) vec_push(o->arena, &files, input);
+  if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
+  return depfile_write(o, &files, main_output, error);
+}

@@ -1,0 +1,145 @@
+// `tilec pack`: files, signatures and architectures into one package or header. `tilec pack FILE.tilepack` says what is inside.
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+#include "runtime/compile/pack.h"
+
+// "add(*fp32:16, i32)" or, for the kernel of -n or the only one, "*fp32:16, i32".
+typedef struct { const char *kernel, *text; bool used; } Signature;
+
+typedef struct {
+  const Options *options;
+  Arena *arena;
+  Pack pack;
+  StrList archs;
+  Assembler *assembler;
+  Signature *signatures;
+  StrList files;               // read, for the make rule
+  bool told;                   // which configuration an autotuned kernel takes
+} Packing;
+
+static Signature read_signature(const Options *o, const char *text) {
+  size_t n = 0, size = strlen(text);
+  while (isalnum((unsigned char)text[n]) || text[n] == '_') n++;
+  if (!n || text[n] != '(' || text[size - 1] != ')') return (Signature){o->kernel, text, false};
+  return (Signature){arena_strndup(o->arena, text, n), arena_strndup(o->arena, text + n + 1, size - n - 2), false};
+}
+
+static void add_file(Packing *k, const char *path) {
+  for (uint32_t i = 0; i < k->files.count; i++)
+    if (!strcmp(k->files.data[i], path)) return;
+  vec_push(k->arena, &k->files, arena_printf(k->arena, "%s", path));
+}
+
+static tile_status pack_one(Packing *k, const char *path, const char *text, size_t size, const char *kernel, const char *signature, const char *arch, tile_error **error) {
+  Options o = *k->options;
+  o.kernel = kernel;
+  o.arch = arch;
+  o.signatures = (StrList){0};
+  if (signature) vec_push(k->arena, &o.signatures, signature);
+  CompileJob job = {.options = &o, .path = path, .text = text, .size = size, .config = -1, .emit = TILE_EMIT_PTX, .color = cli_color(k->options)};
+  tile_program *program = NULL;
+  tile_status status = compile(&job, &program, error);
+  if (status != TILE_OK) return status;
+  fputs(diag_render(&program->ctx, job.color), stderr);
+  if (program->config_text && !k->told) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+  k->told = true;
+  const PackOptions po = {k->assembler, o.ptx_options};
+  status = pack_add(&k->pack, program, &po, error);
+  const Comptime *ct = program->frontend ? frontend_comptime(program->frontend) : NULL;
+  for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) add_file(k, comptime_file(ct, i)->path);
+  add_file(k, path);
+  tile_program_free(program);
+  return status;
+}
+
+// Is there a kernel of that name in the text? The diagnostics, if any, come again when it is compiled.
+static bool has_kernel(const Packing *k, const char *path, const char *text, size_t size, const char *name) {
+  Context ctx;
+  context_init(&ctx);
+  jmp_buf on_ice;
+  volatile bool found = false;
+  if (!setjmp(on_ice)) {
+    ctx.on_ice = &on_ice;
+    FrontendOptions fo = {.include_paths = k->options->include_paths.data, .num_include_paths = k->options->include_paths.count, .target = target_find(k->archs.data[0])};
+    const Frontend *fe = path_is_ir(path) ? NULL : frontend_load_text(&ctx, path, text, size, &fo);
+    for (uint32_t i = 0; fe && i < frontend_num_kernels(fe); i++) found = found || !strcmp(frontend_kernel(fe, i)->name, name);
+    found = found || !fe;
+  }
+  context_free(&ctx);
+  return found;
+}
+
+static tile_status pack_file(Packing *k, const char *path, tile_error **error) {
+  const Options *o = k->options;
+  const char *text;
+  size_t size;
+  tile_status status = file_read(k->arena, path, &text, &size, error);
+  for (uint32_t s = 0; status == TILE_OK && s < o->signatures.count; s++) {
+    Signature *sig = &k->signatures[s];
+    if (sig->kernel && o->inputs.count > 1 && !has_kernel(k, path, text, size, sig->kernel)) continue;
+    sig->used = true;
+    k->told = false;
+    for (uint32_t a = 0; status == TILE_OK && a < k->archs.count; a++) status = pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error);
+  }
+  for (uint32_t a = 0; status == TILE_OK && !o->signatures.count && a < k->archs.count; a++) status = pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error);
+  return status;
+}
+
+static tile_status write_package(Packing *k, tile_error **error) {
+  const Options *o = k->options;
+  size_t n = strlen(o->output);
+  bool is_header = o->emit ? !strcmp(o->emit, "header") : n > 2 && !strcmp(o->output + n - 2, ".h");
+  Buf out = buf_make(k->arena);
+  if (is_header) header_write(&k->pack, &out);
+  else pack_write(&k->pack, &out);
+  tile_status status = file_write(k->arena, o->output, buf_str(&out), out.size, error);
+  return status == TILE_OK ? depfile_write(o, &k->files, o->output, error) : status;
+}
+
+static tile_status list_package(const Options *o, const char *path, tile_error **error) {
+  tile_package *p;
+  tile_status status = tile_package_open_file(path, &p, error);
+  if (status != TILE_OK) return status;
+  for (size_t i = 0; i < tile_package_num_entries(p); i++) {
+    const tile_package_entry e = tile_package_entry_at(p, i);
+    printf("%-16s %-8s %-5s %8zu  %-24s (%s)\n", e.kernel, e.arch, e.kind, e.code_size, e.made_by, e.signature);
+  }
+  tile_package_close(p);
+  (void)o;
+  return TILE_OK;
+}
+
+static tile_status pack_all(Packing *k, tile_error **error) {
+  const Options *o = k->options;
+  if (!o->inputs.count) return error_set(error, TILE_ERROR_USAGE, "no input file; `tilec pack kernels.tile --arch=sm_80,sm_90a -s \"add(*fp32:16, i32)\" -o kernels.tilepack`");
+  size_t n = strlen(o->inputs.data[0]);
+  if (!o->output && o->inputs.count == 1 && n > 9 && !strcmp(o->inputs.data[0] + n - 9, ".tilepack")) return list_package(o, o->inputs.data[0], error);
+  if (!o->output) return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
+  if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package")) return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
+  for (const char *s = o->arch ? o->arch : "sm_90a"; *s;) {
+    size_t len = strcspn(s, ",");
+    if (len) vec_push(k->arena, &k->archs, arena_strndup(k->arena, s, len));
+    s += len + (s[len] == ',');
+  }
+  k->signatures = arena_array(k->arena, Signature, o->signatures.count + 1);
+  for (uint32_t i = 0; i < o->signatures.count; i++) k->signatures[i] = read_signature(o, o->signatures.data[i]);
+  tile_status status = TILE_OK;
+  for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++) status = pack_file(k, o->inputs.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->signatures.count; i++)
+    if (!k->signatures[i].used) status = error_set(error, TILE_ERROR_USAGE, "no file has a kernel %s, for which a signature is given", k->signatures[i].kernel);
+  return status == TILE_OK ? write_package(k, error) : status;
+}
+
+int pack_main(const Options *options, Arena *arena) {
+  Packing k = {.options = options, .arena = arena, .pack = {.arena = arena}};
+  tile_error *error = NULL;
+  if (options->cubin) k.assembler = assembler_open();
+  tile_status status = pack_all(&k, &error);
+  assembler_close(k.assembler);
+  return cli_finish(status, error, options);
+}

@@ -1,0 +1,65 @@
+// `tilec run --commands=FILE`: many runs in one process. Opening a GPU costs seconds when many processes do it at once; here
+// the device stays open from the first line to the last. After each line its exit status is printed on standard output, after all
+// that the run itself printed, so that a program that feeds lines through a pipe knows where one run ends.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+#include "runtime/cli/run.h"
+
+static int run_line(const Options *outer, const char *line, size_t size) {
+  Arena arena;
+  arena_init(&arena);
+  Options o;
+  options_init(&o, &arena);
+  tile_error *error = NULL;
+  StrList words = options_split(&arena, line, size);
+  uint32_t skip = words.count >= 2 && !strcmp(words.data[0], "tilec") && !strcmp(words.data[1], "run") ? 2 : 0;
+  int exit_status;
+  if (!options_parse(&o, COMMAND_RUN, (int)(words.count - skip), words.data + skip, &error)) {
+    exit_status = cli_finish(tile_error_status(error), error, &o);
+  } else if (o.commands) {
+    error_set(&error, TILE_ERROR_USAGE, "--commands does not nest");
+    exit_status = cli_finish(TILE_ERROR_USAGE, error, &o);
+  } else if (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace) {
+    // The simulator has read its options when the device was opened.
+    error_set(&error, TILE_ERROR_USAGE, "options of the simulator are given beside --commands, for all lines");
+    exit_status = cli_finish(TILE_ERROR_USAGE, error, &o);
+  } else {
+    if (!o.device) o.device = outer->device;
+    if (!o.arch) o.arch = outer->arch;
+    o.quiet = o.quiet || outer->quiet;
+    exit_status = run_main(&o, &arena);
+  }
+  arena_free(&arena);
+  return exit_status;
+}
+
+int commands_main(const Options *o) {
+  tile_error *error = NULL;
+  FILE *in = strcmp(o->commands, "-") ? fopen(o->commands, "r") : stdin;
+  tile_device *device = NULL;
+  tile_status status = in ? TILE_OK : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
+  if (status == TILE_OK) status = run_set_up_simulator(o, o->arena, &error);
+  if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
+  int worst = 0;
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t n;
+  for (unsigned number = 1; status == TILE_OK && (n = getline(&line, &capacity, in)) >= 0; number++) {
+    if (strspn(line, " \t\r\n") == (size_t)n || line[0] == '#') continue;
+    int exit_status = run_line(o, line, (size_t)n);
+    if (!worst) worst = exit_status;
+    printf("tilec: line %u: exit status %d\n", number, exit_status);
+    fflush(stdout);
+  }
+  if (status == TILE_OK && ferror(in)) status = error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
+  free(line);
+  if (in && in != stdin) fclose(in);
+  tile_device_close(device);
+  return status == TILE_OK ? worst : cli_finish(status, error, o);
+}

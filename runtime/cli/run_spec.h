@@ -1,0 +1,35 @@
+// The SPEC of --arg and --buf, as written; expressions in it stay text until the kernel's module is there to evaluate them.
+#ifndef TILE_RUNTIME_RUN_SPEC_H
+#define TILE_RUNTIME_RUN_SPEC_H
+
+#include "runtime/compile/host_tensor.h"
+#include "runtime/compile/options.h"
+
+typedef enum { ARG_NONE, ARG_BOOL, ARG_INT, ARG_FLOAT, ARG_BUFFER, ARG_FILE, ARG_ALIAS, ARG_DESC, ARG_TUPLE, ARG_CONSTEXPR } ArgSpecKind;
+
+typedef struct ArgSpec ArgSpec;
+struct ArgSpec {
+  ArgSpecKind kind;
+  const char *text;            // as written, for messages
+  bool has_dtype;              // INT, FLOAT: typed; FILE: reinterpreted
+  bool is_large;               // FLOAT: a whole number beyond 64 bits
+  DtypeKind dtype;
+  int64_t i;
+  double f;
+  StrList dims;                // BUFFER: expressions
+  Fill fill;
+  const char *name;            // FILE: path; ALIAS: whose buffer; TUPLE: the namedtuple it is, or NULL; CONSTEXPR: an expression
+  const char *offset;          // ALIAS: expression or NULL
+  ArgSpec *base;               // DESC: ALIAS or BUFFER or FILE
+  StrList block, shape, strides;   // DESC: expressions; shape and strides empty when not given
+  bool pad_nan;
+  ArgSpec **items;             // TUPLE
+  uint32_t num_items;
+};
+
+// NULL after an error of status TILE_ERROR_USAGE.
+ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error);
+// text split at the commas outside of brackets and quotes.
+StrList split_commas(Arena *a, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,262 @@
+// `tilec run --bench --sweep NAME=FROM:TO:STEP`: the kernel timed at each value, as a table, CSV, JSON and a plot.
+#include "runtime/cli/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+#include "runtime/compile/json_writer.h"
+#include "runtime/cli/plot.h"
+#include "runtime/cli/run.h"
+
+enum { MAX_POINTS = 10000 };
+
+// ---- what is swept ----
+
+typedef struct { const char *names; int64_t *values; uint32_t count; bool is_geometric; } Axis;   // names: one, or several with commas
+typedef struct { Axis *data; uint32_t count, capacity; } AxisVec;
+
+static bool read_int(const char **s, int64_t *v) {
+  char *end;
+  *v = strtoll(*s, &end, 10);
+  bool ok = end != *s;
+  *s = end;
+  return ok;
+}
+
+// NAME[,NAME…]=FROM:TO[:[*]STEP] or =V,V,…
+static tile_status read_axis(Arena *a, const char *text, Axis *out, tile_error **error) {
+  const char *eq = strchr(text, '='), *s = eq ? eq + 1 : "";
+  struct { int64_t *data; uint32_t count, capacity; } values = {0};
+  int64_t from, to = 0, step = 1;
+  bool ok = eq && eq != text && read_int(&s, &from);
+  *out = (Axis){.names = ok ? arena_strndup(a, text, (size_t)(eq - text)) : ""};
+  if (ok && *s == ':') {
+    s++;
+    ok = read_int(&s, &to);
+    if (ok && *s == ':') {
+      out->is_geometric = s[1] == '*';
+      s += 1 + out->is_geometric;
+      ok = read_int(&s, &step) && step > out->is_geometric;
+    }
+    ok = ok && from <= to && (!out->is_geometric || from > 0);
+    for (int64_t v = from; ok && v <= to && values.count <= MAX_POINTS; ) {
+      vec_push(a, &values, v);
+      if (out->is_geometric ? __builtin_mul_overflow(v, step, &v) : __builtin_add_overflow(v, step, &v)) break;
+    }
+  } else if (ok) {
+    vec_push(a, &values, from);
+    while (ok && *s == ',') {
+      s++;
+      if ((ok = read_int(&s, &from))) vec_push(a, &values, from);
+    }
+  }
+  out->values = values.data;
+  out->count = values.count;
+  if (!ok || *s) return error_set(error, TILE_ERROR_USAGE, "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; several names may share values: M,N=…", text);
+  return values.count <= MAX_POINTS ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "--sweep %s: more than %d values", text, MAX_POINTS);
+}
+
+// ---- a point ----
+
+typedef struct { const int64_t *values; BenchResult result; const char *failure; } Point;
+typedef struct {
+  const Options *options;
+  Arena *arena;
+  AxisVec axes;
+  Point *points;
+  uint32_t num_points;
+  bool is_flops;               // TFLOP/s, else GB/s
+  const char *kernel, *device;
+} Sweep;
+
+static const char *unit(const Sweep *s) { return s->is_flops ? "TFLOP/s" : "GB/s"; }
+static double rate(const Sweep *s, const Point *p) {
+  double amount = s->is_flops ? p->result.flops * 1e-12 : p->result.bytes * 1e-9;
+  return p->failure ? 0 : amount / (p->result.median * 1e-3);
+}
+
+static tile_status measure(Sweep *s, Point *p) {
+  Arena scratch;
+  arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
+  Options o = *s->options;
+  o.arena = &scratch;
+  StrList swept = {0};
+  for (uint32_t i = 0; i < s->axes.count; i++) {
+    StrList names = split_commas(&scratch, s->axes.data[i].names, strlen(s->axes.data[i].names));
+    for (uint32_t n = 0; n < names.count; n++) vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
+  }
+  tile_error *error = NULL;
+  tile_status status = run_measure(&o, &scratch, &swept, &p->result, &error);
+  if (status != TILE_OK) p->failure = arena_printf(s->arena, "%s", tile_error_message(error));
+  else if (!s->kernel) s->kernel = arena_printf(s->arena, "%s", p->result.kernel), s->device = arena_printf(s->arena, "%s", p->result.device);
+  tile_error_free(error);
+  arena_free(&scratch);
+  return status;
+}
+
+// ---- what comes of it ----
+
+static void print_row(const Sweep *s, const Point *p) {
+  for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
+  if (p->failure) printf("skipped: %.*s\n", (int)strcspn(p->failure, "\n"), p->failure);
+  else printf("%12.3f %12.3f %12.3f %12.4g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3, rate(s, p));
+  fflush(stdout);
+}
+
+// A name with a comma in it stands in quotes.
+static void put_csv(Buf *b, const char *text) { buf_printf(b, strpbrk(text, ",\"") ? "\"%s\"" : "%s", text); }
+
+static void write_csv(const Sweep *s, Buf *b) {
+  for (uint32_t i = 0; i < s->axes.count; i++) put_csv(b, s->axes.data[i].names), buf_putc(b, ',');
+  buf_printf(b, "median_us,p10_us,p90_us,%s\n", unit(s));
+  for (uint32_t k = 0; k < s->num_points; k++) {
+    const Point *p = &s->points[k];
+    if (p->failure) continue;
+    for (uint32_t i = 0; i < s->axes.count; i++) buf_printf(b, "%lld,", (long long)p->values[i]);
+    buf_printf(b, "%.6g,%.6g,%.6g,%.6g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3, rate(s, p));
+  }
+}
+
+static void put_number(JsonWriter *w, const char *key, double v) {
+  json_key(w, key);
+  json_double(w, v);
+}
+static void put_text(JsonWriter *w, const char *key, const char *v) {
+  json_key(w, key);
+  json_string(w, v);
+}
+
+static void write_json(const Sweep *s, Buf *b) {
+  JsonWriter w = json_writer(b);
+  json_begin_object(&w, false);
+  put_text(&w, "kernel", s->kernel ? s->kernel : "");
+  put_text(&w, "device", s->device ? s->device : "");
+  put_text(&w, "unit", unit(s));
+  json_key(&w, "points");
+  json_begin_array(&w, false);
+  for (uint32_t k = 0; k < s->num_points; k++) {
+    const Point *p = &s->points[k];
+    json_begin_object(&w, true);
+    for (uint32_t i = 0; i < s->axes.count; i++) {
+      json_key(&w, s->axes.data[i].names);
+      json_int(&w, p->values[i]);
+    }
+    if (p->failure) {
+      put_text(&w, "skipped", p->failure);
+    } else {
+      put_number(&w, "median_us", p->result.median * 1e3);
+      put_number(&w, "p10_us", p->result.low * 1e3);
+      put_number(&w, "p90_us", p->result.high * 1e3);
+      put_number(&w, "rate", rate(s, p));
+      json_key(&w, "runs");
+      json_int(&w, p->result.runs);
+    }
+    json_end_object(&w);
+  }
+  json_end_array(&w);
+  json_end_object(&w);
+  buf_putc(b, '\n');
+}
+
+// A line per value of the axes after the first.
+static void add_own_series(const Sweep *s, Plot *plot) {
+  for (uint32_t first = 0, inner = s->num_points / s->axes.data[0].count; first < inner; first++) {
+    Buf name = buf_make(s->arena);
+    buf_puts(&name, s->kernel ? s->kernel : "kernel");
+    for (uint32_t i = 1; i < s->axes.count; i++) buf_printf(&name, "%s%s=%lld", i == 1 ? ", " : " ", s->axes.data[i].names, (long long)s->points[first].values[i]);
+    PlotSeries series = {.name = buf_str(&name)};
+    for (uint32_t k = first; k < s->num_points; k += inner) {
+      if (s->points[k].failure) continue;
+      const PlotPoint at = {(double)s->points[k].values[0], rate(s, &s->points[k])};
+      vec_push(s->arena, &series, at);
+    }
+    vec_push(s->arena, plot, series);
+  }
+}
+
+static tile_status write_plot(const Sweep *s, Buf *b, tile_error **error) {
+  Plot plot = {.title = arena_printf(s->arena, "%s on %s", s->kernel ? s->kernel : "", s->device ? s->device : ""), .x_name = s->axes.data[0].names, .y_name = unit(s),
+               .is_log = s->axes.data[0].is_geometric};
+  add_own_series(s, &plot);
+  for (uint32_t i = 0; i < s->options->peers.count; i++) {
+    tile_status status = plot_read_csv(s->arena, s->options->peers.data[i], &plot, error);
+    if (status != TILE_OK) return status;
+  }
+  plot_svg(&plot, b);
+  return TILE_OK;
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+  size_t n = strlen(path), m = strlen(suffix);
+  return n >= m && !strcmp(path + n - m, suffix);
+}
+
+static tile_status write_outputs(const Sweep *s, tile_error **error) {
+  tile_status status = TILE_OK;
+  for (uint32_t i = 0; status == TILE_OK && i < s->options->bench_outs.count; i++) {
+    const char *path = s->options->bench_outs.data[i];
+    Buf b = buf_make(s->arena);
+    if (has_suffix(path, ".csv")) write_csv(s, &b);
+    else if (has_suffix(path, ".json")) write_json(s, &b);
+    else status = write_plot(s, &b, error);
+    if (status == TILE_OK) status = file_write(s->arena, path, buf_str(&b), b.size, error);
+  }
+  return status;
+}
+
+static tile_status check_options(const Options *o, tile_error **error) {
+  if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
+  for (uint32_t i = 0; i < o->bench_outs.count; i++) {
+    const char *path = o->bench_outs.data[i];
+    if (!has_suffix(path, ".csv") && !has_suffix(path, ".json") && !has_suffix(path, ".svg"))
+      return error_set(error, TILE_ERROR_USAGE, "--bench-out %s: the name must end in .csv, .json or .svg", path);
+  }
+  return TILE_OK;
+}
+
+static void make_points(Sweep *s) {
+  s->num_points = s->axes.data[0].count;
+  for (uint32_t i = 1; i < s->axes.count; i++) s->num_points *= s->axes.data[i].count;
+  s->points = arena_array(s->arena, Point, s->num_points + 1);
+  for (uint32_t k = 0; k < s->num_points; k++) {
+    int64_t *values = arena_array(s->arena, int64_t, s->axes.count);
+    for (uint32_t i = s->axes.count, rest = k; i-- > 0; rest /= s->axes.data[i].count) values[i] = s->axes.data[i].values[rest % s->axes.data[i].count];
+    s->points[k].values = values;
+  }
+}
+
+int sweep_main(const Options *o, Arena *arena) {
+  tile_error *error = NULL;
+  Sweep s = {.options = o, .arena = arena, .is_flops = o->flops != NULL};
+  uint64_t total = 1;
+  tile_status status = check_options(o, &error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->sweeps.count; i++) {
+    Axis axis;
+    status = read_axis(arena, o->sweeps.data[i], &axis, &error);
+    vec_push(arena, &s.axes, axis);
+    total *= axis.count;
+    if (status == TILE_OK && total > MAX_POINTS) status = error_set(&error, TILE_ERROR_USAGE, "--sweep: more than %d points", MAX_POINTS);
+  }
+  // Held open, so that each point's own opening is cheap.
+  tile_device *device = NULL;
+  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
+  if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
+  if (status == TILE_OK) {
+    make_points(&s);
+    for (uint32_t i = 0; i < s.axes.count; i++) printf("%-12s", s.axes.data[i].names);
+    printf("%12s %12s %12s %12s\n", "median us", "p10", "p90", unit(&s));
+  }
+  uint32_t measured = 0;
+  for (uint32_t k = 0; status == TILE_OK && k < s.num_points; k++) {
+    measured += measure(&s, &s.points[k]) == TILE_OK;
+    print_row(&s, &s.points[k]);
+  }
+  if (status == TILE_OK && !measured) status = error_set(&error, TILE_ERROR_RUN, "no point of the sweep could be measured; the first: %s", s.points[0].failure);
+  if (status == TILE_OK) status = write_outputs(&s, &error);
+  tile_device_close(device);
+  return cli_finish(status, error, o);
+}

@@ -1,0 +1,287 @@
+// `tilec tune`: times the configurations of an autotuned kernel on arguments like those of `tilec run`, prints a table, keeps
+// the choice in a file.
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/cli/cli.h"
+#include "runtime/compile/error.h"
+#include "runtime/jit/jit_impl.h"
+#include "runtime/cli/run.h"
+
+// The source once more, for the expressions of the command line.
+typedef struct {
+  Run run;
+  Context ctx;
+  Frontend *frontend;
+  CtFunction *kernel;
+  tile_device *device;
+  tile_jit *jit;
+  tile_jit_kernel *jit_kernel;
+  tile_arg *args;
+  size_t *sizes;
+  // progress
+  pthread_mutex_t lock;
+  bool shows_progress;
+  double start;
+  uint32_t compiled, timed, skipped, total;
+} Tune;
+
+static double now_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// ---- progress ----
+
+static void draw(const Tune *t) {
+  enum { WIDTH = 30 };
+  uint32_t done = t->compiled + t->timed, all = 2 * t->total, filled = all ? done * WIDTH / all : 0;
+  if (filled > WIDTH) filled = WIDTH;
+  fprintf(stderr, "\r\033[K[");
+  for (uint32_t i = 0; i < WIDTH; i++) fputc(i < filled ? '#' : '.', stderr);
+  fprintf(stderr, "] compiled %u of %u, timed %u, %.1f s", t->compiled, t->total, t->timed, now_s() - t->start);
+  fflush(stderr);
+}
+
+static void on_event(void *user, const tile_event *e) {
+  Tune *t = user;
+  pthread_mutex_lock(&t->lock);
+  t->compiled += e->kind == TILE_EVENT_COMPILE_END || e->kind == TILE_EVENT_CACHE_HIT;
+  t->timed += e->kind == TILE_EVENT_TUNE_STEP;
+  if (t->shows_progress) draw(t);
+  pthread_mutex_unlock(&t->lock);
+}
+
+// ---- arguments ----
+
+static const RunArg *arg_named(const Run *run, const char *name) {
+  for (uint32_t i = 0; i < run->num_args; i++)
+    if (!strcmp(run->args[i].name, name)) return &run->args[i];
+  return NULL;
+}
+
+static ParamSpec *new_specs(Tune *t) {
+  ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
+  const StrList *defines = &t->run.options->defines;
+  for (uint32_t i = 0; i < defines->count; i++)
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, defines->data[i])) return NULL;
+  return specs;
+}
+
+static bool load(Tune *t, const char *path, const char *text, size_t size) {
+  const Options *o = t->run.options;
+  FrontendOptions fo = {.include_paths = o->include_paths.data, .num_include_paths = o->include_paths.count, .target = target_find(t->device->arch ? t->device->arch : "sm_90a")};
+  t->frontend = frontend_load_text(&t->ctx, path, text, size, &fo);
+  if (!t->frontend) return false;
+  if (o->kernel) t->kernel = frontend_find_kernel(t->frontend, o->kernel);
+  else if (frontend_num_kernels(t->frontend) == 1) t->kernel = frontend_kernel(t->frontend, 0);
+  else diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", path, frontend_num_kernels(t->frontend));
+  ParamSpec *specs = t->kernel ? new_specs(t) : NULL;
+  return specs && run_resolve(&t->run, &t->ctx, t->frontend, t->kernel, specs);
+}
+
+// Work in the Context; false after diagnostics or a bug of ours, which goes to error.
+typedef bool (*Work)(Tune *t, const void *input);
+static tile_status guarded(Tune *t, Work work, const void *input, tile_error **error) {
+  jmp_buf on_ice;
+  int why = setjmp(on_ice);
+  bool ok = false;
+  if (!why) {
+    t->ctx.on_ice = &on_ice;
+    ok = work(t, input);
+  }
+  t->ctx.on_ice = NULL;
+  if (why) return error_set_left(error, why, &t->ctx, "reading the source");
+  if (ok) return TILE_OK;
+  return error_set_diagnostics(error, t->run.is_usage_error ? TILE_ERROR_USAGE : TILE_ERROR_PROGRAM, &t->ctx, cli_color(t->run.options));
+}
+
+typedef struct { const char *path, *text; size_t size; } Source;
+static bool load_source(Tune *t, const void *input) {
+  const Source *s = input;
+  return load(t, s->path, s->text, s->size);
+}
+
+static bool grid_for(Tune *t, const void *input) {
+  const tile_variant *v = input;
+  ParamSpec *specs = frontend_new_specs(t->frontend, t->kernel);
+  for (size_t i = 0; i < tile_variant_num_constexprs(v); i++) {
+    const char *name = tile_variant_constexpr_name(v, i);
+    uint32_t p = frontend_param_index(t->kernel, name);
+    // A folded argument is no constexpr of the source; its value is known without.
+    if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
+    if (!frontend_apply_define(t->frontend, t->kernel, specs, arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)))) return false;
+  }
+  return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);
+}
+
+static void grid_fn(void *user, const tile_variant *v, uint32_t grid[3]) {
+  Tune *t = user;
+  grid[0] = 0;   // an error of the launch, unless the expression has a value
+  if (guarded(t, grid_for, v, NULL) == TILE_OK) memcpy(grid, t->run.grid, sizeof t->run.grid);
+}
+
+static tile_status upload(Tune *t, tile_error **error) {
+  tile_status status = run_fill_buffers(&t->run, error);
+  for (uint32_t i = 0; status == TILE_OK && i < t->run.num_buffers; i++) {
+    RunBuffer *b = &t->run.buffers[i];
+    status = tile_memory_alloc(t->device, host_bytes(&b->initial), &b->address, error);
+    if (status == TILE_OK) status = tile_memory_upload(t->device, b->address, b->initial.data, host_bytes(&b->initial), error);
+  }
+  return status;
+}
+
+static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
+  uint64_t skipped = a->buffer ? (uint64_t)a->offset * host_elem_bytes(a->buffer->initial.dtype) : 0;
+  uint64_t address = a->buffer ? a->buffer->address + skipped : 0;
+  tile_type type = (tile_type)(a->buffer ? a->buffer->initial.dtype : a->spec->has_dtype ? a->spec->dtype : DT_VOID);
+  tile_arg arg = tile_arg_none();
+  if (a->buffer) *bytes = host_bytes(&a->buffer->initial) - skipped;
+  switch (a->spec->kind) {
+  case ARG_NONE: break;
+  case ARG_BOOL: arg = tile_arg_bool(a->spec->i); break;
+  case ARG_INT: arg = tile_arg_int(a->spec->i), arg.type = type; break;
+  case ARG_FLOAT: arg = tile_arg_float(a->spec->f), arg.type = type; break;
+  case ARG_CONSTEXPR: arg = tile_arg_text(a->spec->name); break;
+  case ARG_TUPLE: {
+    tile_arg *items = arena_array(t->run.arena, tile_arg, a->spec->num_items + 1);
+    const RunArg *item = a + 1;
+    size_t ignored;   // only parameters have sizes
+    for (uint32_t i = 0; i < a->spec->num_items; i++, item = run_arg_after(item)) items[i] = make_arg(t, item, &ignored);
+    tile_tuple *tuple = arena_new(t->run.arena, tile_tuple);
+    *tuple = (tile_tuple){items, a->spec->num_items, a->spec->name};
+    arg = tile_arg_tuple(tuple);
+    break;
+  }
+  case ARG_DESC: {
+    tile_tensor *tensor = arena_new(t->run.arena, tile_tensor);
+    *tensor = a->tensor;
+    tensor->base = address;
+    tensor->type = type;
+    tensor->pad_nan = a->spec->pad_nan;
+    memcpy(tensor->block, a->block, sizeof a->block);
+    arg = tile_arg_tensor(tensor);
+    break;
+  }
+  default: arg = tile_arg_array(address, type);
+  }
+  return arg;
+}
+
+static void make_args(Tune *t) {
+  uint32_t n = t->kernel->num_params;
+  t->args = arena_array(t->run.arena, tile_arg, n + 1);
+  t->sizes = arena_array(t->run.arena, size_t, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const RunArg *a = arg_named(&t->run, t->kernel->params[i].name);
+    t->args[i] = a ? make_arg(t, a, &t->sizes[i]) : tile_arg_default();
+  }
+}
+
+static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
+  const Options *o = t->run.options;
+  StrList options = {0};
+  // The kernel and what a launch says are asked for below; the device has its own architecture.
+  static const char *const elsewhere[] = {"kernel", "signature", "include", "arch", "num-warps", "num-stages", "num-ctas", "maxnreg", NULL};
+  options_given(o, elsewhere, &options);
+  tile_jit_options jo = TILE_JIT_OPTIONS_INIT;
+  jo.on_event = on_event;
+  jo.user = t;
+  jo.include_paths = o->include_paths.data;
+  jo.num_include_paths = o->include_paths.count;
+  jo.options = options.data;
+  jo.num_options = options.count;
+  jo.tune = TILE_TUNE_ON;
+  jo.tune_file = o->tune_file;
+  if (o->tune_seconds) {
+    char *end;
+    jo.tune_seconds = strtod(o->tune_seconds, &end);
+    if (end == o->tune_seconds || *end || !(jo.tune_seconds > 0)) return error_set(error, TILE_ERROR_USAGE, "--tune-seconds takes a number above 0, not '%s'", o->tune_seconds);
+  }
+  tile_status status = tile_jit_open_memory(t->device, s->path, s->text, s->size, &jo, &t->jit, error);
+  return status == TILE_OK ? tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error) : status;
+}
+
+// ---- the table ----
+
+static int by_time(const void *a, const void *b) {
+  const tile_tune_candidate *x = a, *y = b;
+  if (!x->skipped != !y->skipped) return x->skipped ? 1 : -1;
+  return (x->milliseconds > y->milliseconds) - (x->milliseconds < y->milliseconds);
+}
+
+static void print_table(const Tune *t, const tile_tuning *report) {
+  size_t n = tile_tuning_num_candidates(report);
+  tile_tune_candidate *rows = arena_array(t->run.arena, tile_tune_candidate, n + 1);
+  int width = 13;
+  for (size_t i = 0; i < n; i++) {
+    rows[i] = tile_tuning_candidate(report, i);
+    if ((int)strlen(rows[i].config) > width) width = (int)strlen(rows[i].config);
+  }
+  qsort(rows, n, sizeof *rows, by_time);
+  if (n && !rows[0].skipped) printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration", "median us", "p20", "p80", "runs");
+  uint32_t ties = 0;
+  for (size_t i = 0; i < n; i++) {
+    const tile_tune_candidate *c = &rows[i];
+    ties += c->tied;
+    if (!c->skipped) printf("%s %-*s  %11.3f  %9.3f  %9.3f  %4u\n", c->chosen ? "*" : c->tied ? "=" : " ", width, c->config, c->milliseconds * 1e3, c->low * 1e3, c->high * 1e3, c->runs);
+    else printf("  %-*s  skipped: %.*s\n", width, c->config, (int)strcspn(c->skipped, "\n"), c->skipped);
+  }
+  if (ties > 1) printf("* of the %u that are within 1.5 %% of the fastest (=), the first in the source\n", ties);
+}
+
+static tile_status tune(Tune *t, tile_error **error) {
+  const Options *o = t->run.options;
+  tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  launch.grid_fn = grid_fn;
+  launch.grid_user = t;
+  launch.num_warps = (int)o->num_warps, launch.num_stages = (int)o->num_stages, launch.num_ctas = (int)o->num_ctas, launch.maxnreg = (int)o->maxnreg;
+  launch.arg_bytes = t->sizes;
+  launch.num_arg_bytes = t->kernel->num_params;
+  t->total = t->kernel->autotune ? t->kernel->autotune->num_configs : 0;
+  tile_tuning *report = NULL;
+  t->start = now_s();
+  tile_status status = tile_jit_tune(t->jit_kernel, &launch, t->args, t->kernel->num_params, &report, error);
+  if (t->shows_progress) fprintf(stderr, "\r\033[K");
+  if (report) print_table(t, report);
+  if (status == TILE_OK) printf("%s on %s: %u configurations in %.1f s%s%s\n", t->kernel->name, t->device->name, t->total, now_s() - t->start, o->tune_file ? "; kept in " : "", o->tune_file ? o->tune_file : "");
+  tile_tuning_free(report);
+  return status;
+}
+
+static void close_tune(Tune *t) {
+  tile_jit_close(t->jit);
+  for (uint32_t i = 0; t->device && i < t->run.num_buffers; i++) tile_memory_free(t->device, t->run.buffers[i].address, NULL);
+  tile_device_close(t->device);
+  context_free(&t->ctx);
+  pthread_mutex_destroy(&t->lock);
+}
+
+int tune_main(const Options *o, Arena *arena) {
+  tile_error *error = NULL;
+  Tune t = {.run = {.options = o, .arena = arena, .grid = {1, 1, 1}}};
+  Source source = {0};
+  context_init(&t.ctx);
+  pthread_mutex_init(&t.lock, NULL);
+  t.shows_progress = !o->quiet && isatty(STDERR_FILENO) && !(getenv("TERM") && !strcmp(getenv("TERM"), "dumb"));
+  tile_status status = cli_input(arena, o, &source.path, &source.text, &source.size, &error);
+  if (status == TILE_OK && !o->grid) status = error_set(&error, TILE_ERROR_USAGE, "`tilec tune` needs --grid, as in --grid \"cdiv(n,BLOCK)\"");
+  if (status == TILE_OK && !run_parse_args(&t.run, &error)) status = TILE_ERROR_USAGE;
+  if (status == TILE_OK) status = run_read_files(&t.run, &error);
+  if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
+  if (status == TILE_OK) status = tile_device_open(o->device, &t.device, &error);
+  if (status == TILE_OK) status = guarded(&t, load_source, &source, &error);
+  if (status == TILE_OK) status = open_jit(&t, &source, &error);
+  if (status == TILE_OK) status = upload(&t, &error);
+  if (status == TILE_OK) {
+    make_args(&t);
+    status = tune(&t, &error);
+  }
+  close_tune(&t);
+  return cli_finish(status, error, o);
+}

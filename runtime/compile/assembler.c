@@ -1,0 +1,102 @@
+#include "runtime/compile/assembler.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/compile/compile.h"
+#include "runtime/compile/error.h"
+
+// nvJitLink's interface, as far as it is used here.
+typedef void *NvHandle;
+enum { NV_INPUT_PTX = 2 };
+
+struct Assembler {
+  void *library;               // nvJitLink; NULL: ptxas
+  int (*create)(NvHandle *handle, uint32_t num_options, const char **options);
+  int (*destroy)(NvHandle *handle);
+  int (*add_data)(NvHandle handle, int kind, const void *data, size_t size, const char *name);
+  int (*complete)(NvHandle handle);
+  int (*cubin_size)(NvHandle handle, size_t *size);
+  int (*cubin)(NvHandle handle, void *out);
+  int (*log_size)(NvHandle handle, size_t *size);
+  int (*log)(NvHandle handle, char *out);
+};
+
+static bool open_library(Assembler *s) {
+  static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so"};
+  // It stays loaded once it was: it carries a C++ runtime, which does not give back its memory when it is unloaded.
+  for (uint32_t i = 0; !s->library && i < countof(names); i++) s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!s->library) return false;
+  const struct { void *to; const char *name; } symbols[] = {
+    {&s->create, "nvJitLinkCreate"}, {&s->destroy, "nvJitLinkDestroy"}, {&s->add_data, "nvJitLinkAddData"}, {&s->complete, "nvJitLinkComplete"},
+    {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"}, {&s->cubin, "nvJitLinkGetLinkedCubin"}, {&s->log_size, "nvJitLinkGetErrorLogSize"}, {&s->log, "nvJitLinkGetErrorLog"}};
+  for (uint32_t i = 0; i < countof(symbols); i++)
+    if (!(*(void **)symbols[i].to = dlsym(s->library, symbols[i].name))) {
+      dlclose(s->library);
+      s->library = NULL;
+      return false;
+    }
+  return true;
+}
+
+static tile_status find_ptxas(void *user, Arena *a, tile_error **error) {
+  (void)error;
+  *(bool *)user = ptxas_find(a) != NULL;
+  return TILE_OK;
+}
+
+static bool has_ptxas(void) {
+  bool found = false;
+  return scratch_run((ArenaMemory){0}, "looking for ptxas", find_ptxas, &found, NULL) == TILE_OK && found;
+}
+
+Assembler *assembler_open(void) {
+  const char *wish = getenv("TILE_ASSEMBLER");
+  bool any = !wish || !*wish;
+  Assembler *s = any || strcmp(wish, "driver") ? calloc(1, sizeof *s) : NULL;
+  if (!s) return NULL;
+  if ((any || !strcmp(wish, "nvjitlink")) && open_library(s)) return s;
+  if ((any || !strcmp(wish, "ptxas")) && has_ptxas()) return s;
+  free(s);
+  return NULL;
+}
+
+void assembler_close(Assembler *s) {
+  if (s && s->library) dlclose(s->library);
+  free(s);
+}
+
+const char *assembler_name(const Assembler *s) { return s->library ? "nvJitLink" : "ptxas"; }
+
+const char *assembler_version(const Assembler *s, Arena *a) {
+  if (!s->library) return ptxas_version(a);
+  int (*version)(unsigned *major, unsigned *minor);
+  *(void **)&version = dlsym(s->library, "nvJitLinkVersion");
+  unsigned major, minor;
+  return version && !version(&major, &minor) ? arena_printf(a, "nvJitLink %u.%u", major, minor) : "nvJitLink";
+}
+
+static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
+  bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) && !s->cubin_size(h, size);
+  if (ok) {
+    char *bytes = arena_try(a, *size);
+    if (!bytes) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while assembling");
+    *cubin = bytes;
+    if (!s->cubin(h, bytes)) return TILE_OK;
+  }
+  size_t n = 0;
+  char *log = !s->log_size(h, &n) && n ? arena_try(a, n + 1) : NULL;
+  if (log) s->log(h, log);
+  return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", log ? ":\n" : "", log ? log : "");
+}
+
+tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin, size_t *size, tile_error **error) {
+  if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, cubin, size, error);
+  const char *options[] = {arena_printf(a, "-arch=%s", arch)};
+  NvHandle h = NULL;
+  if (s->create(&h, countof(options), options)) return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", arch);
+  tile_status status = link_ptx(s, h, a, ptx, cubin, size, error);
+  s->destroy(&h);
+  return status;
+}

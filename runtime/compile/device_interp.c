@@ -1,0 +1,231 @@
+// The interpreter as a device: memory is the host's, a kernel is the program's IR at whatever stage it was left at.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ir/interp.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/device.h"
+#include "runtime/compile/error.h"
+
+enum { ALIGNMENT = 256 };      // as the driver's allocations
+
+typedef struct {
+  tile_device base;
+  InterpBuffer *buffers;
+  uint32_t num_buffers, cap_buffers;
+} InterpDevice;
+
+static InterpDevice *of(tile_device *d) { return (InterpDevice *)d; }
+
+static tile_status interp_alloc(tile_device *base, size_t size, uint64_t *address, tile_error **error) {
+  InterpDevice *d = of(base);
+  if (d->num_buffers == d->cap_buffers) {
+    uint32_t capacity = d->cap_buffers ? d->cap_buffers * 2 : 16;
+    InterpBuffer *bigger = realloc(d->buffers, capacity * sizeof *bigger);
+    if (!bigger) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    d->buffers = bigger;
+    d->cap_buffers = capacity;
+  }
+  void *p = size <= SIZE_MAX / 2 ? aligned_alloc(ALIGNMENT, (size + ALIGNMENT) / ALIGNMENT * ALIGNMENT) : NULL;
+  if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: %zu bytes", size);
+  *address = (uint64_t)(uintptr_t)p;
+  d->buffers[d->num_buffers++] = (InterpBuffer){*address, size};
+  return TILE_OK;
+}
+
+static tile_status interp_free(tile_device *base, uint64_t address, tile_error **error) {
+  InterpDevice *d = of(base);
+  for (uint32_t i = 0; i < d->num_buffers; i++) {
+    if (d->buffers[i].address != address) continue;
+    free((void *)(uintptr_t)address);
+    d->buffers[i] = d->buffers[--d->num_buffers];
+    return TILE_OK;
+  }
+  return error_set(error, TILE_ERROR_USAGE, "0x%llx is not the address of an allocation", (unsigned long long)address);
+}
+
+static bool is_inside(const InterpDevice *d, uint64_t address, size_t size) {
+  for (uint32_t i = 0; i < d->num_buffers; i++) {
+    const InterpBuffer *b = &d->buffers[i];
+    if (address >= b->address && size <= b->size && address - b->address <= b->size - size) return true;
+  }
+  return false;
+}
+
+static tile_status interp_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
+  if (!is_inside(of(base), to, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes to 0x%llx, which is outside of every allocation", size, (unsigned long long)to);
+  memcpy((void *)(uintptr_t)to, from, size);
+  return TILE_OK;
+}
+
+static tile_status interp_download(tile_device *base, void *to, uint64_t from, size_t size, tile_error **error) {
+  if (!is_inside(of(base), from, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes from 0x%llx, which is outside of every allocation", size, (unsigned long long)from);
+  memcpy(to, (const void *)(uintptr_t)from, size);
+  return TILE_OK;
+}
+
+static tile_status interp_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error) {
+  (void)stream;
+  if (!is_inside(of(base), to, count * elem_bytes))
+    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation", (unsigned long long)to, count * elem_bytes);
+  for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + i * elem_bytes, &pattern, elem_bytes);
+  return TILE_OK;
+}
+static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error) {
+  (void)stream;
+  if (!is_inside(of(base), to, size) || !is_inside(of(base), from, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside of allocations", size);
+  memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
+  return TILE_OK;
+}
+static tile_status interp_synchronize(tile_device *d, tile_error **error) {
+  (void)d, (void)error;
+  return TILE_OK;
+}
+
+static void interp_close(tile_device *base) {
+  InterpDevice *d = of(base);
+  for (uint32_t i = 0; i < d->num_buffers; i++) free((void *)(uintptr_t)d->buffers[i].address);
+  free(d->buffers);
+  free(d);
+}
+
+static tile_status interp_load(tile_kernel *k, tile_error **error) {
+  (void)k, (void)error;
+  return TILE_OK;
+}
+
+static void interp_unload(tile_kernel *k) { (void)k; }
+
+// What a kernel prints goes where a GPU's printf goes.
+static void print_text(void *user, const char *text, size_t size) {
+  (void)user;
+  fwrite(text, 1, size, stdout);
+}
+
+typedef struct { bool keeps_asking; } BreakpointState;
+
+static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
+  if (!op) {
+    printf("program (%u, %u, %u) has ended\n", program[0], program[1], program[2]);
+    return;
+  }
+  const Context *ctx = op->parent->func->module->ctx;
+  LineCol at = source_locate(ctx, op->span.begin);
+  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer) at = source_locate(ctx, c->span.begin);
+  printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line, program[0], program[1], program[2]);
+  if (!is_step || !at.file) return;
+  const char *line = at.file->text;
+  for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+  if (line) printf("  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
+// Shows the variables; at a terminal asks what to do.
+static InterpAction stop_at_breakpoint(void *user, const Op *op, const uint32_t program[3], const InterpStop *stop) {
+  BreakpointState *state = user;
+  fputs(stop->is_step ? stop->changed : "", stdout);
+  say_place(op, program, stop->is_step);
+  fputs(stop->is_step ? "" : stop->all, stdout);
+  if (!op || !state->keeps_asking || !isatty(STDIN_FILENO)) return INTERP_CONTINUE;
+  for (char line[64];;) {
+    printf("(s)tep, (c)ontinue, (r)un to the end, (v)ariables> ");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin) || line[0] == 'r') state->keeps_asking = false;
+    if (!state->keeps_asking || line[0] == 'c') return INTERP_CONTINUE;
+    if (line[0] == 's' || line[0] == '\n') return INTERP_STEP;
+    if (line[0] == 'v') fputs(stop->all, stdout);
+  }
+}
+
+// Runs with the program's own diagnostics set aside, so that an error is about this run alone.
+typedef struct { Context *ctx; const InterpLaunch *launch; } Running;
+
+static tile_status run_contained(void *user, tile_error **error) {
+  Context *ctx = ((const Running *)user)->ctx;
+  const InterpLaunch *launch = ((const Running *)user)->launch;
+  Diag *diags = ctx->diags, *last = ctx->last_diag;
+  ctx->diags = ctx->last_diag = NULL;
+  ctx->num_errors = 0;
+  ctx->current_pass = "the interpreter";
+  tile_status status = TILE_OK;
+  jmp_buf on_ice;
+  int why = setjmp(on_ice);
+  if (why) {
+    status = error_set_left(error, why, ctx, "running the interpreter");
+  } else {
+    ctx->on_ice = &on_ice;
+    if (!interp_run(ctx, launch)) status = error_set_diagnostics(error, TILE_ERROR_RUN, ctx, false);
+  }
+  ctx->on_ice = NULL;
+  ctx->current_pass = NULL;
+  ctx->diags = diags;
+  ctx->last_diag = last;
+  ctx->num_errors = 0;
+  return status;
+}
+
+static bool interp_is_own(tile_device *base, uint64_t address, char *why, size_t size) {
+  if (is_inside(of(base), address, 1)) return true;
+  snprintf(why, size, "is not inside of an allocation");
+  return false;
+}
+
+typedef struct { tile_kernel *k; const tile_launch_options *o; const tile_arg *args; } Launch;
+
+static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **error) {
+  (void)scratch;
+  tile_kernel *k = ((const Launch *)user)->k;
+  const tile_launch_options *o = ((const Launch *)user)->o;
+  const tile_arg *args = ((const Launch *)user)->args;
+  InterpDevice *d = of(k->device);
+  InterpArg *values = arena_array(&k->arena, InterpArg, k->num_args + 1);
+  for (uint32_t i = 0; i < k->num_args; i++) {
+    const KernelParam *p = &k->params[i];
+    if (p->kind != PARAM_DESC && p->kind != PARAM_DESC_FIELDS) {
+      values[i].bits = launch_arg_bits(p, args[i]);
+      continue;
+    }
+    const tile_tensor *t = args[i].value.tensor;
+    InterpDesc *desc = arena_new(&k->arena, InterpDesc);
+    desc->address = t->base;
+    desc->padding = p->padding;
+    for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
+    values[i].desc = desc;
+  }
+  BreakpointState breakpoints = {.keeps_asking = true};
+  InterpLaunch launch = {.func = k->func, .grid = {o->grid[0], o->grid[1], o->grid[2]}, .args = values, .num_args = k->num_args,
+                         .buffers = d->buffers, .num_buffers = d->num_buffers, .print = print_text, .breakpoint = stop_at_breakpoint, .user = &breakpoints};
+  Running running = {k->ir->ctx, &launch};
+  return deep_run("running the interpreter", run_contained, &running, error);
+}
+
+static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+  ArenaMark mark = arena_mark(&k->arena);
+  Launch launch = {k, o, args};
+  tile_status status = scratch_contain(&k->arena, "launching", launch_with_memory, &launch, error);
+  arena_rewind(&k->arena, mark);
+  return status;
+}
+
+static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms, tile_error **error) {
+  struct timespec start, end;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  tile_status status = interp_launch(k, o, args, error);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  *ms = (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6;
+  return status;
+}
+
+tile_status device_open_interp(tile_device **device, tile_error **error) {
+  static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_fill, interp_copy, NULL,
+                                interp_load, interp_unload, interp_is_own, NULL, interp_launch, NULL, interp_time, true};
+  InterpDevice *d = calloc(1, sizeof *d);
+  if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  d->base.ops = &ops;
+  d->base.kind = "interp";
+  snprintf(d->base.name, sizeof d->base.name, "the IR interpreter");
+  *device = &d->base;
+  return TILE_OK;
+}

@@ -1,0 +1,84 @@
+// A Context's diagnostics in the public form.
+#include <setjmp.h>
+#include <string.h>
+
+#include "ir/c_locale.h"
+#include "ir/deep_stack.h"
+#include "runtime/compile/error.h"
+
+size_t diagnostic_count(const Context *ctx) {
+  size_t n = 0;
+  for (const Diag *d = ctx->diags; d; d = d->next) n++;
+  return n;
+}
+
+tile_diagnostic diagnostic_at(const Context *ctx, size_t n) {
+  const Diag *d = ctx->diags;
+  while (d && n) d = d->next, n--;
+  if (!d) return (tile_diagnostic){0};
+  static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING,
+                                      [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
+  LineCol at = source_locate(ctx, d->span.begin);
+  return (tile_diagnostic){levels[d->level], at.file ? at.file->path : NULL, at.line, at.col, d->text};
+}
+
+tile_status scratch_contain(Arena *a, const char *doing, ScratchWork work, void *user, tile_error **error) {
+  IN_C_LOCALE;
+  jmp_buf *const *const before = a->on_empty;
+  jmp_buf on_empty, *const here = &on_empty;
+  tile_status status;
+  if (setjmp(on_empty)) {
+    status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while %s", doing);
+  } else {
+    a->on_empty = &here;
+    status = work(user, a, error);
+  }
+  a->on_empty = before;
+  return status;
+}
+
+tile_status scratch_run(ArenaMemory memory, const char *doing, ScratchWork work, void *user, tile_error **error) {
+  Arena a;
+  arena_init_with(&a, memory, NULL);
+  tile_status status = scratch_contain(&a, doing, work, user, error);
+  arena_free(&a);
+  return status;
+}
+
+typedef struct { DeepWork work; void *user; tile_error **error; tile_status status; } Deep;
+
+static void run_deep(void *user) {
+  Deep *d = user;
+  d->status = d->work(d->user, d->error);
+}
+
+tile_status deep_run(const char *doing, DeepWork work, void *user, tile_error **error) {
+  Deep d = {work, user, error, TILE_OK};
+  if (on_deep_stack(run_deep, &d)) return d.status;
+  return error_set(error, TILE_ERROR_NO_MEMORY, "no memory for a thread with enough stack while %s", doing);
+}
+
+typedef struct { tile_status status; Context *ctx; bool color; } Messages;
+
+static tile_status set_messages(void *user, Arena *scratch, tile_error **out) {
+  const Messages *m = user;
+  Context *ctx = m->ctx;
+  (void)scratch;
+  size_t count = diagnostic_count(ctx);
+  tile_diagnostic *all = arena_array(&ctx->arena, tile_diagnostic, count + 1);
+  for (size_t i = 0; i < count; i++) all[i] = diagnostic_at(ctx, i);
+  const char *text = diag_render(ctx, m->color);
+  size_t size = strlen(text);
+  return error_set_messages(out, m->status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
+}
+
+tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {
+  Messages m = {status, ctx, color};
+  return scratch_contain(&ctx->arena, "writing messages", set_messages, &m, out);
+}
+
+tile_status error_set_left(tile_error **out, int why, const Context *ctx, const char *doing) {
+  if (why == ARENA_EMPTY) return error_set(out, TILE_ERROR_NO_MEMORY, "out of memory while %s", doing);
+  if (why == CONTEXT_STOPPED) return error_set(out, TILE_ERROR_CANCELLED, "stopped while %s", doing);
+  return error_set(out, TILE_ERROR_INTERNAL, "internal error while %s: %s", doing, ctx->ice_text ? ctx->ice_text : "?");
+}

@@ -1,0 +1,91 @@
+#include "runtime/compile/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/compile/error.h"
+
+static tile_status failed(tile_error **error, const char *what, const char *path) {
+  return error_set(error, TILE_ERROR_FILE, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+tile_status file_read(Arena *a, const char *path, const char **text, size_t *size, tile_error **error) {
+  bool is_stdin = !strcmp(path, "-");
+  FILE *f = is_stdin ? stdin : fopen(path, "rbe");
+  if (!f) return failed(error, "read", path);
+  struct stat st;
+  tile_status status = TILE_OK;
+  if (fstat(fileno(f), &st) == 0 && S_ISDIR(st.st_mode)) {
+    errno = EISDIR;
+    status = failed(error, "read", path);
+  } else {
+    size_t capacity = 1 << 16, n = 0, got;
+    char *data = malloc(capacity + 1), *copy;
+    while (data && (got = fread(data + n, 1, capacity - n, f)) > 0) {
+      n += got;
+      if (n < capacity) continue;
+      char *bigger = realloc(data, capacity * 2 + 1);
+      if (!bigger) free(data);
+      data = bigger;
+      capacity *= 2;
+    }
+    if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    else if (ferror(f)) status = failed(error, "read", path);
+    else if (!(copy = arena_try(a, n + 1))) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    else *text = memcpy(copy, data, n), *size = n;
+    free(data);
+  }
+  if (!is_stdin) fclose(f);
+  return status;
+}
+
+static bool write_all(FILE *f, const void *data, size_t size) {
+  bool ok = fwrite(data, 1, size, f) == size;
+  return fflush(f) == 0 && ok;
+}
+
+// As a shell's > does: a device, a pipe or what a symbolic link leads to takes the bytes and stays what it is.
+static tile_status write_through(const char *path, const void *data, size_t size, tile_error **error) {
+  FILE *f = fopen(path, "wbe");
+  if (!f) return failed(error, "write", path);
+  bool ok = write_all(f, data, size);
+  ok = fclose(f) == 0 && ok;
+  return ok ? TILE_OK : failed(error, "write", path);
+}
+
+enum { MAX_ATTEMPTS = 100 };         // at a name that nobody has
+
+tile_status file_write(Arena *a, const char *path, const void *data, size_t size, tile_error **error) {
+  if (!strcmp(path, "-")) return write_all(stdout, data, size) ? TILE_OK : failed(error, "write", "standard output");
+  struct stat st;
+  bool exists = lstat(path, &st) == 0;
+  if (exists && !S_ISREG(st.st_mode)) return write_through(path, data, size, error);
+  if (exists && access(path, W_OK) != 0) return failed(error, "write", path);
+  const size_t n = strlen(path) + 32;
+  char *temporary = arena_try(a, n);
+  if (!temporary) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while writing %s", path);
+  // The system applies the process's mask; asking for the mask would change it for other threads meanwhile.
+  int fd = -1;
+  for (unsigned attempt = 0; fd < 0 && attempt < MAX_ATTEMPTS; attempt++) {
+    snprintf(temporary, n, "%s.%ld.%u", path, (long)getpid(), attempt);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? st.st_mode & 0777 : 0666);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  // The file may be ours to write in a folder that is not, and its name as long as one can be.
+  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG)) return write_through(path, data, size, error);
+  if (fd < 0) return failed(error, "write", path);
+  if (exists) fchmod(fd, st.st_mode & 07777);
+  FILE *f = fdopen(fd, "wb");
+  bool ok = f && write_all(f, data, size);
+  ok = (f ? fclose(f) : close(fd)) == 0 && ok;
+  ok = ok && rename(temporary, path) == 0;
+  if (ok) return TILE_OK;
+  tile_status status = failed(error, "write", path);
+  unlink(temporary);
+  return status;
+}

@@ -1,0 +1,133 @@
+#include "runtime/compile/json_writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+JsonWriter json_writer(Buf *out) { return (JsonWriter){.out = out}; }
+
+static void new_line(JsonWriter *w) {
+  buf_putc(w->out, '\n');
+  buf_fill(w->out, ' ', w->depth * 2);
+}
+
+// What stands before a value or a key: nothing after a key, else comma and line break.
+static void before_item(JsonWriter *w) {
+  if (w->after_key) {
+    w->after_key = false;
+    return;
+  }
+  if (!w->depth) return;
+  uint32_t d = w->depth - 1;
+  if (w->has_items[d]) buf_puts(w->out, w->is_inline[d] ? ", " : ",");
+  if (!w->is_inline[d]) new_line(w);
+  w->has_items[d] = true;
+}
+
+static void begin(JsonWriter *w, char c, bool on_one_line) {
+  before_item(w);
+  buf_putc(w->out, c);
+  assert(w->depth < JSON_MAX_DEPTH);
+  w->is_inline[w->depth] = on_one_line || (w->depth && w->is_inline[w->depth - 1]);
+  w->has_items[w->depth] = false;
+  w->depth++;
+}
+
+static void end(JsonWriter *w, char c) {
+  assert(w->depth && !w->after_key);
+  w->depth--;
+  if (w->has_items[w->depth] && !w->is_inline[w->depth]) new_line(w);
+  buf_putc(w->out, c);
+}
+
+void json_begin_object(JsonWriter *w, bool on_one_line) { begin(w, '{', on_one_line); }
+void json_end_object(JsonWriter *w) { end(w, '}'); }
+void json_begin_array(JsonWriter *w, bool on_one_line) { begin(w, '[', on_one_line); }
+void json_end_array(JsonWriter *w) { end(w, ']'); }
+
+// Length of the UTF-8 sequence at p, 0 if it is not one.
+static size_t sequence_length(const unsigned char *p) {
+  size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((p[i] & 0xc0) != 0x80) return 0;
+  if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90)) return 0;
+  return n;
+}
+
+// The character of a sequence of n bytes, in ASCII: the metadata is also a comment in PTX, and ptxas reads no other.
+static void put_escaped(Buf *b, const unsigned char *s, size_t n) {
+  uint32_t c = s[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) c = c << 6 | (s[i] & 0x3fu);
+  if (c >= 0x10000) {
+    c -= 0x10000;
+    buf_printf(b, "\\u%04x", 0xd800 + (c >> 10));
+    c = 0xdc00 + (c & 0x3ff);
+  }
+  buf_printf(b, "\\u%04x", c);
+}
+
+static void put_string(Buf *b, const char *s) {
+  static const char escapes[][2] = {{'"', '"'}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}, {'\b', 'b'}, {'\f', 'f'}};
+  buf_putc(b, '"');
+  while (*s) {
+    size_t n = sequence_length((const unsigned char *)s);
+    const char *escape = NULL;
+    for (uint32_t i = 0; i < countof(escapes); i++)
+      if (*s == escapes[i][0]) escape = &escapes[i][1];
+    if (escape) buf_putc(b, '\\'), buf_putc(b, *escape);
+    else if (n == 0) buf_puts(b, "\\ufffd"), n = 1;
+    else if ((unsigned char)*s < 0x20) buf_printf(b, "\\u%04x", (unsigned)*s);
+    else if (n > 1) put_escaped(b, (const unsigned char *)s, n);
+    else buf_putc(b, *s);
+    s += n;
+  }
+  buf_putc(b, '"');
+}
+
+void json_key(JsonWriter *w, const char *key) {
+  before_item(w);
+  put_string(w->out, key);
+  buf_puts(w->out, ": ");
+  w->after_key = true;
+}
+
+void json_string(JsonWriter *w, const char *s) {
+  before_item(w);
+  if (s) put_string(w->out, s);
+  else buf_puts(w->out, "null");
+}
+
+void json_int(JsonWriter *w, int64_t v) {
+  before_item(w);
+  buf_printf(w->out, "%lld", (long long)v);
+}
+
+void json_double(JsonWriter *w, double v) {
+  before_item(w);
+  if (!isfinite(v)) {
+    buf_puts(w->out, "null");
+    return;
+  }
+  char text[32];
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, v);
+    if (strtod(text, NULL) == v) break;
+  }
+  buf_puts(w->out, text);
+}
+
+void json_bool(JsonWriter *w, bool v) {
+  before_item(w);
+  buf_puts(w->out, v ? "true" : "false");
+}
+
+void json_null(JsonWriter *w) {
+  before_item(w);
+  buf_puts(w->out, "null");
+}
+
+void json_raw(JsonWriter *w, const char *json) {
+  before_item(w);
+  buf_puts(w->out, json);
+}

@@ -1,0 +1,213 @@
+// --emit=layout-svg. A picture per layout: its last two axes as a grid, a cell per element. Registers: the cell says lane and register of the first
+// place that holds the element, and has the warp's colour. Shared memory: it says the offset, and has the bank's colour. Below stand the
+// values that have the layout and, for accesses of shared memory, how many wavefronts a warp needs.
+#include "runtime/compile/layout_svg.h"
+
+#include <string.h>
+
+enum { MAX_ROWS = 32, MAX_COLUMNS = 32, CELL_WIDTH = 40, CELL_HEIGHT = 17, LINE = 16, MARGIN = 24, MAX_LINES = 12, MAX_PLACE_BITS = 22, BANKS = 32, MAX_VECTOR_BYTES = 16 };
+
+typedef struct { const char **data; uint32_t count, capacity; } Lines;
+typedef struct { const Layout *layout; uint32_t elem_bits; Lines lines; } Picture;
+typedef struct {
+  const Module *module;
+  const char *value;           // or NULL: all
+  Arena *arena;
+  struct { Picture *data; uint32_t count, capacity; } pictures;
+} Gallery;
+
+// ---- which layouts there are ----
+
+static bool is_wanted(const Gallery *g, const Value *v) { return v->type->layout && v->type->kind != TYPE_DESC && (!g->value || (v->name && !strcmp(v->name, g->value))); }
+
+static uint32_t elem_bits(const Type *t) { return type_elem_bytes(t) * 8; }
+
+static Picture *picture_of(Gallery *g, const Type *t) {
+  for (uint32_t i = 0; i < g->pictures.count; i++)
+    if (g->pictures.data[i].layout == t->layout && (t->kind == TYPE_TENSOR || g->pictures.data[i].elem_bits == elem_bits(t))) return &g->pictures.data[i];
+  const Picture fresh = {.layout = t->layout, .elem_bits = elem_bits(t)};
+  vec_push(g->arena, &g->pictures, fresh);
+  return &g->pictures.data[g->pictures.count - 1];
+}
+
+static const char *where(const Gallery *g, const Op *op) {
+  LineCol at = source_locate(g->module->ctx, op->span.begin);
+  return at.file ? arena_printf(g->arena, ", line %u", at.line) : "";
+}
+
+static void add_value(Gallery *g, const Value *v, const Op *op) {
+  if (!is_wanted(g, v)) return;
+  Buf b = buf_make(g->arena);
+  buf_printf(&b, "%%%s%s%u: ", v->name ? v->name : "", v->name ? " #" : "", v->number);
+  // The type without its layout, which stands above.
+  Type plain = *v->type;
+  plain.layout = NULL;
+  ir_print_type(&b, &plain);
+  buf_printf(&b, ", %s%s", op ? op_info[op->opcode].name : "a parameter", op ? where(g, op) : "");
+  Picture *p = picture_of(g, v->type);
+  vec_push(g->arena, &p->lines, buf_str(&b));
+}
+
+// Register bits that alone step the offset by 1, 2, 4, …: the elements of one access.
+static uint32_t log2_vector(const Layout *registers, const Layout *shared, uint32_t bytes) {
+  LayoutMap m;
+  uint32_t n = 0;
+  if (!layout_invert_and_compose(registers, shared, &m)) return 0;
+  uint32_t total = 0;
+  for (int i = 0; i < LAYOUT_DIMS; i++) total += m.in_bits[i];
+  for (uint32_t step = 1; bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1, n++) {
+    bool found = false;
+    uint32_t touching = 0;
+    for (uint32_t i = 0; i < total; i++) {
+      if (i < m.in_bits[LAYOUT_REG] && m.col[i] == step && !found) found = true;
+      else touching += (m.col[i] & step) != 0;
+    }
+    if (!found || touching) break;
+  }
+  return n;
+}
+
+static const char *access_text(const Gallery *g, const char *what, const Layout *registers, const Layout *shared, uint32_t bits) {
+  uint32_t n = log2_vector(registers, shared, bits / 8), vec = 1u << n, waves = layout_bank_conflicts(registers, shared, bits, vec), least = vec * bits > BANKS ? vec * bits / BANKS : 1;
+  return arena_printf(g->arena, "%s: %u bytes at once, %u wavefront%s for a warp%s", what, vec * bits / 8, waves, waves == 1 ? "" : "s",
+                      waves > least ? arena_printf(g->arena, " where %u would do: bank conflicts", least) : ", no bank conflicts");
+}
+
+static void add_access(Gallery *g, const Op *op) {
+  bool is_load = op->opcode == OP_LOCAL_LOAD;
+  const Value *buffer = op_operand(op, is_load ? 0 : 1), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
+  if (!buffer->type->layout || !tensor->type->layout || tensor->type->kind != TYPE_TENSOR || (!is_wanted(g, buffer) && !is_wanted(g, tensor))) return;
+  Picture *p = picture_of(g, buffer->type);
+  const char *what = arena_printf(g->arena, "%s of %%%u %s %%%u%s", op_info[op->opcode].name, tensor->number, is_load ? "from" : "to", buffer->number, where(g, op));
+  vec_push(g->arena, &p->lines, access_text(g, what, tensor->type->layout, buffer->type->layout, elem_bits(buffer->type)));
+}
+
+static void add_conversion(Gallery *g, const Op *op) {
+  static const char *const moves[] = {"nothing moves", "within each thread", "between the lanes of each warp", "through shared memory", "between blocks"};
+  const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
+  LayoutMap m;
+  if (!from->layout || !to->layout || !is_wanted(g, &op->results[0]) || !layout_invert_and_compose(to->layout, from->layout, &m)) return;
+  LayoutMove move = layoutmap_move(&m);
+  Picture *p = picture_of(g, to);
+  vec_push(g->arena, &p->lines, arena_printf(g->arena, "made of %%%u by convert_layout%s: %s", op_operand(op, 0)->number, where(g, op), moves[move]));
+  uint32_t n;
+  if (move < MOVE_WARPS) return;
+  const Layout *scratch = layout_make_shared_for_conversion(g->module->ctx, from->layout, to->layout, elem_bits(to), &n);
+  vec_push(g->arena, &p->lines, access_text(g, "  its stores", from->layout, scratch, elem_bits(to)));
+  vec_push(g->arena, &p->lines, access_text(g, "  its loads", to->layout, scratch, elem_bits(to)));
+}
+
+static void visit(Op *op, void *user) {
+  Gallery *g = user;
+  for (uint32_t i = 0; i < op->num_results; i++) add_value(g, &op->results[i], op);
+  if (op->opcode == OP_LOCAL_LOAD || op->opcode == OP_LOCAL_STORE) add_access(g, op);
+  if (op->opcode == OP_CONVERT_LAYOUT) add_conversion(g, op);
+}
+
+// ---- drawing ----
+
+static void put_text(Buf *b, double x, double y, const char *more, const char *s) {
+  buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, more);
+  for (; *s; s++) {
+    if (*s == '<' || *s == '>' || *s == '&') buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
+    else buf_putc(b, *s);
+  }
+  buf_puts(b, "</text>\n");
+}
+
+typedef struct { uint32_t rows, columns, all_rows, all_columns; } Window;
+
+static Window window_of(const Layout *l) {
+  uint32_t columns = 1u << l->log2_size[l->rank - 1], rows = l->rank > 1 ? 1u << l->log2_size[l->rank - 2] : 1;
+  Window w = {rows, columns, rows, columns};
+  // A vector is wrapped.
+  if (l->rank == 1 && columns > MAX_COLUMNS) w.columns = MAX_COLUMNS, w.rows = columns / MAX_COLUMNS;
+  if (w.columns > MAX_COLUMNS) w.columns = MAX_COLUMNS;
+  if (w.rows > MAX_ROWS) w.rows = MAX_ROWS;
+  return w;
+}
+
+static uint32_t element_at(const Layout *l, const Window *w, uint32_t row, uint32_t column) {
+  return l->rank == 1 ? row * w->columns + column : row << l->log2_size[l->rank - 1] | column;
+}
+
+// The first place of each of the elements that are shown.
+static uint32_t *places_of(Arena *a, const Layout *l, const Window *w) {
+  const uint32_t bits = layout_total_bits(l), count = 1u << layout_tensor_bits(l), shown = element_at(l, w, w->rows - 1, w->columns - 1) + 1;
+  uint32_t *places = arena_array(a, uint32_t, shown);
+  memset(places, 0xff, shown * sizeof *places);
+  for (uint32_t p = 0; p < 1u << (bits < MAX_PLACE_BITS ? bits : MAX_PLACE_BITS); p++) {
+    uint32_t e = layout_apply_bits(l, p);
+    if (e < shown && e < count && places[e] == UINT32_MAX) places[e] = p;
+  }
+  return places;
+}
+
+static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double y) {
+  const Layout *l = p->layout;
+  uint32_t hue, light;
+  const char *text;
+  if (l->kind == LAYOUT_SHARED) {
+    uint32_t offset = layout_part(l, place, LAYOUT_OFFSET), bank = offset * (p->elem_bits / 8) / 4 % BANKS;
+    hue = bank * 360 / BANKS, light = 78;
+    text = arena_printf(b->arena, "%u", offset);
+  } else {
+    uint32_t lane = layout_part(l, place, LAYOUT_LANE), warp = layout_part(l, place, LAYOUT_WARP), reg = layout_part(l, place, LAYOUT_REG);
+    hue = warp * 137 % 360, light = 90 - lane;
+    text = arena_printf(b->arena, "%u:%u", lane, reg);
+  }
+  buf_printf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"hsl(%u,65%%,%u%%)\" stroke=\"white\"/>\n", x, y, CELL_WIDTH, CELL_HEIGHT, hue, light);
+  put_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
+}
+
+static uint32_t num_lines(const Picture *p) { return p->lines.count < MAX_LINES ? p->lines.count : MAX_LINES; }
+static double height_of(const Picture *p) {
+  Window w = window_of(p->layout);
+  return w.rows * CELL_HEIGHT + (num_lines(p) + 5) * LINE + MARGIN;
+}
+
+static void put_picture(Buf *b, const Picture *p, double y) {
+  const Layout *l = p->layout;
+  Window w = window_of(l);
+  Buf title = buf_make(b->arena);
+  layout_print(&title, l);
+  put_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
+  bool is_shared = l->kind == LAYOUT_SHARED;
+  uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
+  put_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
+           arena_printf(b->arena, "%s%s%s", is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
+                        copies > 1 ? arena_printf(b->arena, "; each element is held %u times, the first is shown", copies) : "",
+                        w.rows * w.columns < w.all_rows * w.all_columns || l->rank > 2 ? arena_printf(b->arena, "; %u x %u of %u x %u%s", w.rows, w.columns, w.all_rows, w.all_columns, l->rank > 2 ? ", first of each further axis" : "") : ""));
+  const uint32_t *places = places_of(b->arena, l, &w);
+  y += 2.5 * LINE;
+  for (uint32_t row = 0; row < w.rows; row++)
+    for (uint32_t column = 0; column < w.columns; column++) {
+      uint32_t place = places[element_at(l, &w, row, column)];
+      if (place != UINT32_MAX) put_cell(b, p, place, MARGIN + column * CELL_WIDTH, y + row * CELL_HEIGHT);
+    }
+  y += w.rows * CELL_HEIGHT + LINE;
+  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) put_text(b, MARGIN, y, "", p->lines.data[i]);
+  if (p->lines.count > MAX_LINES) put_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+}
+
+bool layout_svg(const Module *m, const char *value, Buf *b) {
+  Gallery g = {.module = m, .value = value, .arena = b->arena};
+  ir_number_values((Module *)(uintptr_t)m);
+  for (Func *f = m->funcs; f; f = f->next) {
+    for (uint32_t i = 0; i < f->body->num_args; i++) add_value(&g, f->body->args[i], NULL);
+    block_walk(f->body, visit, &g);
+  }
+  if (!g.pictures.count) return false;
+  double height = MARGIN;
+  for (uint32_t i = 0; i < g.pictures.count; i++) height += height_of(&g.pictures.data[i]);
+  const int width = 2 * MARGIN + MAX_COLUMNS * CELL_WIDTH;
+  buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+             width, height);
+  double y = MARGIN / 2.0;
+  for (uint32_t i = 0; i < g.pictures.count; i++) {
+    put_picture(b, &g.pictures.data[i], y);
+    y += height_of(&g.pictures.data[i]);
+  }
+  buf_puts(b, "</svg>\n");
+  return true;
+}

@@ -1,0 +1,5 @@
+// libtile has the simulator and the interpreter inside.
+#include "runtime/compile/device.h"
+#include "runtime/sim/driver.h"
+
+const LinkedParts linked_parts = {sim_driver_symbol, device_open_interp};

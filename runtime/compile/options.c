@@ -1,0 +1,427 @@
+// Parsing of options by the table. Not getopt_long: that keeps its state in globals, and the library parses options too.
+// `--name=value`, `--name value`, `-xvalue`, `-x value`; dashes and underscores in names are the same; `--` ends the options;
+// `@file` stands for the arguments in a file, quoted as for gcc.
+#include "runtime/compile/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/target.h"
+#include "passes/pass.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+
+typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST } Kind;
+typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS } Group;
+typedef struct {
+  Kind kind;
+  Group group;
+  size_t offset;
+  const char *name, *shorts, *arg, *help;
+  int64_t def, lo, hi;
+} Row;
+
+#ifndef TILE_VERIFY_EACH
+#define TILE_VERIFY_EACH 0
+#endif
+static const Row rows[] = {
+#define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
+  {KIND_##kind_, GROUP_##group_, offsetof(Options, field), name_, shorts_, arg_, help_, (int64_t)(def_), lo_, hi_},
+#include "runtime/compile/options.def"
+};
+
+void options_init(Options *o, Arena *arena) {
+  *o = (Options){.arena = arena};
+  for (uint32_t i = 0; i < countof(rows); i++) {
+    char *at = (char *)o + rows[i].offset;
+    if (rows[i].kind == KIND_BOOL) *(bool *)at = rows[i].def != 0;
+    if (rows[i].kind == KIND_INT) *(int64_t *)at = rows[i].def;
+  }
+}
+
+static bool single_dash(const Row *r) { return r->shorts[0] == '-'; }
+
+static bool same_name(const char *name, size_t n, const char *row) {
+  for (size_t i = 0; i < n; i++)
+    if ((name[i] == '_' ? '-' : name[i]) != row[i]) return false;
+  return row[n] == 0;
+}
+
+static const Row *find_long(const char *name, size_t n) {
+  for (uint32_t i = 0; i < countof(rows); i++)
+    if (!single_dash(&rows[i]) && same_name(name, n, rows[i].name)) return &rows[i];
+  return NULL;
+}
+
+static const char *spelling(Arena *a, const Row *r) { return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name); }
+
+static bool usage(tile_error **error, const char *text) {
+  error_set(error, TILE_ERROR_USAGE, "%s", text);
+  return false;
+}
+
+static bool assign(Options *o, const Row *r, const char *value, tile_error **error) {
+  char *at = (char *)o + r->offset;
+  const char *name = spelling(o->arena, r);
+  switch (r->kind) {
+  case KIND_BOOL: {
+    static const char *const yes[] = {"1", "true", "True", "on", "yes"}, *const no[] = {"0", "false", "False", "off", "no"};
+    if (!value) return *(bool *)at = true;
+    for (uint32_t i = 0; i < countof(yes); i++) {
+      if (!strcmp(value, yes[i])) return *(bool *)at = true;
+      if (!strcmp(value, no[i])) return *(bool *)at = false, true;
+    }
+    return usage(error, arena_printf(o->arena, "%s takes 0 or 1, not '%s'", name, value));
+  }
+  case KIND_INT: {
+    char *end;
+    errno = 0;
+    long long v = strtoll(value, &end, 10);
+    if (end == value || *end || errno || v < r->lo || v > r->hi)
+      return usage(error, arena_printf(o->arena, "%s takes a whole number from %lld to %lld, not '%s'", name, (long long)r->lo, (long long)r->hi, value));
+    *(int64_t *)at = v;
+    return true;
+  }
+  case KIND_STR: *(const char **)at = value; return true;
+  case KIND_LIST: vec_push(o->arena, (StrList *)at, value); return true;
+  }
+  return false;
+}
+
+static uint32_t edit_distance(const char *a, const char *b) {
+  enum { LONGEST = 64 };
+  size_t n = strlen(a), m = strlen(b);
+  if (n >= LONGEST || m >= LONGEST) return LONGEST;
+  uint32_t row[LONGEST + 1];
+  for (size_t j = 0; j <= m; j++) row[j] = (uint32_t)j;
+  for (size_t i = 1; i <= n; i++) {
+    uint32_t diagonal = row[0];
+    row[0] = (uint32_t)i;
+    for (size_t j = 1; j <= m; j++) {
+      uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      row[j] = best;
+    }
+  }
+  return row[m];
+}
+
+const char *nearest_name(const char *name, const char *const *names, uint32_t count) {
+  const char *best = NULL;
+  uint32_t least = (uint32_t)strlen(name) / 3 + 2;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t d = edit_distance(name, names[i]);
+    if (d < least) least = d, best = names[i];
+  }
+  return best;
+}
+
+static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {
+  const char *names[countof(rows)];
+  for (uint32_t i = 0; i < countof(rows); i++) names[i] = rows[i].name;
+  const char *text = arena_strndup(o->arena, name, n);
+  const char *near = nearest_name(text, names, countof(rows));
+  return usage(error, near ? arena_printf(o->arena, "there is no option --%s; did you mean --%s?", text, near)
+                           : arena_printf(o->arena, "there is no option --%s; --help lists them", text));
+}
+
+static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
+  static const struct { Group group; Command command, also; const char *name; } owners[] = {
+    {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"}, {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"}, {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
+  for (uint32_t i = 0; i < countof(owners); i++)
+    if (r->group == owners[i].group && command != owners[i].command && command != owners[i].also)
+      return usage(error, arena_printf(o->arena, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name));
+  return true;
+}
+
+// One argument beginning with a dash; may take the next one as its value.
+static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next, tile_error **error) {
+  const Row *r = NULL;
+  const char *value = NULL;
+  bool negated = false;
+  if (arg[1] == '-') {
+    const char *name = arg + 2, *eq = strchr(name, '=');
+    size_t n = eq ? (size_t)(eq - name) : strlen(name);
+    if (eq) value = eq + 1;
+    r = find_long(name, n);
+    if (!r && n > 3 && !strncmp(name, "no-", 3)) {
+      r = find_long(name + 3, n - 3);
+      if (r && (r->kind != KIND_BOOL || eq)) r = NULL;
+      negated = r != NULL;
+    }
+    if (!r) return unknown(o, name, n, error);
+  } else {
+    for (uint32_t i = 0; i < countof(rows) && !r; i++)
+      if (single_dash(&rows[i]) && !strcmp(arg + 1, rows[i].name)) r = &rows[i];
+    for (uint32_t i = 0; i < countof(rows) && !r; i++)
+      if (!single_dash(&rows[i]) && strchr(rows[i].shorts, arg[1])) {
+        r = &rows[i];
+        if (arg[2]) value = arg[2] == '=' && r->kind != KIND_LIST ? arg + 3 : arg + 2;
+      }
+    if (!r) return usage(error, arena_printf(o->arena, "there is no option %s; --help lists them", arg));
+  }
+  if (!allowed(o, r, command, error)) return false;
+  if (negated) return assign(o, r, "0", error);
+  if (r->kind != KIND_BOOL && !value) {
+    if (!next) return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
+    value = next;
+    *took_next = true;
+  }
+  return assign(o, r, value, error);
+}
+
+static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error);
+
+// With the NUL that ends it, which strchr finds too: a NUL byte in a file parts words.
+#define BLANKS " \t\r\n"
+
+StrList options_split(Arena *a, const char *s, size_t size) {
+  StrList words = {0};
+  const char *end = s + size;
+  while (s < end) {
+    while (s < end && strchr(BLANKS, *s)) s++;
+    if (s >= end) break;
+    Buf word = buf_make(a);
+    char quote = 0;
+    for (; s < end && (quote || !strchr(BLANKS, *s)); s++) {
+      if (*s == '\\' && quote != '\'' && s + 1 < end) buf_putc(&word, *++s);
+      else if (quote ? *s == quote : *s == '"' || *s == '\'') quote = quote ? 0 : *s;
+      else buf_putc(&word, *s);
+    }
+    vec_push(a, &words, buf_str(&word));
+  }
+  return words;
+}
+
+static bool parse_response_file(Options *o, Command command, const char *path, int depth, tile_error **error) {
+  enum { DEEPEST = 8 };
+  if (depth >= DEEPEST) return usage(error, arena_printf(o->arena, "@%s: response files nest too deeply", path));
+  const char *s = NULL;
+  size_t size = 0;
+  if (file_read(o->arena, path, &s, &size, error) != TILE_OK) return false;
+  StrList words = options_split(o->arena, s, size);
+  return parse_list(o, command, (int)words.count, words.data, depth + 1, error);
+}
+
+static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error) {
+  bool only_inputs = false;
+  for (int i = 0; i < argc; i++) {
+    const char *arg = argv[i];
+    if (!only_inputs && !strcmp(arg, "--")) {
+      only_inputs = true;
+    } else if (!only_inputs && arg[0] == '-' && arg[1]) {
+      bool took_next = false;
+      if (!parse_option(o, command, arg, i + 1 < argc ? argv[i + 1] : NULL, &took_next, error)) return false;
+      i += took_next;
+    } else if (!only_inputs && arg[0] == '@' && arg[1]) {
+      if (!parse_response_file(o, command, arg + 1, depth, error)) return false;
+    } else {
+      vec_push(o->arena, &o->inputs, arg);
+    }
+  }
+  return true;
+}
+
+// A comma-separated list of passes.
+static bool check_passes(const Options *o, const char *option, const char *list, tile_error **error) {
+  uint32_t count = 0;
+  while (passes_list(count, NULL)) count++;
+  const char **names = arena_array(o->arena, const char *, count);
+  for (uint32_t i = 0; i < count; i++) names[i] = passes_list(i, NULL);
+  for (const char *s = list; s && *s;) {
+    size_t len = strcspn(s, ",");
+    const char *name = arena_strndup(o->arena, s, len);
+    uint32_t i = 0;
+    while (i < count && strcmp(names[i], name)) i++;
+    if (len && i == count) {
+      const char *near = nearest_name(name, names, count);
+      return usage(error, arena_printf(o->arena, "--%s: there is no pass named '%s'; %s%s", option, name, near ? "did you mean " : "--list-passes lists them",
+                                       near ? near : ""));
+    }
+    s += len + (s[len] == ',');
+  }
+  return true;
+}
+
+// What a range cannot say.
+static bool check_values(const Options *o, tile_error **error) {
+  const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
+  for (uint32_t i = 0; i < countof(powers); i++)
+    if (powers[i].value && !is_pow2_u64((uint64_t)powers[i].value))
+      return usage(error, arena_printf(o->arena, "--%s takes a power of two, not %lld", powers[i].name, (long long)powers[i].value));
+  for (uint32_t i = 0; i < o->defines.count; i++) {
+    const char *eq = strchr(o->defines.data[i], '=');
+    if (!eq || eq == o->defines.data[i])
+      return usage(error, arena_printf(o->arena, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]));
+  }
+  if (!check_passes(o, "passes", o->passes, error)) return false;
+  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error)) return false;
+  uint32_t ptx = (uint32_t)o->ptx_version;
+  if (ptx && !target_is_ptx_version(ptx))
+    return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10));
+  if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
+    return usage(error, arena_printf(o->arena, "--color takes auto, always or never, not '%s'", o->color));
+  return true;
+}
+
+bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error) {
+  return parse_list(o, command, argc, argv, 0, error) && check_values(o, error);
+}
+
+bool options_set(Options *o, const char *name, const char *value, tile_error **error) {
+  while (*name == '-') name++;
+  const char *eq = strchr(name, '=');
+  size_t n = eq ? (size_t)(eq - name) : strlen(name);
+  if (eq && !value) value = eq + 1;
+  const Row *r = find_long(name, n);
+  if (!r) return unknown(o, name, n, error);
+  if (r->group != GROUP_COMPILE) return usage(error, arena_printf(o->arena, "%s is not a compile option", spelling(o->arena, r)));
+  if (!value && r->kind != KIND_BOOL) return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
+  return assign(o, r, value, error) && check_values(o, error);
+}
+
+static bool is_among(const char *name, const char *const *names) {
+  for (; *names; names++)
+    if (!strcmp(name, *names)) return true;
+  return false;
+}
+
+void options_given(const Options *o, const char *const *except, StrList *out) {
+  for (uint32_t i = 0; i < countof(rows); i++) {
+    const Row *r = &rows[i];
+    const char *at = (const char *)o + r->offset;
+    if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
+    switch (r->kind) {
+    case KIND_BOOL:
+      if (*(const bool *)at != (r->def != 0)) vec_push(o->arena, out, arena_printf(o->arena, "%s=%d", r->name, *(const bool *)at));
+      break;
+    case KIND_INT:
+      if (*(const int64_t *)at != r->def) vec_push(o->arena, out, arena_printf(o->arena, "%s=%lld", r->name, (long long)*(const int64_t *)at));
+      break;
+    case KIND_STR:
+      if (*(const char *const *)at) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, *(const char *const *)at));
+      break;
+    case KIND_LIST: {
+      const StrList *list = (const StrList *)at;
+      for (uint32_t k = 0; k < list->count; k++) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, list->data[k]));
+    }
+    }
+  }
+}
+
+// ---- the table as text ----
+
+static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
+
+static void put_spellings(Buf *b, const Row *r) {
+  if (single_dash(r)) {
+    buf_printf(b, "-%s", r->name);
+    if (r->arg[0]) buf_printf(b, " %s", r->arg);
+    return;
+  }
+  for (const char *s = r->shorts; *s; s++) buf_printf(b, "-%c, ", *s);
+  buf_printf(b, "--%s", r->name);
+  if (r->arg[0]) buf_printf(b, "=%s", r->arg);
+}
+
+static void print_help(Buf *out) {
+  enum { INDENT = 30, WIDTH = 100 };
+  buf_puts(out, "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
+                "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
+                "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
+                "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
+                "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
+  for (Group g = 0; g < NUM_GROUPS; g++) {
+    buf_printf(out, "\n%s:\n", group_titles[g]);
+    for (uint32_t i = 0; i < countof(rows); i++) {
+      if (rows[i].group != g) continue;
+      size_t start = out->size;
+      buf_puts(out, "  ");
+      put_spellings(out, &rows[i]);
+      if (out->size - start > INDENT - 2) buf_putc(out, '\n'), buf_fill(out, ' ', INDENT);
+      else buf_fill(out, ' ', INDENT - (out->size - start));
+      uint32_t col = INDENT;
+      for (const char *w = rows[i].help; *w;) {
+        size_t n = strcspn(w, " ");
+        if (col > INDENT && col + n + 1 > WIDTH) buf_putc(out, '\n'), buf_fill(out, ' ', INDENT), col = INDENT;
+        if (col > INDENT) buf_putc(out, ' '), col++;
+        buf_write(out, w, n);
+        col += (uint32_t)n;
+        w += n;
+        while (*w == ' ') w++;
+      }
+      buf_putc(out, '\n');
+    }
+  }
+  buf_puts(out,
+           "\nSPEC of --arg and --buf:\n"
+           "  3  2.5  true  none  i64:3  fp16:2.5     a scalar, typed if need be\n"
+           "  fp16[512,512]=randn:SEED                a buffer; also zeros ones arange fill:V uniform:SEED\n"
+           "                                          randint:SEED:LO:HI (LO ≤ x < HI)\n"
+           "  @in.npy[:bf16|fp8e4nv|fp8e5|…]          a buffer from a file\n"
+           "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
+           "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
+           "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
+           "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
+           "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
+           "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
+}
+
+static void put_roff(Buf *b, const char *s) {
+  for (; *s; s++) {
+    if (*s == '-') buf_puts(b, "\\-");
+    else if (*s == '\\') buf_puts(b, "\\e");
+    else buf_putc(b, *s);
+  }
+}
+
+static void print_man(Buf *out) {
+  buf_puts(out, ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
+                "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
+  for (Group g = 0; g < NUM_GROUPS; g++) {
+    buf_printf(out, ".SH %s\n", group_titles[g]);
+    for (uint32_t i = 0; i < countof(rows); i++) {
+      if (rows[i].group != g) continue;
+      Buf name = buf_make(out->arena);
+      put_spellings(&name, &rows[i]);
+      buf_puts(out, ".TP\n.B ");
+      put_roff(out, buf_str(&name));
+      buf_putc(out, '\n');
+      put_roff(out, rows[i].help);
+      buf_putc(out, '\n');
+    }
+  }
+  buf_puts(out, ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; 5 the run failed; 70 internal error.\n");
+}
+
+static void print_json(Buf *out) {
+  static const char *const kinds[] = {"bool", "int", "string", "list"};
+  static const char *const groups[] = {"compile", "output", "run", "tune", "pack", "info"};
+  buf_puts(out, "[\n");
+  for (uint32_t i = 0; i < countof(rows); i++) {
+    const Row *r = &rows[i];
+    buf_printf(out, "  {\"name\": \"%s\", \"shorts\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"argument\": ", r->name,
+               single_dash(r) ? "" : r->shorts, kinds[r->kind], groups[r->group]);
+    buf_quote(out, r->arg, strlen(r->arg));
+    buf_puts(out, ", \"help\": ");
+    buf_quote(out, r->help, strlen(r->help));
+    buf_puts(out, i + 1 < countof(rows) ? "},\n" : "}\n");
+  }
+  buf_puts(out, "]\n");
+}
+
+static void print_bash(Buf *out) {
+  buf_puts(out, "complete -o default -W '");
+  for (uint32_t i = 0; i < countof(rows); i++)
+    buf_printf(out, "%s%s%s%s", i ? " " : "", single_dash(&rows[i]) ? "-" : "--", rows[i].name, rows[i].arg[0] && !single_dash(&rows[i]) ? "=" : "");
+  buf_puts(out, "' -o nospace tilec\n");
+}
+
+void options_print(Buf *out, OptionsForm form) {
+  static void (*const printers[])(Buf *) = {print_help, print_man, print_json, print_bash};
+  printers[form](out);
+}

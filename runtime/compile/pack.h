@@ -1,0 +1,53 @@
+// Packages, the writing side: compiled programs go in, a package or a header with one comes out. The format is
+// runtime/rt/package.h.
+#ifndef TILE_RUNTIME_PACK_H
+#define TILE_RUNTIME_PACK_H
+
+#include "runtime/compile/assembler.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/device.h"
+
+typedef struct PackCode PackCode;
+struct PackCode { const char *kind, *made_by; const char *data; size_t size, offset; };
+typedef struct {
+  const Target *target;
+  const char *metadata;        // JSON
+  const char *description;     // threads and memory, for people
+  PackCode codes[2];
+  uint32_t num_codes;
+} PackTarget;
+typedef struct {
+  const char *signature;       // everything that tells variants apart
+  const char *condition;       // what arguments must be
+  const char *constexprs;      // "NAME = VALUE, …", for people
+  const char **constexpr_names, **constexpr_values;
+  uint32_t num_constexprs;
+  int64_t score;               // how much it promises
+  VEC(PackTarget) targets;
+} PackVariant;
+typedef struct { const char *name, *type; int64_t divisible; } PackParam;   // divisible: what all variants ask
+typedef struct {
+  const char *name;
+  PackParam *params;
+  uint32_t num_params;
+  VEC(PackVariant) variants;
+} PackKernel;
+typedef struct {
+  Arena *arena;
+  VEC(PackKernel) kernels;
+} Pack;
+
+typedef struct {
+  const Assembler *assembler;  // for machine code beside the PTX; NULL: none
+  const char *ptx_options;     // for ptxas, which then is the assembler
+} PackOptions;
+
+// Adds every kernel of a program that has PTX. What is needed of it is copied.
+tile_status pack_add(Pack *pack, const tile_program *program, const PackOptions *options, tile_error **error);
+void pack_write(Pack *pack, Buf *out);
+// header.c: a C header that holds the package, with typed functions to load and launch.
+void header_write(Pack *pack, Buf *out);
+
+int pack_main(const Options *options, Arena *arena);   // `tilec pack`
+
+#endif

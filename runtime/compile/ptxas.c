@@ -1,0 +1,104 @@
+// The assembler as a process: PTX through a temporary file to a cubin. Its messages come back in the error.
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/compile/compile.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+
+extern char **environ;
+
+const char *ptxas_find(Arena *a) {
+  const char *named = getenv("TILE_PTXAS");
+  if (named && *named) return access(named, X_OK) == 0 ? named : NULL;
+  const char *path = getenv("PATH");
+  for (const char *s = path ? path : ""; *s;) {
+    size_t n = strcspn(s, ":");
+    const char *candidate = arena_printf(a, "%.*s/ptxas", (int)n, s);
+    if (n && access(candidate, X_OK) == 0) return candidate;
+    s += n + (s[n] == ':');
+  }
+  static const char usual[] = "/usr/local/cuda/bin/ptxas";
+  return access(usual, X_OK) == 0 ? usual : NULL;
+}
+
+// Runs argv with its output going to out_fd; its exit status, -1 when it did not run or died, UNKNOWN when somebody else has taken
+// the status: a process that ignores SIGCHLD gets none.
+enum { UNKNOWN = -2 };
+static int spawn_and_wait(char *const argv[], int out_fd) {
+  posix_spawn_file_actions_t actions;
+  if (posix_spawn_file_actions_init(&actions)) return -1;
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 1);
+  posix_spawn_file_actions_adddup2(&actions, out_fd, 2);
+  pid_t pid;
+  int failed = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return -1;
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return errno == ECHILD ? UNKNOWN : -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+const char *ptxas_version(Arena *a) {
+  const char *ptxas = ptxas_find(a), *said = "", *found;
+  const char *tmp = getenv("TMPDIR");
+  char *log = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  char *argv[] = {arena_printf(a, "%s", ptxas ? ptxas : ""), arena_printf(a, "--version"), NULL};
+  int fd = ptxas ? mkstemp(log) : -1;
+  if (fd < 0) return "ptxas";
+  size_t size;
+  int rc = spawn_and_wait(argv, fd);
+  if (rc == 0 || rc == UNKNOWN) file_read(a, log, &said, &size, NULL);
+  close(fd);
+  unlink(log);
+  found = strstr(said, ", V");
+  return found ? arena_printf(a, "ptxas %.*s", (int)strcspn(found + 3, " \n"), found + 3) : "ptxas";
+}
+
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
+                           tile_error **error) {
+  const char *ptxas = ptxas_find(a);
+  if (!ptxas) return error_set(error, TILE_ERROR_FILE, "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
+  const char *tmp = getenv("TMPDIR");
+  char *folder = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  // All memory is taken before there is a folder to remove; its name fills in later.
+  enum { ROOM = 16 };
+  const size_t room = strlen(folder) + ROOM;
+  char *in = arena_alloc(a, room), *out = arena_alloc(a, room), *log = arena_alloc(a, room);
+  struct { char **data; uint32_t count, capacity; } argv = {0};
+  char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
+  for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
+  for (const char *s = extra_options ? extra_options : ""; *s;) {
+    size_t n = strcspn(s, " ");
+    if (n) vec_push(a, &argv, arena_strndup(a, s, n));
+    s += n + (s[n] == ' ');
+  }
+  vec_push(a, &argv, NULL);
+  if (!mkdtemp(folder)) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
+  snprintf(in, room, "%s/in.ptx", folder);
+  snprintf(out, room, "%s/out.cubin", folder);
+  snprintf(log, room, "%s/log", folder);
+
+  int rc = -1;
+  tile_status status = file_write(a, in, ptx, strlen(ptx), error);
+  FILE *f = status == TILE_OK ? fopen(log, "w+b") : NULL;
+  if (f) rc = spawn_and_wait(argv.data, fileno(f)), fclose(f);
+  const bool made = rc == UNKNOWN && access(out, R_OK) == 0;   // it leaves no file behind when it fails
+  if (status == TILE_OK && rc != 0 && !made) {
+    const char *said = "";
+    size_t n = 0;
+    if (rc != -1) file_read(a, log, &said, &n, NULL);
+    status = rc == -1 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+                    : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
+                    : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
+  }
+  if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
+  unlink(in), unlink(out), unlink(log), rmdir(folder);
+  return status;
+}

@@ -1,0 +1,347 @@
+// A missing variant: out of the disk cache, or compiled.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codegen/codegen.h"
+#include "runtime/compile/error.h"
+#include "runtime/jit/jit_impl.h"
+
+_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV && TILE_FP64 == (int)DT_FP64,
+               "tile_type is DtypeKind");
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
+  const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
+  if (jit->on_event) jit->on_event(jit->user, &event);
+  if (jit->hooks.event) jit->hooks.event(jit->hooks.user, &event);
+}
+
+// ---- arguments as the specialiser takes them ----
+
+static const char *float_text(Arena *a, double v) {
+  if (isnan(v) || isinf(v)) return isnan(v) ? "float('nan')" : v > 0 ? "float('inf')" : "float('-inf')";
+  const char *s = arena_printf(a, "%.17g", v);
+  return strpbrk(s, ".e") ? s : arena_printf(a, "%s.0", s);
+}
+
+static SpecValue spec_value(Arena *a, const tile_arg *arg) {
+  SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED, .dtype = (DtypeKind)arg->type, .i = arg->value.i, .text = "the argument"};
+  switch (arg->kind) {
+  case TILE_ARG_INT:
+    v.kind = VALUE_INT;
+    v.text = arg->type == TILE_UINT64 ? arena_printf(a, "%llu", (unsigned long long)arg->value.i) : arena_printf(a, "%lld", (long long)arg->value.i);
+    break;
+  case TILE_ARG_FLOAT: v.kind = VALUE_FLOAT, v.f = arg->value.f, v.text = float_text(a, v.f); break;
+  case TILE_ARG_BOOL: v.kind = VALUE_BOOL, v.text = arg->value.i ? "True" : "False"; break;
+  case TILE_ARG_POINTER: v.kind = VALUE_POINTER, v.address = arg->value.pointer; break;
+  case TILE_ARG_TENSOR: {
+    const tile_tensor *t = arg->value.tensor;
+    v.kind = VALUE_DESC;
+    v.dtype = (DtypeKind)t->type;
+    v.rank = t->rank;
+    v.pad_nan = t->pad_nan;
+    memcpy(v.block, t->block, sizeof t->block);
+    break;
+  }
+  case TILE_ARG_TEXT: v.kind = VALUE_NONE, v.text = arg->value.text; break;
+  case TILE_ARG_TUPLE: {
+    const tile_tuple *t = arg->value.tuple;
+    SpecValue *items = arena_array(a, SpecValue, t->num_items + 1);
+    for (uint32_t i = 0; i < t->num_items; i++) {
+      items[i] = spec_value(a, &t->items[i]);
+      if (t->items[i].kind == TILE_ARG_TEXT) items[i].kind = VALUE_CONSTEXPR, items[i].expression = items[i].text;
+    }
+    v.kind = VALUE_TUPLE;
+    v.items = items;
+    v.num_items = t->num_items;
+    v.class_name = t->type_name;
+    break;
+  }
+  default: v.kind = VALUE_NONE, v.text = "None";
+  }
+  return v;
+}
+
+static int hint_of(const SpecValue *v, const JitTraits *t, bool is_annotated) {
+  bool is_pointer = v->kind == VALUE_POINTER;
+  if (!is_pointer && v->kind != VALUE_INT) return 0;
+  return specialize_hint(is_pointer, is_annotated, t->never, t->never_aligned, is_pointer ? v->address : (uint64_t)v->i);
+}
+
+static void put_value(Buf *b, const tile_jit_kernel *k, uint32_t i, const SpecValue *v, bool is_annotated) {
+  if (v->kind == VALUE_TUPLE) {
+    buf_printf(b, "%s(", v->class_name ? v->class_name : "");
+    for (uint32_t n = 0; n < v->num_items; n++) {
+      if (n) buf_puts(b, ", ");
+      put_value(b, k, i, &v->items[n], false);
+    }
+    buf_puts(b, ")");
+    return;
+  }
+  if (v->kind == VALUE_NONE || v->kind == VALUE_CONSTEXPR) {
+    buf_puts(b, v->text);
+    return;
+  }
+  buf_puts(b, specialize_type(b->arena, v, &k->fn->params[i]));
+  int hint = hint_of(v, &k->params[i].traits, is_annotated);
+  if (hint) buf_printf(b, ":%d", hint);
+}
+
+const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args) {
+  Buf b = buf_make(a);
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    const JitParam *p = &k->params[i];
+    if (args[i].kind == TILE_ARG_DEFAULT) continue;
+    if (b.size) buf_puts(&b, ", ");
+    SpecValue v = spec_value(a, &args[i]);
+    if (p->traits.is_constexpr || v.kind == VALUE_NONE) {
+      buf_printf(&b, "%s=%s", p->name, v.text);
+      continue;
+    }
+    put_value(&b, k, i, &v, p->traits.is_annotated);
+  }
+  return buf_str(&b);
+}
+
+// ---- compiling ----
+
+typedef struct { tile_jit_kernel *k; const tile_arg *args; bool is_usage_error; } Types;
+
+static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *specs, CtDict *heuristic_args) {
+  Types *t = user;
+  bool ok = true;
+  for (uint32_t i = 0; i < t->k->num_params; i++) {
+    if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
+    SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
+    // Constexprs came as definitions, so that they win over the configuration.
+    if (!t->k->params[i].traits.is_constexpr) ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
+    if (!t->k->params[i].traits.is_constexpr) dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+  }
+  return ok;
+}
+
+static Options options_for(const Request *r, Arena *a) {
+  const tile_jit_kernel *k = r->kernel;
+  const tile_jit *jit = k->jit;
+  Options o = jit->options;
+  o.arena = a;
+  o.kernel = k->name;
+  const struct { int64_t *to; int value; } numbers[] = {
+    {&o.num_warps, r->options->num_warps}, {&o.num_stages, r->options->num_stages}, {&o.num_ctas, r->options->num_ctas}, {&o.maxnreg, r->options->maxnreg}};
+  for (uint32_t i = 0; i < countof(numbers); i++)
+    if (numbers[i].value) *numbers[i].to = numbers[i].value;
+  StrList defines = {0};
+  for (uint32_t i = 0; i < o.defines.count; i++) vec_push(a, &defines, o.defines.data[i]);
+  for (uint32_t i = 0; i < k->num_params; i++)
+    if (k->params[i].traits.is_constexpr && r->args[i].kind != TILE_ARG_DEFAULT)
+      vec_push(a, &defines, arena_printf(a, "%s=%s", k->params[i].name, spec_value(a, &r->args[i]).text));
+  o.defines = defines;
+  return o;
+}
+
+static tile_status compile_program(const Request *r, int config, Arena *a, tile_program **program, tile_error **error) {
+  tile_jit_kernel *k = r->kernel;
+  const tile_jit *jit = k->jit;
+  Options options = options_for(r, a);
+  Types types = {k, r->args, false};
+  bool is_interp = !jit->device->arch;
+  CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
+                    .hooks = &jit->hooks, .seconds = jit->compile_seconds, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+  const char *text = jit_variant_text(a, k, r->args);
+  jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
+  double begin = now_ms();
+  tile_status status = compile(&job, program, error);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
+  return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
+}
+
+// ---- the cache ----
+
+const char *jit_identity(const tile_jit *jit) {
+  Arena *a = (Arena *)(uintptr_t)&jit->arena;
+  char id[96];
+  build_id(id, sizeof id);
+  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, codegen_llvm_version(), jit->device->arch ? jit->device->arch : "any");
+}
+
+const char *jit_files(Arena *a, const Frontend *fe) {
+  Buf b = buf_make(a);
+  const Comptime *ct = frontend_comptime(fe);
+  for (uint32_t i = 0; i < comptime_num_files(ct); i++) {
+    const SourceFile *f = comptime_file(ct, i);
+    buf_printf(&b, "file %s %zu %016llx %016llx\n", f->path, f->size, (unsigned long long)cache_hash(f->text, f->size, 5), (unsigned long long)cache_hash(f->text, f->size, 6));
+  }
+  return buf_str(&b);
+}
+
+static Buf cache_key(const Request *r, int config, Arena *a) {
+  const tile_jit_kernel *k = r->kernel;
+  Buf b = buf_make(a);
+  buf_printf(&b, "%s%skernel %s\nconfig %d\nwords", k->jit->identity, k->jit->files, k->name, config);
+  for (uint32_t i = 0; i < r->key->num_words; i++) buf_printf(&b, " %llx", (unsigned long long)r->key->words[i]);
+  for (uint32_t i = 0; i < r->key->num_texts; i++) buf_printf(&b, "\ntext %s", r->key->texts[i]);
+  // A hook may have changed the blocks that the key has.
+  for (uint32_t i = 0; i < k->num_params; i++)
+    for (uint32_t axis = 0; r->args[i].kind == TILE_ARG_TENSOR && axis < r->args[i].value.tensor->rank; axis++)
+      buf_printf(&b, "\nblock %u %lld", i, (long long)r->args[i].value.tensor->block[axis]);
+  return b;
+}
+
+// ---- a variant ----
+
+void variant_free(tile_variant *v) {
+  if (!v) return;
+  tile_kernel_free(v->kernel);
+  tile_program_free(v->program);
+  pthread_mutex_destroy(&v->lock);
+  free(v);
+}
+
+// The source's arguments, or their items, in order: each is the kernel's next one or is compiled in.
+typedef struct { tile_variant *v; const JitTraits *traits; uint32_t leaf, taken; } Mapping;
+
+static bool is_compiled_in(const tile_arg *a, const JitTraits *t) {
+  return a->kind == TILE_ARG_NONE || a->kind == TILE_ARG_TEXT ||
+         (a->kind == TILE_ARG_INT && specialize_hint(false, false, t->never, t->never_aligned, (uint64_t)a->value.i) == 1);
+}
+
+static void map_arg(Mapping *m, Arena *a, const tile_arg *arg, const char *name, bool is_item) {
+  const tile_kernel *kernel = m->v->kernel;
+  if (arg->kind == TILE_ARG_TUPLE) {
+    m->v->has_tuples = true;
+    for (uint32_t i = 0; i < arg->value.tuple->num_items; i++) map_arg(m, a, &arg->value.tuple->items[i], frontend_item_name(a, name, i), true);
+    return;
+  }
+  bool is_next = m->taken < kernel->num_args && !strcmp(kernel->params[m->taken].name, name) && !(is_item && is_compiled_in(arg, m->traits));
+  if (is_next) m->v->arg_params[m->taken++] = (uint8_t)m->leaf;
+  m->leaf++;
+}
+
+static bool map_args(const Request *r, Arena *a, tile_variant *v) {
+  const tile_jit_kernel *k = r->kernel;
+  Mapping m = {.v = v};
+  for (uint32_t i = 0; i < k->num_params; i++) {
+    m.traits = &k->params[i].traits;
+    map_arg(&m, a, &r->args[i], k->params[i].name, false);
+  }
+  v->num_leaves = m.leaf;
+  return m.taken == v->kernel->num_args && m.leaf <= JIT_MAX_LEAVES;
+}
+
+// Machine code made beside the driver, which assembles one kernel after another. False: the driver has to do it.
+static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
+  const char *ptx = kernel->ptx, *cubin;
+  size_t size;
+  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &cubin, &size, NULL) != TILE_OK) return false;
+  kernel->ptx = cubin;
+  if (kernel->device->ops->load(kernel, NULL) == TILE_OK) {
+    kernel->ptx = NULL;
+    launch_plan(kernel);
+    return true;
+  }
+  // An assembler that is newer than the driver, or a kernel that does not fit: the driver says which.
+  if (kernel->module) kernel->device->ops->unload(kernel);
+  kernel->module = NULL;
+  kernel->ptx = ptx;
+  return false;
+}
+
+// A variant in the making. What is to be given back if it does not come to be is here.
+typedef struct {
+  const Request *r;
+  int config;
+  tile_variant *v;
+  tile_program *program;
+  char *image;
+} Making;
+
+static tile_status start(Making *m, Arena *a, tile_error **error) {
+  tile_jit_kernel *k = m->r->kernel;
+  tile_kernel *kernel = m->v->kernel;
+  const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
+  double begin = now_ms();
+  bool is_assembled = start_assembled(m->r, a, kernel);
+  if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load
+  tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
+  if (status != TILE_OK) return status;
+  m->v->kernel = kernel;
+  if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, now_ms() - begin);
+  return TILE_OK;
+}
+
+// An imported file may have changed since the JIT read it: then the code is not that of the files in the key.
+static void keep_code(const tile_jit *jit, const Buf *key, const char *ptx, const char *files) {
+  if (jit->cache && !strcmp(files, jit->files)) cache_put(jit->cache, key->data, key->size, ptx, strlen(ptx) + 1);
+}
+
+static tile_status make_isolated(Making *m, Buf *key, Arena *a, tile_error **error) {
+  const tile_jit_kernel *k = m->r->kernel;
+  const tile_jit *jit = k->jit;
+  const char *ptx = NULL, *files = "", *text = jit_variant_text(a, k, m->r->args);
+  jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
+  double begin = now_ms();
+  tile_status status = jit_compile_isolated(m->r, m->config, a, &ptx, &files, error);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
+  if (status != TILE_OK) return status;
+  tile_error *why = NULL;
+  if (!(m->v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, &why))) return error_pass_on(error, why);
+  keep_code(jit, key, ptx, files);
+  return start(m, a, error);
+}
+
+static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
+  Making *m = user;
+  tile_jit_kernel *k = m->r->kernel;
+  const tile_jit *jit = k->jit;
+  tile_variant *v = m->v;
+  Buf key = cache_key(m->r, m->config, a);
+  size_t size = 0;
+  const char *text = jit_variant_text(a, k, m->r->args);
+  m->image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
+  if (jit->cache) jit_event(jit, m->image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, text, 0);
+  v->kernel = m->image && size && m->image[size - 1] == 0 ? kernel_from_ptx(jit->device, m->image, size - 1, NULL, NULL) : NULL;
+  tile_status status;
+  if (v->kernel) {
+    status = start(m, a, error);
+  } else if (jit->isolate) {
+    status = make_isolated(m, &key, a, error);
+  } else {
+    if ((status = compile_program(m->r, m->config, a, &m->program, error)) != TILE_OK) return status;
+    tile_error *why = NULL;
+    if (!(v->kernel = kernel_describe(jit->device, m->program, k->name, &why))) return error_pass_on(error, why);
+    if (jit->cache) keep_code(jit, &key, v->kernel->ptx, jit_files(a, m->program->frontend));
+    status = start(m, a, error);
+    if (status == TILE_OK && !jit->device->arch) v->program = m->program, m->program = NULL;
+  }
+  if (status == TILE_OK && !map_args(m->r, a, v)) status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source", k->name);
+  return status;
+}
+
+tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, const char **files, tile_error **error) {
+  tile_program *program = NULL;
+  tile_status status = compile_program(r, config, a, &program, error);
+  if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL)), *files = jit_files(a, program->frontend);
+  tile_program_free(program);
+  return status;
+}
+
+tile_status jit_compile(const Request *r, int config, tile_variant **variant, tile_error **error) {
+  tile_variant *v = calloc(1, sizeof *v);
+  if (!v) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  pthread_mutex_init(&v->lock, NULL);
+  v->owner = r->kernel;
+  Making m = {.r = r, .config = config, .v = v};
+  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", make_kernel, &m, error);
+  free(m.image);
+  tile_program_free(m.program);
+  if (status == TILE_OK) *variant = v;
+  else variant_free(v);
+  return status;
+}

@@ -1,0 +1,215 @@
+// The JIT's own door between its files. tile/jit.h is the door for everyone else.
+#ifndef TILE_RUNTIME_JIT_IMPL_H
+#define TILE_RUNTIME_JIT_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/compile/assembler.h"
+#include "runtime/jit/cache.h"
+#include "runtime/compile/compile.h"
+#include "runtime/compile/device.h"
+#include "runtime/compile/specialize.h"
+#include "runtime/tile/jit.h"
+
+enum { JIT_MAX_PARAMS = 64, JIT_MAX_LEAVES = UINT8_MAX, JIT_MAX_DEPTH = 16, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };
+
+// What a variant is found by: a word or more per parameter and the launch options; texts of constexprs beside.
+typedef struct {
+  uint64_t words[JIT_MAX_WORDS];
+  const char *texts[JIT_MAX_PARAMS];
+  uint32_t num_words, num_texts;
+  uint64_t hash;
+} Key;
+
+// What the key needs of a parameter; a byte, for a launch reads all of them.
+typedef struct {
+  uint8_t is_constexpr : 1, is_annotated : 1, never : 1, never_aligned : 1;
+  uint8_t is_value_keyed : 1;  // a heuristic or the autotuner looks at the value
+} JitTraits;
+
+typedef struct {
+  const char *name;
+  JitTraits traits;
+  bool has_default;
+  tile_arg default_arg;        // NONE, BOOL, INT or FLOAT; DEFAULT where the compiler takes it from the source
+} JitParam;
+
+// What a hook does to an array, in its order: fills it with a number or copies another one into it.
+typedef struct { uint8_t param, from; bool is_copy, is_float; int64_t i; double f; } Effect;
+
+// A run of a configuration's pre_hook.
+typedef struct HookRun HookRun;
+struct HookRun {
+  HookRun *next;               // with other values
+  const Effect *effects;
+  uint32_t num_effects;
+  bool depends;                // on values that the variant's key does not have: another run may do something else
+  int config;
+  uint64_t values[2];          // depends: a checksum of what it could look at
+  const int64_t *blocks;       // TILE_MAX_RANK per parameter: what it left of descriptors
+  tile_variant *variant;       // for these
+};
+
+struct tile_variant {
+  tile_variant *next;
+  tile_jit_kernel *owner;
+  tile_kernel *kernel;
+  tile_program *program;       // the interpreter runs its IR; else NULL
+  HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
+  uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
+  bool has_tuples;             // arguments are flattened before they are packed
+  uint32_t num_leaves;         // into so many
+  pthread_mutex_t lock;        // the interpreter runs one launch at a time
+};
+
+typedef struct {
+  uint64_t hash;
+  uint32_t num_words, num_texts;
+  const uint64_t *words;
+  const char *const *texts;
+  tile_variant *variant;
+} Entry;
+
+// Read without a lock: slots are filled once and never emptied. One that is full is replaced and kept until the end.
+typedef struct Table Table;
+struct Table {
+  Table *older;
+  uint32_t mask, count;
+  _Atomic(const Entry *) slots[];
+};
+
+typedef struct Pending Pending;
+struct Pending { const Key *key; Pending *next; };   // on the stack of the thread that compiles
+
+struct tile_jit_kernel {
+  uint32_t num_params;
+  _Atomic(Table *) table;
+  JitTraits traits[JIT_MAX_PARAMS];
+  tile_jit *jit;
+  CtFunction *fn;              // in the jit's Context
+  const char *name;
+  JitParam *params;
+  pthread_mutex_t lock;        // the following, and filling the table
+  pthread_cond_t done;
+  const char **config_texts;   // of the autotune configurations; fixed
+  Arena arena;
+  Pending *pending;
+  tile_variant *variants;
+  atomic_size_t num_variants;
+};
+
+struct tile_tuning {
+  Arena arena;
+  tile_tune_candidate *candidates;
+  uint32_t count;
+  const tile_variant *variant;
+};
+
+typedef struct TuneResult TuneResult;
+struct TuneResult { TuneResult *next; const char *kernel, *device, *key, *config; double milliseconds; };
+
+struct tile_jit {
+  tile_device *device;
+  pthread_mutex_t lock;        // results, and running functions of the source in ctx
+  tile_tune_mode tune;
+  double tune_seconds, compile_seconds;
+  Limits limits;               // of what runs in ctx
+  bool isolate;
+  const char *tilec;           // or NULL
+  const char **option_texts;   // as they were given
+  uint32_t num_option_texts;
+  const char *tune_file;       // or NULL
+  TuneResult *results;
+  Arena arena;
+  tile_jit_policy policy;
+  tile_event_fn on_event;
+  void *user;
+  tile_hooks hooks;
+  Options options;
+  const char *path, *text;
+  size_t size;
+  Context ctx;                 // the source as a whole: what its kernels are. Fixed after opening
+  Frontend *frontend;
+  CtModule *objects;           // what functions of the source see of arguments; NULL until one is called
+  tile_jit_kernel *kernels;
+  uint32_t num_kernels;
+  Cache *cache;                // or NULL
+  const char *identity, *files;   // the part of a cache key that is the same for all variants: the compiler and its options; the source as it was read
+};
+
+// A launch as the slow path takes it.
+typedef struct {
+  tile_jit_kernel *kernel;
+  const Key *key;
+  const tile_jit_launch_options *options;
+  const tile_arg *args;        // one per parameter, defaults filled in
+  const Assembler *assembler;  // to use instead of the driver's, or NULL
+} Request;
+
+// jit_key.c: fills in defaults and makes the key. args has a place for each parameter.
+tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error);
+
+// jit.c
+// The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults filled in.
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args);
+// May a launch make what is missing? A prepare always may.
+tile_status jit_may_make(const Request *request, tile_error **error);
+void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // freed with the kernel
+tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
+
+// jit_compile.c
+const char *jit_identity(const tile_jit *jit);
+const char *jit_files(Arena *a, const Frontend *fe);   // all that were read, with sums of their text
+tile_status jit_compile(const Request *request, int config, tile_variant **variant, tile_error **error);
+const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
+void variant_free(tile_variant *v);
+// jit.c: the source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
+void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
+// All items of tuples instead of the tuples. flat has JIT_MAX_LEAVES places, which a key has seen to be enough.
+void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count);
+void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
+
+// Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
+tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
+// jit_isolated.c: the same by a process of its own.
+// Does a process of its own get through the source? An error in it counts as yes.
+tile_status jit_try_source(const tile_jit *jit, tile_error **error);
+tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
+
+// jit_tune.c: the variant of the fastest configuration, timed now or before.
+tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);
+// Times all of them. key is the result's; report may be NULL.
+tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant, tile_error **error);
+// The first configuration that compiles and fits.
+tile_status jit_first(const Request *request, tile_variant **variant, tile_error **error);
+
+// jit_results.c
+const char *jit_result_key(Arena *a, const Request *request);
+int jit_find_result(tile_jit_kernel *k, const char *key);   // the configuration; -1: nothing is known
+tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double milliseconds, tile_error **error);
+tile_status jit_load_results(tile_jit *jit, tile_error **error);
+
+// What runs in ctx from now on ends with compile_seconds or by the host's wish.
+void jit_start_clock(tile_jit *jit);
+// jit_source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
+typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
+tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **error);
+// The configuration's pre_hook and, where it is_timed, autotune's own.
+tile_status jit_pre_hooks(const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error);
+tile_status jit_post_hook(const Request *request, uint32_t config, Arena *a, Hooked *out, tile_error **error);
+bool jit_has_hooks(const tile_jit_kernel *k);                     // of configurations
+bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it
+bool jit_is_key(const CtFunction *fn, const char *param);         // key names it
+
+// jit_effects.c
+tile_status jit_apply_effects(const Request *request, const Effect *effects, uint32_t count, tile_error **error);
+// Remembers with a new variant what its pre_hook did.
+tile_status jit_keep_hook(tile_variant *v, const Request *request, const Hooked *h, int config, tile_error **error);
+// Runs the hook for a launch; *variant is another one where the hook gives descriptors other blocks.
+tile_status jit_launch_hook(const Request *request, tile_variant **variant, tile_error **error);
+
+// build_id.c: names the build of the code that runs, for cache keys.
+void build_id(char *out, size_t size);
+
+#endif
