@@ -60,7 +60,6 @@ static const PipelineStep laid_out_steps[] = {
   STEP(dce),
   STEP(order_loads),
   STEP(hint_occupancy),
-  STEP(limit_blocks),
 };
 
 static const PipelineStep allocated_steps[] = {
