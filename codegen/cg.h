@@ -170,8 +170,6 @@ LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of
 
 // ---- lowering ----
 void cg_lower_func(Cg *c, Func *f);
-// full_entry.c: the PTX with an entry more for each function that has Func.full.
-const char *cg_add_full_entries(Cg *c, const char *ptx);
 void cg_lower_block(Cg *c, Block *b);                      // all ops but the terminator
 void cg_lower_op(Cg *c, Op *op);
 // Emits a region on scalars: binds args, lowers, returns the terminator's operands in out.

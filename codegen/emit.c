@@ -225,7 +225,6 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer)) ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
     result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
-    result->ptx = cg_add_full_entries(c, result->ptx);
   }
   return true;
 }

@@ -126,8 +126,6 @@ void emit_assert(Cg *c, Op *op) {
   cg_end_if(c, failed);
 }
 
-void emit_pause(Cg *c, Op *op) { cg_insn(c, INSN_PAUSE, c->t_void, (LLVMValueRef[]){cg_i32(c, (uint32_t)op_int(op, ATTR_NS, 0))}, 1); }
-
 // The interpreter's; nothing runs on the device. Said once for each in the source, however often it was unrolled.
 void emit_breakpoint(Cg *c, Op *op) {
   for (const Diag *d = c->ctx->diags; d; d = d->next)

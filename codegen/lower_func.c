@@ -45,7 +45,7 @@ static void make_function(Cg *c, Func *f) {
   LLVMSetFunctionCallConv(c->fn, PTX_KERNEL_CC);
 }
 
-static void set_launch_attributes(Cg *c, const Func *f) {
+static void set_launch_attributes(Cg *c) {
   const Module *m = c->module;
   char text[48];
   snprintf(text, sizeof text, "%u,1,1", m->num_warps * WARP_SIZE);
@@ -54,9 +54,8 @@ static void set_launch_attributes(Cg *c, const Func *f) {
     snprintf(text, sizeof text, "%u,1,1", m->num_ctas);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.cluster_dim", text);
   }
-  uint32_t registers = m->maxnreg ? m->maxnreg : f->registers;
-  if (registers) {
-    snprintf(text, sizeof text, "%u", registers);
+  if (m->maxnreg) {
+    snprintf(text, sizeof text, "%u", m->maxnreg);
     add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nvvm.maxnreg", text);
   } else if (m->min_blocks) {
     snprintf(text, sizeof text, "%u", m->min_blocks);
@@ -107,12 +106,10 @@ static void bind_params(Cg *c, Func *f) {
 void cg_lower_func(Cg *c, Func *f) {
   c->func = f;
   make_function(c, f);
-  set_launch_attributes(c, f);
+  set_launch_attributes(c);
   c->entry = cg_block(c, "entry");
   LLVMPositionBuilderAtEnd(c->b, c->entry);
   if (c->debug) debug_lines_begin_func(c->debug, f);
-  // .maxnreg alone is an upper bound; with a setmaxnreg to the same number the assembler allocates just so many.
-  if (f->registers && !c->module->maxnreg) cg_insn(c, INSN_SETMAXNREG_DEC, c->t_void, (LLVMValueRef[]){cg_i32(c, f->registers)}, 1);
   c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
   c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");

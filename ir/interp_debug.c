@@ -86,7 +86,6 @@ bool interp_assume(Prog *p, Op *op) {
   return first_false(p, op) < 0 || interp_fail(p, op, "what is assumed here does not hold");
 }
 
-bool interp_pause(Prog *p, Op *op) { (void)p, (void)op; return true; }
 
 bool interp_breakpoint(Prog *p, Op *op) {
   const uint8_t *c = operand_data(p, op, 0);

@@ -119,22 +119,6 @@ typedef struct {
   int64_t extent_values[MAX_DESC_RANK], stride_values[MAX_DESC_RANK];  // used where the param number is −1
 } FuncParam;
 
-// Holds for launches whose integer argument is at least so large.
-typedef struct {
-  uint32_t param;
-  int64_t at_least;
-} ArgBound;
-
-// A second entry of a function, for launches of many waves of blocks, or of a single one, that satisfy all bounds. Its code is the first
-// one's but for what is said here and for pauses.
-typedef struct {
-  uint32_t blocks;             // that a launch of many waves has on each multiprocessor, at least; 0 = there is no second entry
-  uint32_t wave;               // that a launch of a single wave has, at most; 0 = it is not for such
-  uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = as in the first entry
-  ArgBound *when;
-  uint32_t num_when;
-} FullEntry;
-
 struct Func {
   Module *module;
   const char *name;
@@ -146,12 +130,7 @@ struct Func {
   // what was specialised away, for metadata: name = text
   const char **constexpr_names, **constexpr_values;
   uint32_t num_constexprs;
-  uint32_t registers;          // that a thread is given, neither more nor fewer; 0 = the assembler's choice
-  FullEntry full;
 };
-
-// The second entry is named as the function is, and this. No function's own name has a `$`.
-#define FULL_ENTRY "$full"
 
 struct Module {
   Context *ctx;

@@ -328,55 +328,6 @@ static bool parse_constexprs(Parser *p) {
   return true;
 }
 
-// ` = N` behind a word, a multiple of `step` from `least` to `most`; what: what an error says otherwise.
-static bool parse_setting(Parser *p, int64_t least, int64_t most, int64_t step, const char *what, uint32_t *to) {
-  int64_t n = 0;
-  next(p);
-  Span at = p->tok.span;
-  if (!expect(p, '=') || !parse_int(p, &n)) return false;
-  if (n < least || n > most || n % step) return diag_error(p->ctx, at, "%s", what);
-  *to = (uint32_t)n;
-  return true;
-}
-
-static bool parse_number_of_registers(Parser *p, uint32_t *to) {
-  return parse_setting(p, 24, 248, 8, "registers of a thread are 24 to 248 in steps of 8", to);
-}
-static bool parse_number_of_blocks(Parser *p, uint32_t *to) {
-  return parse_setting(p, 1, INT32_MAX, 1, "a second entry is for one block on a multiprocessor or more", to);
-}
-
-// `(blocks = N`, perhaps `, wave = N` and `, registers = N`, and bounds of parameters, `, %n >= 4096`.
-static bool parse_full_entry(Parser *p) {
-  FullEntry *full = &p->func->full;
-  VEC(ArgBound) bounds = {0};
-  next(p);
-  if (!expect(p, '(')) return false;
-  if (!is_word(p, "blocks")) return fail(p, "'blocks = ' and how many a multiprocessor gets at least");
-  if (!parse_number_of_blocks(p, &full->blocks)) return false;
-  while (is_punct(p, ',')) {
-    ArgBound bound = {0};
-    Value *v = NULL;
-    next(p);
-    if (is_word(p, "wave") || is_word(p, "registers")) {
-      if (!(is_word(p, "wave") ? parse_number_of_blocks(p, &full->wave) : parse_number_of_registers(p, &full->registers))) return false;
-      continue;
-    }
-    if (!parse_use(p, &v)) return false;
-    while (bound.param < p->func->num_params && p->func->body->args[bound.param] != v) bound.param++;
-    if (!expect(p, '>') || !expect(p, '=') || !parse_int(p, &bound.at_least)) return false;
-    vec_push(&p->ctx->arena, &bounds, bound);
-  }
-  full->when = bounds.data;
-  full->num_when = bounds.count;
-  return expect(p, ')');
-}
-
-static bool parse_registers(Parser *p) {
-  if (is_word(p, "registers") && !parse_number_of_registers(p, &p->func->registers)) return false;
-  return !is_word(p, "full") || parse_full_entry(p);
-}
-
 static bool parse_func(Parser *p) {
   next(p);
   if (p->tok.kind != TOK_SYMBOL) return fail(p, "'@' and the function's name");
@@ -384,7 +335,7 @@ static bool parse_func(Parser *p) {
     if (strcmp(f->name, token_text(p)) == 0) return diag_error(p->ctx, p->tok.span, "@%s is already defined", f->name);
   p->func = func_new(p->module, token_text(p), p->tok.span);
   next(p);
-  bool ok = parse_params(p) && parse_constexprs(p) && parse_registers(p) && parse_block(p, p->func->body);
+  bool ok = parse_params(p) && parse_constexprs(p) && parse_block(p, p->func->body);
   leave_scope(p, 0);
   return ok;
 }

@@ -316,20 +316,6 @@ static void print_param(Printer *p, const FuncParam *param, const char *printed_
   if (!first) buf_putc(out, '}');
 }
 
-static void print_full_entry(Printer *p, const Func *f) {
-  const FullEntry *full = &f->full;
-  if (!full->blocks) return;
-  buf_printf(p->out, " full(blocks = %u", full->blocks);
-  if (full->wave) buf_printf(p->out, ", wave = %u", full->wave);
-  if (full->registers) buf_printf(p->out, ", registers = %u", full->registers);
-  for (uint32_t i = 0; i < full->num_when; i++) {
-    buf_puts(p->out, ", ");
-    print_value(p, f->body->args[full->when[i].param]);
-    buf_printf(p->out, " >= %lld", (long long)full->when[i].at_least);
-  }
-  buf_putc(p->out, ')');
-}
-
 static void print_func(Printer *p, Func *f) {
   uint32_t n = number_func(f);
   p->names = arena_array(&p->ctx->arena, const char *, n + 1);
@@ -350,8 +336,6 @@ static void print_func(Printer *p, Func *f) {
     buf_quote(p->out, f->constexpr_values[i], strlen(f->constexpr_values[i]));
   }
   if (f->num_constexprs) buf_putc(p->out, '}');
-  if (f->registers) buf_printf(p->out, " registers = %u", f->registers);
-  print_full_entry(p, f);
   buf_puts(p->out, " {\n");
   print_ops(p, f->body, 2);
   buf_puts(p->out, "}\n");

@@ -117,20 +117,6 @@ static bool check_block(Verifier *v, const Block *b, const Op *op) {
   return true;
 }
 
-static bool check_full_entry(const Verifier *v, const Func *f) {
-  const FullEntry *full = &f->full;
-  if (full->registers && f->registers) return diag_error(v->ctx, f->span, "second entry of @%s: the first one's registers are fixed already", f->name);
-  if (full->wave > full->blocks) return diag_error(v->ctx, f->span, "second entry of @%s: a wave of %u blocks is more than the %u of a large launch", f->name, full->wave, full->blocks);
-  for (uint32_t i = 0; i < full->num_when; i++) {
-    const Type *t = full->when[i].param < f->num_params ? f->body->args[full->when[i].param]->type : NULL;
-    if (!t || t->kind != TYPE_SCALAR || scalar_is_float(t->scalar))
-      return diag_error(v->ctx, f->span, "second entry of @%s: what has a bound must be an integer parameter", f->name);
-  }
-  for (uint32_t i = 0; full->num_when && i < f->num_params; i++)
-    if (f->params[i].kind != PARAM_PLAIN) return diag_error(v->ctx, f->span, "second entry of @%s: bounds are for functions of plain parameters", f->name);
-  return true;
-}
-
 static bool check_params(Verifier *v, const Func *f) {
   v->ok = false;
   if (f->num_params != f->body->num_args)
@@ -142,9 +128,7 @@ static bool check_params(Verifier *v, const Func *f) {
     if (t->layout && t->layout->rank != t->rank) return diag_error(v->ctx, f->span, "parameter %u of @%s has a layout of another rank", i, f->name);
   }
   if (!f->body->last) return diag_error(v->ctx, f->span, "@%s has no return", f->name);
-  if ((f->registers || f->full.registers) && (!v->m->target->has_wgmma || v->m->num_warps % WARPGROUP_WARPS))
-    return diag_error(v->ctx, f->span, "registers of @%s: only sm_90a fixes their number, for whole warpgroups", f->name);
-  return v->ok = check_full_entry(v, f);
+  return v->ok = true;
 }
 
 static bool check_module(const Module *m) {

@@ -22,12 +22,6 @@ bool verify_axis3(Verifier *v, const Op *op) {
   return true;
 }
 
-bool verify_pause(Verifier *v, const Op *op) {
-  int64_t ns = op_int(op, ATTR_NS, 0);
-  CHECK(ns > 0 && ns <= 1000000, "ns must be 1 to 1000000");
-  return true;
-}
-
 bool verify_range(Verifier *v, const Op *op) {
   const Type *t = out(op, 0);
   CHECK(t->kind == TYPE_TENSOR && t->rank == 1 && type_is_scalar(t->elem, SC_I32), "result must be a tensor of i32 with one axis");

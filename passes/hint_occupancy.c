@@ -1,11 +1,9 @@
-// Tells the assembler for how many blocks per SM to keep registers, where a guess says how many a row kernel needs (pressure.h):
-// left alone it takes a few more than it must, and loses a whole block by that. Where blocks are small, one more or less is no
-// matter, and a limit that is too tight costs spills: it is left alone.
-// But for loops that only load and compute, as a product with a vector or sums over rows: left alone the assembler may give up some
-// registers for one block more, and then waits for some of an iteration's loads before it issues the others, which halves the speed.
-// A limit with room makes it issue them all, and it does not take more than it needs. Where registers are enough for more than an SM
-// holds, the assembler has no block to gain by holding loads back, and is left alone: it took more with a limit, and a sum over rows by
-// blocks of two warps lost 6 %.
+// Tells the assembler for how many blocks per SM to keep registers (`.minnctapersm`), by the guess of pressure.h.
+//   - Row kernels of 16 warps and more: left alone the assembler takes a few registers more than it must and loses a whole block.
+//     Smaller blocks get no hint: one block more or less matters little there, and a limit that is too tight costs spills.
+//   - Loops that only load and compute, such as matrix-vector products and sums over rows: left alone the assembler may save registers
+//     for one more block by waiting for some of an iteration's loads before it issues the others, which halves the speed. A limit with
+//     room for all of them prevents that. If registers do not limit occupancy, there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "passes/pass.h"
 #include "passes/pressure.h"

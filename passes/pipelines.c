@@ -1,17 +1,4 @@
 // What runs, in which order.
-//
-//   TILE ───────────────────────────────► LAID_OUT ─────────────────────────────► ALLOCATED
-//
-//   canonicalize, cse                     coalesce            a layout for each tensor
-//   unroll, choose descriptors            accelerate_dot      dots onto tensor cores
-//   hoist descriptors, flatten,           remove_conversions
-//   descriptors to TMA or pointers
-//   fuse a·b + c                          canonicalize, cse, licm, dce
-//   split_addresses, auto_tma             annotate_access     vector widths
-//   split_full_tile, decompose_dot        rotate_dots, pipeline_loops
-//                                         lower_tma, lower_allocs
-//                                         canonicalize, cse, licm, dce, order_loads allocate_shared
-//                                                                                   insert_barriers
 #include "passes/pipelines.h"
 
 #define STEP(name) {PASS_ID_##name, NULL}
@@ -60,7 +47,6 @@ static const PipelineStep laid_out_steps[] = {
   STEP(dce),
   STEP(order_loads),
   STEP(hint_occupancy),
-  STEP(limit_blocks),
 };
 
 static const PipelineStep allocated_steps[] = {

@@ -5,10 +5,9 @@ enum { OVERHEAD = 12, MAX_STREAMS = 4 };
 
 typedef struct {
   uint32_t next;
-  uint32_t first_wait, last_wait;    // numbers of ops that wait; 0: none
+  uint32_t last_wait;        // number of the last op that waits; 0: none
   uint32_t most;
   uint32_t streams;          // words of loads behind the last wait, a vector each
-  uint32_t loads, late_loads;        // words of loads before the first wait, and behind the last
   uint32_t stream;           // words of a loop's loads and of what is held round it, the most of any
   bool complex;
 } Guess;
@@ -82,7 +81,6 @@ static void number(Op *op, void *user) {
   Guess *g = user;
   op->mark = ++g->next;
   if (holds(op)) g->last_wait = op->mark;
-  if (holds(op) && !g->first_wait) g->first_wait = op->mark;
   if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
@@ -102,14 +100,7 @@ static uint32_t streamed_by(const Op *loop) {
 
 static void measure(Op *op, void *user) {
   Guess *g = user;
-  if (op->opcode == OP_LOAD) {
-    uint32_t words = pressure_words(&op->results[0]);
-    if (!g->first_wait || op->mark < g->first_wait) g->loads += words;
-    if (op->mark > g->last_wait) {
-      g->late_loads += words;
-      g->streams += words < PRESSURE_VECTOR ? words : PRESSURE_VECTOR;
-    }
-  }
+  if (op->opcode == OP_LOAD && op->mark > g->last_wait) g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
   if (op->opcode == OP_FOR) {
     uint32_t words = streamed_by(op);
     if (words > g->stream) g->stream = words;
@@ -137,12 +128,10 @@ Pressure pressure_of(const Module *m, Func *f) {
   block_walk(f->body, number, &g);
   if (g.complex) return (Pressure){0};
   block_walk(f->body, measure, &g);
-  Pressure p = {.most = pressure_registers(g.loads), .stream = g.stream ? pressure_registers(g.stream) : 0};
+  Pressure p = {.stream = g.stream ? pressure_registers(g.stream) : 0};
   if (!g.last_wait) return p;
   uint32_t threads = m->num_warps * WARP_SIZE;
-  p.least = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR) + overhead(g.most);
   p.words = g.most + (uint32_t)min_i64(g.streams, PRESSURE_VECTOR * MAX_STREAMS) + overhead(g.most);
-  p.most = (uint32_t)max_i64(max_i64(p.most, p.words), g.most + g.late_loads + OVERHEAD);
   // Of small blocks an SM holds many: one fewer is no matter while half of its threads are there.
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
   uint32_t limit = 0;

@@ -9,8 +9,6 @@ enum { PRESSURE_VECTOR = 4 };       // words of a load behind the last wait that
 
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to guess (dots)
-  uint32_t least;            // where loads behind the last wait come one after the other; 0: as words
-  uint32_t most;             // with as many loads in flight between two waits as there are; 0: too complex
   uint32_t blocks;           // that an SM's registers hold with so many
   uint32_t spare;            // more words that would still leave as many blocks, or enough of them
   uint32_t stream;           // with all loads of an iteration of a loop in flight, where nothing waits in it; 0: no loop with several

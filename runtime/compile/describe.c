@@ -64,14 +64,6 @@ static tile_status describe(void *user, Arena *a, tile_error **error) {
     if (f->params[i].kind == PARAM_SCRATCH) k->scratch_bytes = m->scratch_bytes;
     if (f->params[i].kind == PARAM_PLAIN || f->params[i].kind == PARAM_DESC || f->params[i].kind == PARAM_DESC_FIELDS) k->num_args = i + 1;
   }
-  if (f->full.blocks && !m->maxnreg) {
-    k->full_name = arena_printf(&k->arena, "%s" FULL_ENTRY, f->name);
-    k->full_blocks = f->full.blocks;
-    k->full_wave = f->full.wave;
-    k->num_when = f->full.num_when;
-    k->when = arena_array(&k->arena, ArgBound, k->num_when + 1);
-    if (k->num_when) memcpy(k->when, f->full.when, k->num_when * sizeof *k->when);
-  }
   k->num_constexprs = f->num_constexprs;
   k->constexpr_names = arena_array(&k->arena, const char *, f->num_constexprs + 1);
   k->constexpr_values = arena_array(&k->arena, const char *, f->num_constexprs + 1);

@@ -82,31 +82,6 @@ static void put_tensor_map(JsonWriter *w, const Func *f, uint32_t i) {
   json_end_object(w);
 }
 
-static void put_full_entry(JsonWriter *w, const Func *f) {
-  json_key(w, "full_entry");
-  json_begin_object(w, true);
-  json_key(w, "name");
-  json_string(w, arena_printf(w->out->arena, "%s" FULL_ENTRY, f->name));
-  json_key(w, "blocks_per_sm");
-  json_int(w, f->full.blocks);
-  if (f->full.wave) {
-    json_key(w, "blocks_per_wave");
-    json_int(w, f->full.wave);
-  }
-  json_key(w, "when");
-  json_begin_array(w, true);
-  for (uint32_t i = 0; i < f->full.num_when; i++) {
-    json_begin_object(w, true);
-    json_key(w, "param");
-    json_int(w, f->full.when[i].param);
-    json_key(w, "at_least");
-    json_int(w, f->full.when[i].at_least);
-    json_end_object(w);
-  }
-  json_end_array(w);
-  json_end_object(w);
-}
-
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f) {
   const Module *m = program->module;
   json_begin_object(w, false);
@@ -145,7 +120,6 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   json_bool(w, m->cooperative);
   json_key(w, "pdl");
   json_bool(w, m->pdl);
-  if (f->full.blocks && !m->maxnreg) put_full_entry(w, f);
   json_end_object(w);
 }
 

@@ -82,13 +82,6 @@ struct tile_kernel {
   size_t cubin_size;
   CUmodule module;                 // gpu, sim
   CUfunction function;
-  // The code for launches of at least full_blocks, or at most full_wave, blocks a multiprocessor that satisfy all of `when`, or NULL. With
-  // bounds all parameters are plain.
-  const char *full_name;
-  CUfunction full_function;
-  uint32_t full_blocks, full_wave;
-  ArgBound *when;
-  uint32_t num_when;
   pthread_mutex_t scratch_lock;
   uint64_t scratch, scratch_size;
   Module *ir;                      // interp: the program's

@@ -231,16 +231,16 @@ static tile_status load_module(CudaDevice *d, tile_kernel *k, tile_error **error
   return load_code(d, k, k->ptx, "PTX", error);
 }
 
-static tile_status set_up_function(CudaDevice *d, const tile_kernel *k, const char *name, CUfunction *function, tile_error **error) {
-  tile_status status = cuda_check(&d->cu, d->cu.module_function(function, k->module, name), "finding the kernel in its module", error);
+static tile_status set_up_function(CudaDevice *d, tile_kernel *k, tile_error **error) {
+  tile_status status = cuda_check(&d->cu, d->cu.module_function(&k->function, k->module, k->name), "finding the kernel in its module", error);
   if (status == TILE_OK && k->shared_bytes > DEFAULT_SHARED) {
     if ((int)k->shared_bytes > d->shared_optin)
       return error_set(error, TILE_ERROR_RUN, "%s needs %u bytes of shared memory per block; %s has %d", k->name, k->shared_bytes, d->base.name, d->shared_optin);
-    status = cuda_check(&d->cu, d->cu.func_set_attribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared_bytes),
+    status = cuda_check(&d->cu, d->cu.func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared_bytes),
                         "asking for more than 48 KB of shared memory", error);
   }
   if (status == TILE_OK && k->num_ctas > PORTABLE_CLUSTER)
-    status = cuda_check(&d->cu, d->cu.func_set_attribute(*function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "asking for a large cluster", error);
+    status = cuda_check(&d->cu, d->cu.func_set_attribute(k->function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1), "asking for a large cluster", error);
   return status;
 }
 
@@ -285,8 +285,7 @@ static tile_status cuda_load(tile_kernel *k, tile_error **error) {
   bool pushed;
   if ((status = enter(d, &pushed, error)) != TILE_OK) return status;
   status = load_module(d, k, error);
-  if (status == TILE_OK) status = set_up_function(d, k, k->name, &k->function, error);
-  if (status == TILE_OK && k->full_name) status = set_up_function(d, k, k->full_name, &k->full_function, error);
+  if (status == TILE_OK) status = set_up_function(d, k, error);
   if (status == TILE_OK) status = prepare_padding(d, k, error);
   leave(d, pushed);
   make_config(k);
@@ -443,16 +442,6 @@ static tile_status launch_failed(const CudaDevice *d, const tile_kernel *k, cons
   return cuda_check(&d->cu, r, doing, error);
 }
 
-// Plain parameters are where params points to as 64 bits, whatever their type.
-static inline CUfunction function_for(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *const *params) {
-  if (!k->full_function) return k->function;
-  uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], sms = (uint64_t)d->num_sms;
-  if (blocks < k->full_blocks * sms && blocks > k->full_wave * sms) return k->function;
-  for (uint32_t i = 0; i < k->num_when; i++)
-    if (*(const int64_t *)params[k->when[i].param] < k->when[i].at_least) return k->function;
-  return k->full_function;
-}
-
 // In the device's context.
 static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error) {
   CUlaunchConfig config = k->config;
@@ -460,7 +449,7 @@ static inline tile_status launch_config(const CudaDevice *d, const tile_kernel *
   config.gridDimY = grid[1];
   config.gridDimZ = grid[2];
   config.hStream = stream;
-  CUresult r = d->cu.launch(&config, function_for(d, k, grid, params), params, NULL);
+  CUresult r = d->cu.launch(&config, k->function, params, NULL);
   return r == CUDA_SUCCESS ? TILE_OK : launch_failed(d, k, &config, r, error);
 }
 

@@ -139,28 +139,6 @@ static bool read_constexprs(tile_kernel *k, const JsonValue *json) {
   return true;
 }
 
-static bool read_full_entry(tile_kernel *k, const JsonValue *json) {
-  const JsonValue *full = json_get(json, "full_entry");
-  if (!full) return true;
-  const JsonValue *const *items = NULL;
-  uint32_t n = json_get_items(full, "when", &items);
-  int64_t blocks = json_get_int(full, "blocks_per_sm", 0), wave = json_get_int(full, "blocks_per_wave", 0);
-  k->full_name = arena_printf(&k->arena, "%s", json_get_string(full, "name", ""));
-  k->full_blocks = (uint32_t)blocks;
-  k->full_wave = (uint32_t)wave;
-  k->when = arena_array(&k->arena, ArgBound, n + 1);
-  for (; k->num_when < n; k->num_when++) {
-    int64_t param = json_get_int(items[k->num_when], "param", -1), at_least = json_get_int(items[k->num_when], "at_least", INT64_MIN);
-    if (param < 0 || param >= k->num_params || at_least == INT64_MIN) return false;
-    const KernelParam *p = &k->params[param];
-    if (p->is_pointer || p->is_float) return false;
-    k->when[k->num_when] = (ArgBound){(uint32_t)param, at_least};
-  }
-  for (uint32_t i = 0; k->num_when && i < k->num_params; i++)
-    if (k->params[i].kind != PARAM_PLAIN) return false;
-  return *k->full_name && blocks > 0 && blocks <= INT32_MAX && wave >= 0 && wave <= blocks;
-}
-
 static bool read_number(const JsonValue *json, const char *key, int64_t lo, int64_t hi, uint32_t *to) {
   int64_t v = json_get_int(json, key, -1);
   *to = (uint32_t)v;
@@ -189,7 +167,6 @@ static const char *read_kernel(tile_kernel *k, const JsonValue *json) {
   if (!read_number(json, "cluster", 1, MAX_CLUSTER, &k->num_ctas)) return "the cluster size";
   if (!read_number(json, "shared_bytes", 0, INT32_MAX, &k->shared_bytes) || !read_number(json, "scratch_bytes", 0, INT32_MAX, &k->scratch_bytes)) return "the memory it needs";
   if (!read_params(k, json)) return "the parameters";
-  if (!read_full_entry(k, json)) return "the entry for full tiles";
   return read_constexprs(k, json) ? NULL : "the constexprs";
 }
 

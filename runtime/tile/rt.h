@@ -160,7 +160,7 @@ TILE_API const char *tile_kernel_name(const tile_kernel *kernel);
 /* The value of a constexpr as the source would write it, NULL where there is none of that name. As long as the kernel. */
 TILE_API const char *tile_kernel_constexpr(const tile_kernel *kernel, const char *name);
 TILE_API size_t tile_kernel_num_args(const tile_kernel *kernel);     /* as the caller passes them: a descriptor is one */
-/* The CUfunction that runs any launch; NULL on the interpreter. (A kernel's second entry, for full tiles, is tile_kernel_launch's.) */
+/* The CUfunction that runs any launch; NULL on the interpreter. */
 TILE_API void *tile_kernel_function(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_num_threads(const tile_kernel *kernel);
 TILE_API uint32_t tile_kernel_shared_bytes(const tile_kernel *kernel);

@@ -28,7 +28,7 @@ static void round_trip(Context *ctx, const char *text) {
 
 static const char loop_text[] =
     "module {stage = tile, target = \"sm_90a\", num_warps = 4, num_stages = 3}\n"
-    "func @sum(%x: ptr<f32> {spelling = \"*fp32\", divisible = 16}, %y: ptr<f32>, %n: i32) constexpr {BLOCK = \"64\", MODE = \"'a b'\"} registers = 80 full(blocks = 60, wave = 6, %n >= 4096, %n >= -1) {\n"
+    "func @sum(%x: ptr<f32> {spelling = \"*fp32\", divisible = 16}, %y: ptr<f32>, %n: i32) constexpr {BLOCK = \"64\", MODE = \"'a b'\"} {\n"
     "  %3 = constant {value = 0} : i32\n"
     "  %4 = constant {value = 64} : i32\n"
     "  %5 = range {start = 0, end = 64} : tensor<64xi32>\n"
