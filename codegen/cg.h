@@ -165,7 +165,6 @@ bool cg_can_load_matrices(const PlaceMap *map, const Type *elem);
 // By ldmatrix where that is possible, else by vectors.
 CgValue *cg_shared_load_fastest(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem);
-void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v);
 LLVMValueRef cg_scratch(Cg *c, const Op *op);              // i32 byte offset of the op's scratch
 
 // ---- lowering ----

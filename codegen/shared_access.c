@@ -145,7 +145,3 @@ LLVMValueRef cg_shared_load_one(Cg *c, LLVMValueRef offset, const Type *elem) {
   return cg_from_storage(c, v, cg_elem_type(c, elem));
 }
 
-void cg_shared_store_one(Cg *c, LLVMValueRef offset, const Type *elem, LLVMValueRef v) {
-  LLVMValueRef s = LLVMBuildStore(c->b, cg_to_storage(c, v, cg_elem_kind(elem)), cg_smem_ptr(c, offset));
-  LLVMSetAlignment(s, type_elem_bytes(elem));
-}

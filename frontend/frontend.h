@@ -98,9 +98,6 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
 // As one more function of m, which has these launch options already. False after diagnostics.
 bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
 
-// The language's builtins, for documentation: NULL past the end.
-typedef struct { const char *name, *params, *mark, *doc; bool is_method; } BuiltinInfo;
-const BuiltinInfo *frontend_builtin(uint32_t i);
 // The name nearest to `name` among what tl.* offers, or NULL when none is near.
 const char *frontend_nearest_builtin(Frontend *fe, const char *name);
 

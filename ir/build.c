@@ -95,33 +95,18 @@ Value *build_range(Builder *b, int64_t start, int64_t end, const Layout *layout)
   return op_result(op, 0);
 }
 
-// An op whose result type depends on its attributes: made without results' types known, then given them.
-static Value *build_by_attr(Builder *b, Opcode oc, Value *x, AttrKey key, const int64_t *ints, uint32_t n) {
-  Op probe = {.opcode = oc};
-  if (n) op_set_ints(b->ctx, &probe, key, ints, n); else op_set_int(b->ctx, &probe, key, ints[0]);
-  const Type *types[2];
-  if (infer_types(b->ctx, oc, &x, 1, &probe, types) != 1) ice(b->ctx, "build %s: attribute does not fit the operand", op_info[oc].name);
-  Op *op = build_op_typed(b, oc, types, 1, &x, 1);
-  op_copy_attrs(b->ctx, op, &probe);
-  return folded(b, op);
-}
-
 Value *build_expand_dims(Builder *b, Value *x, uint32_t axis) {
   if (x->type->rank == 0) {
     const Type *t = type_tensor(b->ctx, x->type, 1, (int64_t[]){1}, NULL);
     return build_splat(b, x, t);
   }
-  return build_by_attr(b, OP_EXPAND_DIMS, x, ATTR_AXIS, (int64_t[]){axis}, 0);
-}
-
-Value *build_trans(Builder *b, Value *x, const int64_t *order) {
-  return build_by_attr(b, OP_TRANS, x, ATTR_ORDER, order, x->type->rank);
-}
-
-Value *build_reshape(Builder *b, Value *x, uint32_t rank, const int64_t *shape) {
-  const Layout *layout = x->type->layout && rank ? layout_reshape(b->ctx, x->type->layout, rank, shape) : NULL;
-  const Type *t = type_shaped(b->ctx, type_elem(x->type), (int)rank, shape, layout);
-  return folded(b, build_op_typed(b, OP_RESHAPE, &t, 1, &x, 1));
+  Op probe = {.opcode = OP_EXPAND_DIMS};
+  op_set_int(b->ctx, &probe, ATTR_AXIS, axis);
+  const Type *types[2];
+  if (infer_types(b->ctx, OP_EXPAND_DIMS, &x, 1, &probe, types) != 1) ice(b->ctx, "build expand_dims: axis %u does not fit", axis);
+  Op *op = build_op_typed(b, OP_EXPAND_DIMS, types, 1, &x, 1);
+  op_set_int(b->ctx, op, ATTR_AXIS, axis);
+  return folded(b, op);
 }
 
 Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other) {
@@ -203,40 +188,3 @@ Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields) {
   return leave(b, r);
 }
 
-BuildRegion build_while_begin(Builder *b, Value *const *inits, uint32_t n, const Type *const *result_types, uint32_t num_results, Value **before) {
-  Op *op = build_op_typed(b, OP_WHILE, result_types, num_results, inits, n);
-  for (uint32_t i = 0; i < n; i++) before[i] = block_add_arg(b->ctx, op->blocks[0], inits[i]->type);
-  return enter(b, op, 0);
-}
-
-void build_while_condition(Builder *b, BuildRegion *r, Value *cond, Value *const *forwarded, Value **after) {
-  uint32_t n = r->op->num_results;
-  Value **operands = arena_array(&b->ctx->arena, Value *, n + 1);
-  operands[0] = cond;
-  for (uint32_t i = 0; i < n; i++) operands[i + 1] = forwarded[i];
-  build_op_typed(b, OP_CONDITION, NULL, 0, operands, n + 1);
-  b->block = r->op->blocks[1];
-  b->before = NULL;
-  for (uint32_t i = 0; i < n; i++) after[i] = block_add_arg(b->ctx, b->block, r->op->results[i].type);
-}
-
-Op *build_while_end(Builder *b, BuildRegion r, Value *const *next_inits, uint32_t n) {
-  yield(b, next_inits, n);
-  return leave(b, r);
-}
-
-BuildRegion build_combine_begin(Builder *b, Opcode oc, Value *const *xs, uint32_t n, uint32_t axis, Value **args) {
-  const Type **types = arena_array(&b->ctx->arena, const Type *, n < 2 ? 2 : n);
-  Op probe = {.opcode = oc};
-  op_set_int(b->ctx, &probe, ATTR_AXIS, axis);
-  if (infer_types(b->ctx, oc, xs, n, &probe, types) != (int)n) ice(b->ctx, "build %s: axis %u does not fit", op_info[oc].name, axis);
-  Op *op = build_op_typed(b, oc, types, n, xs, n);
-  op_copy_attrs(b->ctx, op, &probe);
-  for (uint32_t i = 0; i < 2 * n; i++) args[i] = block_add_arg(b->ctx, op->blocks[0], type_elem(xs[i % n]->type));
-  return enter(b, op, 0);
-}
-
-Op *build_combine_end(Builder *b, BuildRegion r, Value *const *yields) {
-  yield(b, yields, r.op->num_operands);
-  return leave(b, r);
-}

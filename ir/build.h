@@ -39,8 +39,6 @@ Value *build_broadcast(Builder *b, Value *x, const Type *to);
 Value *build_convert_layout(Builder *b, Value *x, const Layout *layout);     // x itself when it already has it
 Value *build_range(Builder *b, int64_t start, int64_t end, const Layout *layout);
 Value *build_expand_dims(Builder *b, Value *x, uint32_t axis);
-Value *build_trans(Builder *b, Value *x, const int64_t *order);              // rank of x entries
-Value *build_reshape(Builder *b, Value *x, uint32_t rank, const int64_t *shape);  // layout: x's, reshaped
 Value *build_load(Builder *b, Value *ptr, Value *offset, Value *mask, Value *other);
 Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask);
 Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);
@@ -52,14 +50,6 @@ typedef struct { Op *op; Block *outer; Op *before; } BuildRegion;
 // for: fills carried[] with the block arguments; iv is op->blocks[0]->args[0].
 BuildRegion build_for_begin(Builder *b, Value *lb, Value *ub, Value *step, Value *const *inits, uint32_t n, Value **carried);
 Op *build_for_end(Builder *b, BuildRegion r, Value *const *yields);          // yields n values; cursor back outside
-// while: fills before[] with block 0's arguments; condition closes block 0 and fills after[] with block 1's arguments,
-// of the types of the forwarded values.
-BuildRegion build_while_begin(Builder *b, Value *const *inits, uint32_t n, const Type *const *result_types, uint32_t num_results, Value **before);
-void build_while_condition(Builder *b, BuildRegion *r, Value *cond, Value *const *forwarded, Value **after);
-Op *build_while_end(Builder *b, BuildRegion r, Value *const *next_inits, uint32_t n);
-// reduce, scan (type of op by oc): the block's arguments are args[0…n) = accumulated, args[n…2n) = element; axis is set.
-BuildRegion build_combine_begin(Builder *b, Opcode oc, Value *const *xs, uint32_t n, uint32_t axis, Value **args);
-Op *build_combine_end(Builder *b, BuildRegion r, Value *const *yields);
 BuildRegion build_if_begin(Builder *b, Value *cond, const Type *const *types, uint32_t n);
 void build_if_else(Builder *b, BuildRegion *r, Value *const *yields);        // yields of then
 Op *build_if_end(Builder *b, BuildRegion r, Value *const *yields);           // yields of else

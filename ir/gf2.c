@@ -14,7 +14,6 @@ uint32_t gf2_reduce(const Gf2Space *s, uint32_t vec, uint32_t *pre) {
   return vec;
 }
 
-bool gf2_contains(const Gf2Space *s, uint32_t vec) { return gf2_reduce(s, vec, NULL) == 0; }
 
 bool gf2_add(Gf2Space *s, uint32_t vec, uint32_t pre) {
   uint32_t used;

@@ -18,7 +18,6 @@ static inline uint32_t gf2_apply(const uint32_t *cols, uint32_t n, uint32_t x) {
 bool gf2_add(Gf2Space *s, uint32_t vec, uint32_t pre);
 // Reduces vec modulo the space; *pre collects the preimage of what was taken away. 0 means vec lies in the space.
 uint32_t gf2_reduce(const Gf2Space *s, uint32_t vec, uint32_t *pre);
-bool gf2_contains(const Gf2Space *s, uint32_t vec);
 // The space spanned by the columns, column i with preimage 1 << i. Columns that depend on earlier ones are left out, so
 // preimages use the earliest columns that will do.
 Gf2Space gf2_span(const uint32_t *cols, uint32_t n);

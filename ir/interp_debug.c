@@ -97,4 +97,3 @@ bool interp_breakpoint(Prog *p, Op *op) {
 }
 
 bool interp_inline_asm(Prog *p, Op *op) { return interp_fail(p, op, "inline assembly cannot be interpreted; run it with --device=sim or gpu"); }
-bool interp_extern(Prog *p, Op *op) { return interp_fail(p, op, "device function '%s' cannot be interpreted", op_str(op, ATTR_TEXT, "")); }

@@ -159,7 +159,6 @@ extern const OpInfo op_info[NUM_OPS];
 uint32_t op_num_fixed(Opcode oc);                                 // operands before the list
 bool op_has_list(Opcode oc);
 bool op_operand_is_optional(Opcode oc, uint32_t i);
-const char *op_operand_name(Context *ctx, Opcode oc, uint32_t i); // without ? and *; list operands share one
 bool opcode_find(const char *name, size_t n, Opcode *oc);
 const char *attr_name(AttrKey k);
 // What an attribute holds. For enums, texts[value] is its spelling.

@@ -108,14 +108,10 @@ uint32_t layout_apply(const Layout *l, uint32_t reg, uint32_t lane, uint32_t war
   return layout_apply_bits(l, layout_pack(l, reg, lane, warp, block));
 }
 
-uint32_t layout_apply_offset(const Layout *l, uint32_t offset, uint32_t block) { return layout_apply(l, offset, 0, 0, block); }
 
 uint32_t layout_rank(const Layout *l) { return gf2_rank(l->basis, total_bits(l)); }
 bool layout_is_surjective(const Layout *l) { return layout_rank(l) == layout_tensor_bits(l); }
-bool layout_is_injective(const Layout *l) { return layout_rank(l) == total_bits(l); }
 uint32_t layout_regs_per_thread(const Layout *l) { return 1u << l->num_bits[LAYOUT_REG]; }
-uint32_t layout_num_warps(const Layout *l) { return 1u << l->num_bits[LAYOUT_WARP]; }
-uint32_t layout_num_blocks(const Layout *l) { return 1u << l->num_bits[LAYOUT_BLOCK]; }
 
 uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits) {
   return (elem_bits < 8 ? 1 : elem_bits / 8) << l->num_bits[LAYOUT_OFFSET];
@@ -153,17 +149,6 @@ uint32_t layout_contiguity(const Layout *l, uint32_t axis) {
   return 1u << n;
 }
 
-bool layout_equal_modulo_dims(const Layout *a, const Layout *b, uint32_t dims) {
-  if (a->kind != b->kind || a->rank != b->rank || memcmp(a->log2_size, b->log2_size, sizeof a->log2_size) != 0) return false;
-  for (uint32_t d = 0; d < LAYOUT_DIMS; d++) {
-    if (dims >> d & 1) continue;
-    if (a->num_bits[d] != b->num_bits[d]) return false;
-    for (uint32_t i = 0; i < a->num_bits[d]; i++)
-      if (layout_basis(a, d, i) != layout_basis(b, d, i)) return false;
-  }
-  return true;
-}
-
 // ---- conversion maps ----
 
 static uint32_t sum_of(const uint8_t bits[LAYOUT_DIMS], uint32_t n) {
@@ -173,7 +158,6 @@ static uint32_t sum_of(const uint8_t bits[LAYOUT_DIMS], uint32_t n) {
 }
 
 uint32_t layoutmap_apply(const LayoutMap *m, uint32_t place) { return gf2_apply(m->col, sum_of(m->in_bits, LAYOUT_DIMS), place); }
-uint32_t layoutmap_in_start(const LayoutMap *m, LayoutDim dim) { return sum_of(m->in_bits, dim); }
 
 uint32_t layoutmap_out(const LayoutMap *m, uint32_t packed, LayoutDim dim) {
   if (!m->out_bits[dim]) return 0;
@@ -204,13 +188,6 @@ bool layout_right_inverse(const Layout *l, uint32_t places[LAYOUT_MAX_BITS]) {
   return true;
 }
 
-const Layout *layout_compose(Context *ctx, const Layout *l, const LayoutMap *m) {
-  Layout r = *l;
-  memcpy(r.num_bits, m->in_bits, sizeof r.num_bits);
-  for (uint32_t i = 0, n = sum_of(m->in_bits, LAYOUT_DIMS); i < n; i++) r.basis[i] = layout_apply_bits(l, m->col[i]);
-  return layout_intern(ctx, &r);
-}
-
 LayoutMove layoutmap_move(const LayoutMap *m) {
   LayoutMove most = MOVE_NOTHING;
   for (uint32_t d = 0; d < LAYOUT_DIMS; d++) {
@@ -222,74 +199,24 @@ LayoutMove layoutmap_move(const LayoutMap *m) {
   return most;
 }
 
-// ---- algebra ----
+// ---- shape operations ----
 
-// The flat index in a tensor of axis sizes `to` whose part on axis i is f's part on axis map[i] of `from`, shifted by
-// up[i] (negative: down). map[i] < 0: zero.
-static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, const int *map, const int *up) {
+// The flat index in a tensor of axis sizes `to` whose part on axis i is f's part on axis map[i] of `from`; map[i] < 0: zero.
+static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, const int *map) {
   uint32_t r = 0;
   for (uint32_t i = 0; i < to->rank; i++) {
     if (map[i] < 0) continue;
     uint32_t part = (f & layout_axis_mask(from, (uint32_t)map[i])) >> layout_axis_shift(from, (uint32_t)map[i]);
-    part = up && up[i] < 0 ? part >> -up[i] : part << (up ? up[i] : 0);
     r |= part << layout_axis_shift(to, i);
   }
   return r;
 }
 
-static const int SAME_AXES[LAYOUT_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-
-const Layout *layout_product(Context *ctx, const Layout *a, const Layout *b) {
-  assert(a->rank == b->rank && a->kind == b->kind);
-  Layout r = {.kind = a->kind, .rank = a->rank};
-  int above[LAYOUT_MAX_RANK];
-  for (uint32_t i = 0; i < a->rank; i++) {
-    r.log2_size[i] = a->log2_size[i] + b->log2_size[i];
-    above[i] = a->log2_size[i];
-  }
-  uint32_t n = 0;
-  for (uint32_t d = 0; d < LAYOUT_DIMS; d++) {
-    r.num_bits[d] = a->num_bits[d] + b->num_bits[d];
-    for (uint32_t i = 0; i < a->num_bits[d]; i++) r.basis[n++] = rearrange(layout_basis(a, d, i), a, &r, SAME_AXES, NULL);
-    for (uint32_t i = 0; i < b->num_bits[d]; i++) r.basis[n++] = rearrange(layout_basis(b, d, i), b, &r, SAME_AXES, above);
-  }
-  return layout_intern(ctx, &r);
-}
-
-const Layout *layout_divide_left(Context *ctx, const Layout *l, const Layout *tile) {
-  if (l->rank != tile->rank || l->kind != tile->kind) return NULL;
-  Layout q = {.kind = l->kind, .rank = l->rank};
-  int down[LAYOUT_MAX_RANK];
-  uint32_t low = 0, n = 0;
-  for (uint32_t i = 0; i < l->rank; i++) {
-    if (tile->log2_size[i] > l->log2_size[i]) return NULL;
-    q.log2_size[i] = l->log2_size[i] - tile->log2_size[i];
-    down[i] = -(int)tile->log2_size[i];
-    low |= ((1u << tile->log2_size[i]) - 1) << layout_axis_shift(l, i);
-  }
-  for (uint32_t d = 0; d < LAYOUT_DIMS; d++) {
-    if (tile->num_bits[d] > l->num_bits[d]) return NULL;
-    q.num_bits[d] = l->num_bits[d] - tile->num_bits[d];
-    for (uint32_t i = 0; i < l->num_bits[d]; i++) {
-      uint32_t c = layout_basis(l, d, i);
-      if (i < tile->num_bits[d]) {
-        if (c != rearrange(layout_basis(tile, d, i), tile, l, SAME_AXES, NULL)) return NULL;
-      } else {
-        if (c & low) return NULL;
-        q.basis[n++] = rearrange(c, l, &q, SAME_AXES, down);
-      }
-    }
-  }
-  return layout_intern(ctx, &q);
-}
-
-// ---- shape operations ----
-
 // r with its rank and sizes set; its columns are l's, axis i taken from axis map[i].
 static const Layout *remap(Context *ctx, const Layout *l, Layout *r, const int *map) {
   r->kind = l->kind;
   memcpy(r->num_bits, l->num_bits, sizeof r->num_bits);
-  for (uint32_t i = 0, n = total_bits(l); i < n; i++) r->basis[i] = rearrange(l->basis[i], l, r, map, NULL);
+  for (uint32_t i = 0, n = total_bits(l); i < n; i++) r->basis[i] = rearrange(l->basis[i], l, r, map);
   return layout_intern(ctx, r);
 }
 
@@ -380,20 +307,6 @@ const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l) {
     r.basis[n++] = l->basis[i];
   }
   return layout_intern(ctx, &r);
-}
-
-uint32_t layout_compress_reg(const Layout *full, uint32_t reg) {
-  uint32_t r = 0, n = 0;
-  for (uint32_t i = 0; i < full->num_bits[LAYOUT_REG]; i++)
-    if (full->basis[i]) r |= (reg >> i & 1) << n++;
-  return r;
-}
-
-uint32_t layout_expand_reg(const Layout *full, uint32_t reg) {
-  uint32_t r = 0, n = 0;
-  for (uint32_t i = 0; i < full->num_bits[LAYOUT_REG]; i++)
-    if (full->basis[i]) r |= (reg >> n++ & 1) << i;
-  return r;
 }
 
 // ---- text ----

@@ -67,16 +67,12 @@ uint32_t layout_basis(const Layout *l, LayoutDim dim, uint32_t bit);
 uint32_t layout_axis_shift(const Layout *l, uint32_t axis);        // lowest flat-index bit of the axis
 uint32_t layout_axis_mask(const Layout *l, uint32_t axis);
 uint32_t layout_apply(const Layout *l, uint32_t reg, uint32_t lane, uint32_t warp, uint32_t block);
-uint32_t layout_apply_offset(const Layout *l, uint32_t offset, uint32_t block);
 uint32_t layout_apply_bits(const Layout *l, uint32_t place);       // place: all groups packed, reg lowest
 uint32_t layout_pack(const Layout *l, uint32_t reg, uint32_t lane, uint32_t warp, uint32_t block);
 uint32_t layout_part(const Layout *l, uint32_t place, LayoutDim dim);
 uint32_t layout_rank(const Layout *l);                             // of the map, in bits
 bool layout_is_surjective(const Layout *l);                        // every element is held
-bool layout_is_injective(const Layout *l);                         // none is held twice
 uint32_t layout_regs_per_thread(const Layout *l);
-uint32_t layout_num_warps(const Layout *l);
-uint32_t layout_num_blocks(const Layout *l);
 uint32_t layout_size_bytes(const Layout *l, uint32_t elem_bits);   // of a shared tile in one block; i1 takes a byte
 
 // Bits of dim (bit i = place bit i of that group) whose columns are zero or depend on earlier columns (reg, lane, warp,
@@ -88,32 +84,20 @@ uint32_t layout_contiguity(const Layout *l, uint32_t axis);
 // As layout_contiguity, but any register bits may serve: bits[i] is the register bit that steps the axis by 2^i. Returns
 // the number of such bits.
 uint32_t layout_vector_bits(const Layout *l, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]);
-// Whether the columns of every group but `dims` (a mask of 1 << LayoutDim) are the same. Modulo registers: converting
-// permutes registers of a thread. Modulo registers and lanes: it stays within a warp. Axis sizes must agree.
-bool layout_equal_modulo_dims(const Layout *a, const Layout *b, uint32_t dims);
 
 // ---- conversion maps ----
 // A linear map from places of one layout to places of another. col[i] is a packed place.
 typedef struct { uint8_t in_bits[LAYOUT_DIMS], out_bits[LAYOUT_DIMS]; uint32_t col[LAYOUT_MAX_BITS]; } LayoutMap;
 uint32_t layoutmap_apply(const LayoutMap *m, uint32_t place);
-uint32_t layoutmap_in_start(const LayoutMap *m, LayoutDim dim);
 uint32_t layoutmap_out(const LayoutMap *m, uint32_t packed, LayoutDim dim);   // one group of a packed output
 // For each place of dst, a place of src that holds the same element; src must be surjective onto what dst needs (false
 // otherwise). Where a place of src itself will do, it is taken, so that duplicated data does not move.
 bool layout_invert_and_compose(const Layout *dst, const Layout *src, LayoutMap *out);
 // For each flat index bit a place: the right inverse with the fewest and earliest columns. False when not surjective.
 bool layout_right_inverse(const Layout *l, uint32_t places[LAYOUT_MAX_BITS]);
-// The layout place ↦ l(m(place)).
-const Layout *layout_compose(Context *ctx, const Layout *l, const LayoutMap *m);
 // What of the place a map may change: nothing, the register, also the lane, also the warp, also the block.
 typedef enum { MOVE_NOTHING, MOVE_REGISTERS, MOVE_LANES, MOVE_WARPS, MOVE_BLOCKS } LayoutMove;
 LayoutMove layoutmap_move(const LayoutMap *m);
-
-// ---- algebra ----
-// a tiled by b: b's columns step over whole copies of a, on each axis and in each group.
-const Layout *layout_product(Context *ctx, const Layout *a, const Layout *b);
-// q with layout_product(tile, q) == l, or NULL.
-const Layout *layout_divide_left(Context *ctx, const Layout *l, const Layout *tile);
 
 // ---- shape operations: the layout of the result, given that of the operand ----
 const Layout *layout_reshape(Context *ctx, const Layout *l, uint32_t rank, const int64_t *shape);
@@ -123,10 +107,8 @@ const Layout *layout_expand_dims(Context *ctx, const Layout *l, uint32_t axis); 
 const Layout *layout_project(Context *ctx, const Layout *l, uint32_t axis);               // axis shrunk to size 1: the operand of a broadcast
 const Layout *layout_join(Context *ctx, const Layout *l);                                 // new last axis of 2, lowest register bit
 const Layout *layout_split(Context *ctx, const Layout *l);                                // inverse of join; NULL when the last axis is not one register bit
-// Without zero register columns; compress/expand translate register numbers from and to the full layout's.
+// Without zero register columns.
 const Layout *layout_drop_zero_regs(Context *ctx, const Layout *l);
-uint32_t layout_compress_reg(const Layout *full, uint32_t reg);
-uint32_t layout_expand_reg(const Layout *full, uint32_t reg);
 
 // ---- text: layout<128x64, reg = [1, 2], lane = [4, 8, 16, 32, 64], warp = [128]> and shared<128x64, offset = […]> ----
 void layout_print(Buf *out, const Layout *l);
@@ -139,8 +121,6 @@ const Layout *layout_make_blocked(Context *ctx, uint32_t rank, const int64_t *sh
                                   const uint32_t *threads_per_warp, const uint32_t *warps_per_block, const uint32_t *order);
 // Parent with the axis struck, without register duplicates: what a reduction leaves and expand_dims undoes.
 const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axis);
-// Splits a tensor over the blocks of a cluster: l is the layout of one block's part; axis a gets splits[a] parts.
-const Layout *layout_make_cluster(Context *ctx, const Layout *l, const uint32_t *splits, const uint32_t *order);
 
 // Tensor cores. warps[] per axis (rank entries); the last two axes are M and N; a leading axis is the batch.
 typedef struct {
@@ -154,8 +134,6 @@ const Layout *layout_make_wgmma_acc(Context *ctx, const int64_t *shape, uint32_t
 // Register operand 0 (M×K) or 1 (K×N) of a dot whose accumulator is layout_make_mma_acc(mma). k_width: consecutive
 // k-elements in one 32-bit register, 32 / element bits unless operands are converted after loading.
 const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int64_t *shape, const MmaShape *mma, uint32_t k_width);
-// Operand of a multiply-add dot with any accumulator layout: every thread holds all of K for its rows (columns).
-const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k);
 
 const Layout *layout_make_shared_plain(Context *ctx, uint32_t rank, const int64_t *shape, const uint32_t *order);
 // Plain tiles of `chunk` elements along the first axis of order, one behind the other.

@@ -72,14 +72,6 @@ const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axi
   return layout_drop_zero_regs(ctx, layout_slice(ctx, parent, axis));
 }
 
-const Layout *layout_make_cluster(Context *ctx, const Layout *l, const uint32_t *splits, const uint32_t *order) {
-  int64_t ones[LAYOUT_MAX_RANK];
-  for (uint32_t i = 0; i < l->rank; i++) ones[i] = splits[i];
-  Deal d = begin((LayoutKind)l->kind, l->rank, ones);
-  for (uint32_t i = 0; i < l->rank; i++) deal(&d, LAYOUT_BLOCK, order[i], log2_u32(splits[order[i]]));
-  return layout_product(ctx, l, end(ctx, &d));
-}
-
 // ---- tensor cores ----
 
 // Warps along one operand axis step over it; along the other operand's axis they hold duplicates (axis < 0).
@@ -135,16 +127,6 @@ const Layout *layout_make_mma_operand(Context *ctx, uint32_t op_index, const int
   deal_rest(&d, other);
   deal_batch(&d, rank);
   return end(ctx, &d);
-}
-
-const Layout *layout_make_fma_operand(Context *ctx, uint32_t op_index, const Layout *acc, int64_t k) {
-  uint32_t gone = op_index == 0 ? acc->rank - 1u : acc->rank - 2u;   // N of the accumulator becomes K, or M does
-  const Layout *kept = layout_drop_zero_regs(ctx, layout_project(ctx, acc, gone));
-  int64_t shape[LAYOUT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  shape[gone] = k;
-  Deal d = begin(LAYOUT_DISTRIBUTED, acc->rank, shape);
-  deal_rest(&d, gone);
-  return layout_product(ctx, end(ctx, &d), kept);
 }
 
 // ---- shared memory ----

@@ -78,14 +78,6 @@ bool op_operand_is_optional(Opcode oc, uint32_t i) {
   return s && s[n - 1] == '?';
 }
 
-const char *op_operand_name(Context *ctx, Opcode oc, uint32_t i) {
-  size_t n;
-  uint32_t last = op_num_fixed(oc);
-  const char *s = operand_spec(oc, i > last ? last : i, &n);
-  if (!s) return "";
-  return intern_n(ctx, s, s[n - 1] == '?' || s[n - 1] == '*' ? n - 1 : n);
-}
-
 bool opcode_find(const char *name, size_t n, Opcode *oc) {
   for (uint32_t i = 0; i < NUM_OPS; i++)
     if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {

@@ -105,7 +105,7 @@ static int64_t op_cost(const Op *op) {
 
 // Ops that a value may be made by a second time, in another layout.
 static bool can_redo(const Op *op) {
-  if (op->num_blocks || op->opcode == OP_EXTERN) return false;
+  if (op->num_blocks) return false;
   switch (op->opcode) {
     case OP_CONVERT_LAYOUT: case OP_DOT: case OP_MMA: case OP_GATHER: case OP_HISTOGRAM: case OP_CAT: return false;
     default: return (op_info[op->opcode].traits & TRAIT_PURE) != 0;

@@ -18,7 +18,7 @@ static Op *build_like(Builder *b, const Op *like, Value *const *operands, uint32
 // f(splat x, splat y) → splat f(x, y): uniform work is done once, on scalars.
 Value *rewrite_elementwise(Builder *b, Op *op) {
   const Type *t = op->results[0].type;
-  if (op->num_results != 1 || t->kind != TYPE_TENSOR || op->opcode == OP_EXTERN) return NULL;
+  if (op->num_results != 1 || t->kind != TYPE_TENSOR) return NULL;
   Value *scalars[3];
   bool any = false;
   if (op->num_operands > countof(scalars)) return NULL;

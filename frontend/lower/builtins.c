@@ -17,14 +17,6 @@ const BuiltinRow *builtin_find(const char *name) {
   return NULL;
 }
 
-const BuiltinInfo *frontend_builtin(uint32_t i) {
-  static const BuiltinInfo infos[] = {
-#define BUILTIN(name, params, fn, data, method, mark, doc) {name, params, mark, doc, method},
-#include "frontend/lower/builtins.def"
-  };
-  return i < countof(infos) ? &infos[i] : NULL;
-}
-
 // ---- names ----
 typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_OTHER } NameSpace;
 

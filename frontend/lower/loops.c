@@ -126,9 +126,11 @@ static bool split_range(Lower *L, Call *c, RangeArgs *r) {
   return r->start && r->stop && r->step;
 }
 
+// disallow_acc_multi_buffer and warp_specialize are accepted and change nothing.
 static void set_loop_attrs(Lower *L, Op *op, Call *c) {
-  static const struct { uint32_t arg; AttrKey key; } attrs[] = {
-      {3, ATTR_NUM_STAGES}, {4, ATTR_UNROLL}, {5, ATTR_NO_ACC_MULTIBUF}, {6, ATTR_FLATTEN}, {7, ATTR_WARP_SPECIALIZE}, {8, ATTR_NO_LICM}};
+  enum { IGNORED = NUM_ATTRS };
+  static const struct { uint32_t arg, key; } attrs[] = {
+      {3, ATTR_NUM_STAGES}, {4, ATTR_UNROLL}, {5, IGNORED}, {6, ATTR_FLATTEN}, {7, IGNORED}, {8, ATTR_NO_LICM}};
   for (uint32_t i = 0; i < countof(attrs); i++) {
     uint32_t a = attrs[i].arg;
     int64_t v;
@@ -140,7 +142,7 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
       lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld", stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
       continue;
     }
-    if (v != 0 || stages) op_set_int(L->ctx, op, attrs[i].key, v);
+    if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
   }
 }
 

@@ -161,7 +161,6 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
 Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span span);
-Value *make_scalar(Lower *L, const CtType *scalar, double f, int64_t i);                  // by the type's class
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
 Term *lower_logical_not(Lower *L, Term *x, Span span);

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-Value *make_scalar(Lower *L, const CtType *scalar, double f, int64_t i) {
-  const Type *t = ir_elem_type(L, scalar);
-  return ct_is_float(scalar) ? build_float(&L->b, t, f) : build_int(&L->b, t, i);
-}
-
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i) {
   const Type *t = ir_type(L, type);
   Value *v = ct_is_float(type) ? build_float(&L->b, t, f) : build_int(&L->b, t, i);

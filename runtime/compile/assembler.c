@@ -67,7 +67,6 @@ void assembler_close(Assembler *s) {
   free(s);
 }
 
-const char *assembler_name(const Assembler *s) { return s->library ? "nvJitLink" : "ptxas"; }
 
 const char *assembler_version(const Assembler *s, Arena *a) {
   if (!s->library) return ptxas_version(a);

@@ -122,11 +122,6 @@ void json_bool(JsonWriter *w, bool v) {
   buf_puts(w->out, v ? "true" : "false");
 }
 
-void json_null(JsonWriter *w) {
-  before_item(w);
-  buf_puts(w->out, "null");
-}
-
 void json_raw(JsonWriter *w, const char *json) {
   before_item(w);
   buf_puts(w->out, json);

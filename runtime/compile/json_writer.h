@@ -24,6 +24,5 @@ void json_int(JsonWriter *w, int64_t v);
 void json_double(JsonWriter *w, double v);           // shortest that reads back; infinities and NaN become null
 void json_bool(JsonWriter *w, bool v);
 void json_raw(JsonWriter *w, const char *json);       // a value that is JSON already
-void json_null(JsonWriter *w);
 
 #endif

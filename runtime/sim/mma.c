@@ -277,12 +277,6 @@ const char *mma_descriptor_decode(uint64_t bits, MmaDescriptor *out) {
   return NULL;
 }
 
-uint64_t mma_descriptor_encode(const MmaDescriptor *d) {
-  uint64_t mode = d->swizzle == 128 ? 1 : d->swizzle == 64 ? 2 : d->swizzle == 32 ? 3 : 0;
-  return (d->start >> 4 & 0x3fff) | (uint64_t)(d->leading >> 4 & 0x3fff) << 16 | (uint64_t)(d->stride >> 4 & 0x3fff) << 32 |
-         (uint64_t)(d->base_offset & 7) << 49 | mode << 62;
-}
-
 uint32_t mma_descriptor_address(const MmaDescriptor *d, bool mn_major, unsigned elem_bytes, unsigned row, unsigned k) {
   uint32_t offset;
   unsigned width = d->swizzle ? d->swizzle : 16;  // bytes of one contiguous run

@@ -53,7 +53,6 @@ typedef struct {
 } MmaDescriptor;
 // NULL, or what is wrong with the bits.
 const char *mma_descriptor_decode(uint64_t bits, MmaDescriptor *out);
-uint64_t mma_descriptor_encode(const MmaDescriptor *d);
 // Byte address (within the low 256 KB) of element (row of M or N, k) of elem_bytes; mn_major: M or N is contiguous.
 uint32_t mma_descriptor_address(const MmaDescriptor *d, bool mn_major, unsigned elem_bytes, unsigned row, unsigned k);
 // The swizzle that TMA and wgmma share: XORs 16-byte chunk bits with row bits of a byte address.

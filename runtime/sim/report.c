@@ -22,7 +22,6 @@ static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
 
-const char *report_kind_name(ReportKind k) { return kinds[k].name; }
 
 void thread_of(const Warp *w, int lane, uint32_t tid[3]) {
   const uint32_t *b = w->grid->launch.block;

@@ -356,7 +356,6 @@ typedef enum {
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
 void thread_of(const Warp *w, int lane, uint32_t tid[3]);
-const char *report_kind_name(ReportKind k);
 void report_place(FILE *f, const Module *m, const Instr *in);   // PTX line and source position
 
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
