@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Measures tilec as a whole process: time and peak memory of the examples, and growth with loop depth and elements per thread.
-   tools/compile_time.py TILEC [RUNS]      figures are medians; `cpu` is user plus system time"""
+   tools/compile_time.py TILEC [RUNS [PAGE]]      figures are medians; `cpu` is user plus system time
+PAGE, docs/results/compile-time.md, is overwritten with them."""
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import results
 
 SOURCE = '''import triton
 import triton.language as tl
@@ -35,6 +39,9 @@ def deep(depth):
     return "\n".join(lines + ["    tl.store(x + offs, acc)", ""])
 
 
+ROWS = []
+
+
 def measure(name, runs, command):
     wall, cpu, peak = [], [], 0
     for _ in range(runs):
@@ -46,11 +53,14 @@ def measure(name, runs, command):
         wall.append((time.perf_counter() - start) * 1e3)
         cpu.append((used.ru_utime + used.ru_stime) * 1e3)
         peak = max(peak, used.ru_maxrss / 1024)
-    print(f"{name:32} {statistics.median(wall):8.1f} ms  cpu {statistics.median(cpu):8.1f} ms  peak {peak:6.1f} MiB", flush=True)
+    wall, cpu = statistics.median(wall), statistics.median(cpu)
+    print(f"{name:32} {wall:8.1f} ms  cpu {cpu:8.1f} ms  peak {peak:6.1f} MiB", flush=True)
+    ROWS.append((name, runs, f"{wall:.1f}", f"{cpu:.1f}", f"{peak:.1f}"))
 
 
 def main():
     tilec, runs = os.path.realpath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    page = os.path.realpath(sys.argv[3]) if len(sys.argv) > 3 else None
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     with tempfile.TemporaryDirectory() as folder:
         out, source = os.path.join(folder, "k.ptx"), os.path.join(folder, "k.tile")
@@ -70,6 +80,12 @@ def main():
         for per_thread in (1 << k for k in range(10)):
             measure(f"{per_thread} elements per thread", few,
                     [tilec, source, "-k", "elements", "-s", f"*fp32:16,*fp32:16,i32,{per_thread * 128}", "-o", out])
+    if page:
+        with open("/proc/cpuinfo") as f: cpu = re.search("^model name.*: (.*)$", f.read(), re.M)
+        versions = ", ".join(subprocess.run([tilec, "--version"], capture_output=True, text=True).stdout.split("\n")[:2])
+        results.write(page, "Compile time", f"{versions}, on {os.cpu_count()} cores of {cpu[1] if cpu else 'an unknown processor'}",
+                      "Whole processes of the static release build: medians of wall time, of user plus system time, and peak memory.",
+                      results.table("Compilations", ["kernel", "runs", "wall ms", "CPU ms", "peak MiB"], ROWS))
 
 
 main()

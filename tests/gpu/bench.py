@@ -3,6 +3,7 @@
 
 usage: bench.py SUITE…      suites: memory small matmul fp8 attention list16 list8 examples      LIBTILE names libtile.so
 options: --rounds N (20) --quick (5 rounds, fewer shapes) --json FILE
+         --out FOLDER            write FOLDER/SUITE.md for each suite: docs/results, whose pages a run overwrites
          --peer-attention FILE   Python file whose attention_forward(q, k, v, o, causal, scale) on [batch, heads, sequence, D] tensors
                                  is timed beside ours (it tunes itself on its first call)
          --seed FILE             text with the persistent TMA kernel for list16 and list8: every configuration of its autotune list, ours
@@ -18,6 +19,7 @@ import argparse
 import importlib
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,6 +34,7 @@ def main():
     p.add_argument("--rounds", type=int, default=20)
     p.add_argument("--quick", action="store_true")
     p.add_argument("--json")
+    p.add_argument("--out")
     p.add_argument("--peer-attention")
     p.add_argument("--seed", default=os.path.join(os.environ.get("TILE_SEEDS", os.path.join(HERE, "..", "..", "..", "shared", "seeds")), "matmul_tma_persistent.txt"))
     p.add_argument("--only", default="")
@@ -45,13 +48,18 @@ def main():
 
     import torch
     import triton
+    import bench_report
     import tile_ctypes
     from bench_common import Bench, guarded
     bench = Bench(5 if o.quick and o.rounds == 20 else o.rounds)
     lib = tile_ctypes.Library()
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, triton {triton.__version__}, {bench.rounds} rounds")
+    driver = subprocess.getoutput("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null || echo unknown").split()[0]
+    versions = f"{torch.cuda.get_device_name()}, driver {driver}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}, Triton {triton.__version__}"
+    print(f"{versions}, {bench.rounds} rounds")
     for s in o.suites:
+        first = len(bench.rows)
         guarded(bench, s, lambda: getattr(importlib.import_module(SUITES[s]), "suite_" + s)(bench, lib, o))
+        if o.out: bench_report.write(o.out, s, versions, bench.rounds, bench.rows[first:], bench.copy)
     bench.best()
     if o.json:
         json.dump(bench.rows, open(o.json, "w"))

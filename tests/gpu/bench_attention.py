@@ -39,5 +39,5 @@ def suite_attention(bench, lib, options):
                 if peer:
                     fns["peer"] = lambda: peer.attention_forward(q4, k4, v4, o4, causal, dim ** -0.5)
                     fns["peer"](); check(o4.view_as(o), ref, 5e-3)
-                bench.compare(name, fns, "TFLOP/s", flops / 1e9, shape)
+                bench.compare(name, fns, "TFLOP/s", flops / 1e9, shape, f"attention D={dim}")
             guarded(bench, name, run)

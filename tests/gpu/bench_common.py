@@ -6,6 +6,8 @@ import statistics
 
 import torch
 
+import bench_report
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLES = os.path.join(ROOT, "examples")
 DTYPE = {torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32", torch.float8_e4m3fn: "fp8e4nv",
@@ -71,9 +73,9 @@ class Bench:
         torch.cuda.synchronize()
         return statistics.median(a.elapsed_time(b) for a, b in events)
 
-    def compare(self, name, fns, unit, amount, group=None):
+    def compare(self, name, fns, unit, amount, group=None, family=None):
         """fns: {"ours": f, peer: f, …}. amount / milliseconds is reported in `unit`. Rows of one group differ in blocks and warps
-        only: best() sets our best against each peer's."""
+        only: best() sets our best against each peer's. The distribution of the ratios is told family by family."""
         for f in fns.values():
             for _ in range(3): f()
         torch.cuda.synchronize()
@@ -81,7 +83,7 @@ class Bench:
         for r in range(self.rounds):
             for k in (list(fns) if r % 2 == 0 else list(reversed(fns))):
                 times[k].append(self.once(fns[k]))
-        row = {"name": name, "unit": unit, "times_ms": times, "group": group}
+        row = {"name": name, "unit": unit, "times_ms": times, "group": group, "family": family or bench_report.family(name)}
         text = f"{name:44s}"
         for k in fns:
             row[k] = amount / statistics.median(times[k])
@@ -103,20 +105,10 @@ class Bench:
 
     def best(self):
         """Our best configuration against each peer's best, per group; the ratio per round, as in compare."""
-        groups = {}
-        for row in self.rows:
-            if row.get("group"): groups.setdefault(row["group"], []).append(row)
-        label = lambda row: row["name"].split(row["group"])[-1].strip()
-        for group, rows in groups.items():
-            if len(rows) == 1: continue
-            # A peer that knows nothing of blocks and warps is in one of the rows.
-            top = {k: max((row for row in rows if k in row), key=lambda row: row[k]) for k in rows[0]["times_ms"]}
-            text = f"best {group:39s} ours {top['ours']['ours']:7.0f} ({label(top['ours'])})"
-            for k in top:
-                if k == "ours": continue
-                ratios = sorted(p / o for p, o in zip(top[k]["times_ms"][k], top["ours"]["times_ms"]["ours"]))
-                text += f" {k} {top[k][k]:7.0f} ({label(top[k])}) | {statistics.median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
-            if self.copy and top['ours']['unit'] == "GB/s": text += f" | {top['ours']['ours'] / self.copy:.2f} of the copy"
+        for best in bench_report.best_of(self.rows):
+            text = f"best {best['name']:39s} ours {best['ours']:7.0f} ({best['label_ours']})"
+            for k in bench_report.peers_of([best]): text += f" {k} {best[k]:7.0f} ({best['label_' + k]}) | {bench_report.spread(best['ratio_' + k])}"
+            if self.copy and best["unit"] == "GB/s": text += f" | {best['ours'] / self.copy:.2f} of the copy"
             print(text, flush=True)
 
     def fail(self, name, why):

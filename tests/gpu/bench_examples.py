@@ -239,7 +239,8 @@ def suite_examples(bench, library, options):
         if first: fns.update(timed_peer(case, work))
         del got, others
         before = [o.clone() for o in work.out]
-        bench.compare(f"{case.name} {label(*config)}", fns, work.unit, work.amount, case.name)
+        bench.compare(f"{case.name} {label(*config)}", fns, work.unit, work.amount, case.name,
+                      "memory-bound" if work.unit == "GB/s" else "matrix products")
         for o, b in zip(work.out, before): o.copy_(b)
 
     def run(case):

@@ -159,7 +159,9 @@ def seed_list(bench, lib, options, dtype, sizes):
             text = "  ".join(f"{who} {amount / t:6.0f}" for who, t in times.items())
             ratio = f"  ratio {times['triton'] / times['ours']:.3f}" if len(times) == 2 else ""
             print(f"  {n} BN{config[1]} BK{config[2]} s{config[3]} w{config[4]} sub{int(config[5])}: {text}{ratio}", flush=True)
-            bench.rows.append({"name": f"list {DTYPE[dtype]} {n} {config}", "times_ms": times})
+            figures = {who: amount / t for who, t in times.items()}
+            if len(times) == 2: figures["ratio_triton"] = (times["triton"] / times["ours"],)
+            bench.rows.append({"name": f"list {DTYPE[dtype]} {n} {config}", "family": f"list {n}", "unit": "TFLOP/s", "times_ms": times, **figures})
         fns = {who: f for who, (_, _, f) in best.items()}
         a, b = size["a"], size["b"]
         if fp8:

@@ -14,6 +14,7 @@ cp -r tests/gpu tests/guide tests/kernels tests/{extract_kernels,many,dots,pipel
 seeds=${TILE_SEEDS:-../shared/seeds}
 [ -d "$seeds" ] && mkdir -p "$out/seeds" && cp "$seeds"/*guide.md "$seeds"/*persistent.txt "$out/seeds/"
 mkdir -p "$out/runtime" && cp -r runtime/python "$out/runtime/"
-cp tools/run_lines.sh "$out/tools/"
+cp tools/run_lines.sh tools/results.py "$out/tools/"
+git describe --always --dirty >"$out/commit" || echo unknown >"$out/commit"
 cp tests/gpu/run.sh "$out/run.sh"
 du -sh "$out"

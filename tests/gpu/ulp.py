@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Errors of the mathematical functions in fp32, in units in the last place of the exact result.
 
-usage: ulp.py [--only NAME…] [--device gpu|sim|interp] [--list]      LIBTILE names libtile.so; needs PyTorch
+usage: ulp.py [--only NAME…] [--device gpu|sim|interp] [--list] [--out PAGE]      LIBTILE names libtile.so; needs PyTorch
 
 On the GPU a function of one argument is computed for all 2^32 numbers, one of two for 2^28 pairs: a third any bits, a third near 1
 in both, a third of small whole and half numbers, with every pair of the special values first. Elsewhere a sample of 2^16. The reference
 is PyTorch's in float64. Prints the largest error of each function and where; fails where one is above what docs/language.md promises,
-where a NaN or an infinity is not one in the other, and where a zero has the other sign."""
+where a NaN or an infinity is not one in the other, and where a zero has the other sign. PAGE, docs/results/ulp.md, is overwritten."""
 import argparse
 import concurrent.futures
 import ctypes
@@ -17,7 +17,8 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "tools")]
+import results  # noqa: E402
 import tile_ctypes  # noqa: E402
 import torch  # noqa: E402
 
@@ -185,6 +186,7 @@ def main():
     p.add_argument("--only", nargs="+", default=[])
     p.add_argument("--device", default="gpu", choices=["gpu", "sim", "interp"])
     p.add_argument("--list", action="store_true")
+    p.add_argument("--out")
     o = p.parse_args()
     unknown = set(o.only) - {f.name for f in FUNCTIONS}
     if unknown: p.error("no function " + ", ".join(sorted(unknown)))
@@ -194,7 +196,7 @@ def main():
         return 0
     library = tile_ctypes.Library(device=o.device)
     run = OnGpu() if o.device == "gpu" else OnCpu(o.device, library)
-    path, start, failed = os.path.join(HERE, "ulp.tile"), time.time(), 0
+    path, start, failed, rows = os.path.join(HERE, "ulp.tile"), time.time(), 0, []
     build = lambda f: library.build(path, ("one", "two")[f.args - 1], ", ".join(["*fp32:16"] * (f.args + 1)), {"F": f.expression})
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         programs = [pool.submit(build, f) for f in chosen]
@@ -210,8 +212,14 @@ def main():
             bad = not error <= f.bound
             failed += bad
             at = ", ".join(f"{a!r} ({a.hex()})" for a in at)
+            rows.append((f"`{f.expression}`", f"{error:.4f}{' (failed)' if bad else ''}", f"{f.bound:g}", at))
             print(f"{f.expression:20s} {error:10.4f} of {f.bound:g} ulp at {at}: {got!r}, exact {want!r}  [{time.time() - begin:.1f} s]{'  FAILED' if bad else ''}", flush=True)
-    print(f"{o.device}: {len(chosen) - failed} of {len(chosen)} functions within their bounds, {time.time() - start:.0f} s")
+    total = f"{o.device}: {len(chosen) - failed} of {len(chosen)} functions within their bounds, {time.time() - start:.0f} s"
+    print(total)
+    if o.out:
+        card = torch.cuda.get_device_name() if o.device == "gpu" else o.device
+        results.write(o.out, "Errors of the functions in fp32", f"{card}, PyTorch {torch.__version__}", total,
+                      results.table("Largest errors in ulp", ["function", "error", "bound", "at"], rows))
     return failed > 0
 
 
