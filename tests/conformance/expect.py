@@ -21,6 +21,8 @@ FP8 = ["fp8e5", "fp8e4nv"]
 TL = {"i1": "tl.int1", "i8": "tl.int8", "i16": "tl.int16", "i32": "tl.int32", "i64": "tl.int64", "u8": "tl.uint8",
       "u16": "tl.uint16", "u32": "tl.uint32", "u64": "tl.uint64", "fp8e4nv": "tl.float8e4nv", "fp8e5": "tl.float8e5",
       "fp8e4b15": "tl.float8e4b15", "fp16": "tl.float16", "bf16": "tl.bfloat16", "fp32": "tl.float32", "fp64": "tl.float64"}
+IR = {"u8": "i8", "u16": "i16", "u32": "i32", "u64": "i64", "fp8e4nv": "f8e4m3", "fp8e5": "f8e5m2", "fp8e4b15": "f8e4b15",
+      "fp16": "f16", "fp32": "f32", "fp64": "f64"}   # the IR's names, where they are others
 NPY = {"i1": "|b1", "i8": "|i1", "i16": "<i2", "i32": "<i4", "i64": "<i8", "u8": "|u1", "u16": "<u2", "u32": "<u4", "u64": "<u8",
        "fp16": "<f2", "fp32": "<f4", "fp64": "<f8", "bf16": "<u2", "fp8e4nv": "|u1", "fp8e5": "|u1", "fp8e4b15": "|u1"}
 # explicit mantissa bits, exponent bits, bias, largest finite, has infinities
@@ -133,7 +135,7 @@ def encode(T, v):
         return struct.unpack("<I", struct.pack("<f", v))[0] >> 16
     if is_float(T):
         if math.isnan(v):
-            return 0x7F
+            return 0 if T == "fp8e4b15" else 0x7F   # fp8e4b15 has no NaN
         if T == "fp8e5" and math.isinf(v):
             return 0xFC if v < 0 else 0x7C
         for code, w in enumerate(FP8_VALUES[T]):
@@ -159,7 +161,7 @@ def fp8_value(T, code):
     exponent, mantissa = (code & 0x7F) >> m, code & ((1 << m) - 1)
     if has_inf and exponent == (1 << e) - 1:
         return sign * inf if mantissa == 0 else nan
-    if not has_inf and code & 0x7F == 0x7F:
+    if T == "fp8e4nv" and code & 0x7F == 0x7F:
         return nan
     if exponent == 0:
         return sign * math.ldexp(mantissa, 1 - bias - m)
@@ -231,6 +233,44 @@ def binaries(op, T, U, x, y, R=None):
     return [binary(op, R, cast(T, R, a), cast(U, R, b)) for a, b in zip(x, y)]
 
 
+# ---- operations of the IR ----
+def ieee(fn, *values):
+    """fn(values) as a float, where Python raises as IEEE 754 has it: NaN, or the infinity or zero that a division gives."""
+    try:
+        return float(fn(*values))
+    except ZeroDivisionError:
+        return nan if values[0] == 0 or values[0] != values[0] else math.copysign(inf, math.copysign(1, values[0]) * math.copysign(1, values[1]))
+    except OverflowError:      # rounding an infinity to a whole number
+        return values[0]
+    except ValueError:
+        return values[0] if math.isnan(values[0]) else nan
+
+
+def fused(T, a, b, c):
+    """a * b + c rounded once."""
+    if math.isfinite(a) and math.isfinite(b) and math.isfinite(c):
+        return directed(T, Fraction(a) * Fraction(b) + Fraction(c), "rn")
+    return nan if math.isnan(a * b) else a * b + c if math.isinf(a * b) or not math.isfinite(c) else c
+
+
+def least(a, b, propagate=False):
+    """The smaller one; if one is NaN the other, or NaN."""
+    if a != a or b != b:
+        return nan if propagate or a != a and b != b else b if a != a else a
+    return min(a, b)
+
+
+def most(a, b, propagate=False):
+    return -least(-a, -b, propagate)
+
+
+def to_integer(T, v):
+    """A float as an integer: toward zero, saturated, NaN as 0."""
+    lo = -(1 << (bits(T) - 1)) if is_signed(T) else 0
+    hi = lo + (1 << bits(T)) - 1
+    return 0 if v != v else hi if v >= hi else lo if v <= lo else math.trunc(v)
+
+
 # ---- shapes: flat row-major lists ----
 def strides_of(shape):
     s, out = 1, []
@@ -249,14 +289,8 @@ def at(x, shape, index):
 
 
 def transpose(x, shape, order):
-    out = [shape[k] for k in order]
-    back = [0] * len(order)
-    result = []
-    for index in indices(out):
-        for position, k in enumerate(order):
-            back[k] = index[position]
-        result.append(at(x, shape, back))
-    return result
+    steps = strides_of(shape)
+    return [x[sum(i * steps[k] for i, k in zip(index, order))] for index in indices([shape[k] for k in order])]
 
 
 def along(fn, x, shape, axis):
@@ -355,6 +389,17 @@ def spread(T, n, seed=1):
         edge = [0, 1, lo, hi, hi - 1, lo + 1]
         rest = [source.randint(lo, hi) >> source.randrange(bits(T)) for _ in range(n)]
     return (edge + rest)[:n]
+
+
+def codes(T, n, seed=1):
+    """n values of an integer type, every bit random."""
+    source = random.Random(seed)
+    return [wrap(T, source.getrandbits(bits(T))) for _ in range(n)]
+
+
+def numbers(T, n, seed=1):
+    """n values of a float type: infinities, NaN, the ends of the range, numbers all over it, and, for half of them, near 1."""
+    return [inf, -inf, nan] + spread(T, n // 2 - 3, seed) + fill(f"randn:{seed}", T, n - n // 2)
 
 
 def pack(T, values):

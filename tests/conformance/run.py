@@ -5,7 +5,7 @@ usage: run.py [TILEC] [--device=interp|sim|gpu] [--arch=SM] [-j N] [-k WORD] [-v
        run.py [TILEC] --assemble=SM,SM,… …    the first case of every kernel through ptxas instead (TILE_PTXAS, PATH, CUDA's folder)
        run.py [TILEC] --round-trip=SM,SM,… …  … compiled instead, the IR verified, printed and read back after every pass
 
-TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases stand in the comments of the .tile files:
+TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases stand in the comments of the .tile and .tir files:
 
   # tilec run FILE -k KERNEL --grid … --arg x=fp32[64]=randn:1 …            one case
   # for T in INTS for U in FLOATS if …: tilec run FILE … --arg x={T}[64]=…  one per combination; {…} is Python
@@ -16,6 +16,9 @@ TILEC is the compiler (default: TILE_BUILD/tilec, build/tilec or ./tilec). Cases
   # fails STATUS                the exit status (default 0)
   # only DEVICE…                the devices that can run it (default: all)
 
+In a .tir file, where comments begin with //, a function is a template: `$NAME` in it becomes the value of a variable of `for`,
+a type in the spelling of the IR.
+
 A comment that begins with three spaces continues the one above. Expressions see what expect.py defines, buffers as lists of
 their first values, scalar arguments, constants (-D) and the variables of `for`. Inputs are made here, not by tilec."""
 import ast
@@ -24,6 +27,7 @@ import os
 import re
 import shlex
 import shutil
+import string
 import subprocess
 import sys
 import tempfile
@@ -66,7 +70,7 @@ def read_cases(path):
     notes = []
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
-            text = line.rstrip("\n")
+            text = re.sub("^//", "#", line.rstrip("\n"))
             if text.startswith("#   ") and notes and notes[-1][1] == number - 1:
                 notes[-1][1], notes[-1][2] = number, notes[-1][2] + "\n" + text[1:]
             elif text.startswith("# "):
@@ -130,6 +134,20 @@ def compare(name, T, got, want, tolerance):
     return [f"{name}: {len(bad)} of {len(got)} differ: {shown}"]
 
 
+def command_words(case, folder):
+    """The words of the command. A template is written to a file of folder, with this case's values: the module and the one function."""
+    words = shlex.split(case.command)
+    if case.path.endswith(".tir"):
+        with open(case.path, encoding="utf-8") as f:
+            text = f.read()
+        function = re.search(rf"^func @{words[words.index('-k') + 1]}\b.*?^}}", text, re.M | re.S).group()
+        values = {k: expect.IR.get(v, v) for k, v in case.values.items() if isinstance(v, str)}
+        words[2] = os.path.join(folder, "case.tir")
+        with open(words[2], "w", encoding="utf-8") as f:
+            f.write(re.search(r"^module .*", text, re.M).group() + "\n" + string.Template(function).substitute(values) + "\n")
+    return words
+
+
 def attempt(case, tilec, device, extra):
     try:
         return run_case(case, tilec, device, extra)
@@ -139,8 +157,9 @@ def attempt(case, tilec, device, extra):
 
 def compile_for(case, tilec, arch, options):
     """Compiles the case, runs nothing; what went wrong, in at most six lines. None: the target has not what it needs."""
-    words = [w for w in shlex.split(case.command) if not w.startswith("--arch=")]
-    made = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", *options], cwd=ROOT, capture_output=True)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [w for w in command_words(case, folder) if not w.startswith("--arch=")]
+        made = subprocess.run([tilec, *words[1:], "-q", "--compile-only", f"--arch={arch}", *options], cwd=ROOT, capture_output=True)
     said = made.stderr.decode(errors="replace")
     if made.returncode == 1 and re.search(rf"needs sm_\d+ or later, this is {arch}\b", said):
         return None
@@ -180,7 +199,7 @@ def every_kernel(cases, archs, jobs, check, done):
 
 def run_case(case, tilec, device, extra):
     with tempfile.TemporaryDirectory() as folder:
-        words, scope, buffers = shlex.split(case.command), {**vars(expect), **case.values}, {}
+        words, scope, buffers = command_words(case, folder), {**vars(expect), **case.values}, {}
         for i, word in enumerate(words[:-1]):
             name, _, value = words[i + 1].partition("=")
             if word in ("--arg", "--buf"):
@@ -253,7 +272,7 @@ def main(arguments):
             listing = True
         elif a.startswith("-"):
             sys.exit(__doc__)
-        elif a.endswith(".tile"):
+        elif a.endswith((".tile", ".tir")):
             files.append(os.path.abspath(a))
         else:
             tilec = a
@@ -261,7 +280,7 @@ def main(arguments):
         places = [os.path.join(os.environ.get("TILE_BUILD", os.path.join(ROOT, "build")), "tilec"), os.path.join(ROOT, "tilec")]
         tilec = next((p for p in places if os.path.exists(p)), places[0])
     tilec = os.path.abspath(tilec)
-    files = files or sorted(os.path.join(HERE, f) for f in os.listdir(HERE) if f.endswith(".tile"))
+    files = files or sorted(os.path.join(HERE, f) for f in os.listdir(HERE) if f.endswith((".tile", ".tir")))
     cases = [c for f in files for c in read_cases(f) if word in c.title() and (not c.devices or device in c.devices)]
     if listing:
         print("\n".join(c.title() for c in cases))

@@ -16,7 +16,7 @@ find examples tests -name '*.tile' -o -name '*.py' | while read -r f; do cp "$f"
 python3 tests/fuzz/split_kernels.py "$seeds/fuzz_frontend" examples/*.tile tests/conformance/*.tile tests/frontend/*.tile
 find tests -name '*.tir' | while read -r f; do cp "$f" "$seeds/fuzz_ir/$(tr / _ <<<"$f")"; done
 # Single functions of the simulator's own PTX (a whole file is too long to be mutated often), and its instruction forms.
-for f in tests/sim/*.ptx; do
+for f in tests/sim/recorded/*.ptx; do
   awk -v out="$seeds/fuzz_ptx/$(basename "$f" .ptx)" '/^\.(version|target|address_size)/ { head = head $0 "\n"; next }
     /\.entry/ { file = out "_" ++n ".ptx"; printf "%s", head >file } file { print >file } /^}/ { close(file); file = "" }' "$f"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # In a folder made by sim_bundle.sh, on a GPU machine: the kernels that check the simulator, on the card instead. Compares what
 # is recorded, and records test_sim_forms and the cases of test_sim_async, _tensormap and _programs: OUT/mma_h200.txt and
-# OUT/cases_h200.txt replace the files of those names in tests/sim.
+# OUT/cases_h200.txt replace the files of those names in tests/sim/recorded.
 #   run_sim.sh [OUT]
 set -u
 cd "$(dirname "$0")" || exit 1

@@ -21,7 +21,7 @@ tile=(runtime/compile/*.c runtime/jit/*.c)
 compile "$tmp/libtile-rt" "${rt[@]}" runtime/rt/alone/linked.c
 compile "$tmp/libtile" "${rt[@]}" "${tile[@]}"
 for lib in libtile-rt libtile; do
-  recorded=tests/install/abi/$lib.abi
+  recorded=tests/install/recorded/$lib.abi
   if [ "${1:-}" = --record ]; then cp "$tmp/$lib.abi" "$recorded"; continue; fi
   # A structure with struct_size may grow at its end.
   printf '[suppress_type]\n  type_kind = struct\n  name_regexp = ^tile_.*(options|hooks)$\n  has_data_member_inserted_at = end\n' >"$tmp/grow"

@@ -59,14 +59,14 @@ for name in libtile libtile-rt; do
   nm -D --defined-only --with-symbol-versions "$lib/$name.so" | awk '$2 != "A" {print $3}' | LC_ALL=C sort >"$prefix/symbols"
   strange=$(grep -vE '^tile_[a-z0-9_]+@@TILE_[0-9.]+$' "$prefix/symbols" || true)
   [ -z "$strange" ] || fail "$name.so exports $(head -c 300 <<<"$strange" | tr '\n' ' ')"
-  [ "$record" = --record ] && cp "$prefix/symbols" "abi/$name.symbols"
-  diff "abi/$name.symbols" "$prefix/symbols" || fail "$name.so exports other symbols than abi/$name.symbols; if that is meant: tests/install/check.sh BUILD --record"
+  [ "$record" = --record ] && cp "$prefix/symbols" "recorded/$name.symbols"
+  diff "recorded/$name.symbols" "$prefix/symbols" || fail "$name.so exports other symbols than recorded/$name.symbols; if that is meant: tests/install/check.sh BUILD --record"
 done
 # shellcheck disable=SC2013
-for symbol in $(sed 's/@.*//' abi/libtile.symbols); do
+for symbol in $(sed 's/@.*//' recorded/libtile.symbols); do
   grep -qhE "\b$symbol\(" "$prefix"/include/tile/*.h || fail "$symbol is exported and in no header"
 done
-missing=$(LC_ALL=C comm -23 abi/libtile-rt.symbols abi/libtile.symbols)
+missing=$(LC_ALL=C comm -23 recorded/libtile-rt.symbols recorded/libtile.symbols)
 [ -z "$missing" ] || fail "libtile lacks what libtile-rt has: $missing"
 global=$(nm -g --defined-only "$lib/libtile-rt.a" | awk 'NF == 3 && $3 !~ /^(tile_|__odr|__asan)/ {print $3}')
 [ -z "$global" ] || fail "libtile-rt.a defines $global"

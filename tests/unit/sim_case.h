@@ -1,5 +1,5 @@
 // Small kernels for the simulator's checkers: each runs with several seeds, and either gives its result or the report it must
-// give. What the good ones leave in their buffer was recorded on an H200 (tests/sim/cases_h200.txt) and must be the same here:
+// give. What the good ones leave in their buffer was recorded on an H200 (tests/sim/recorded/cases_h200.txt) and must be the same here:
 // TILE_TEST_GPU=1 TILE_TEST_RECORD=FILE runs them there and appends to FILE. TILE_TEST_PTX=FOLDER writes the kernels for ptxas.
 #ifndef TILE_TESTS_SIM_CASE_H
 #define TILE_TESTS_SIM_CASE_H
@@ -41,7 +41,7 @@ static inline uint64_t case_hash(const char *text) {
 // What the H200 left, when this very text was recorded: words that changed, as index:value in hexadecimal.
 static inline bool case_recorded(const Case *c, const char *text, uint32_t *words) {
   static char *golden;
-  if (!golden) golden = host_read("tests/sim/cases_h200.txt");
+  if (!golden) golden = host_read("tests/sim/recorded/cases_h200.txt");
   char head[300];
   snprintf(head, sizeof head, "%s\n%016llx\n", c->what, (unsigned long long)case_hash(text));
   const char *at = strstr(golden, head);

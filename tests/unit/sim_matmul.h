@@ -1,4 +1,4 @@
-// A simulated device with the TMA + wgmma matmul of tests/sim/tma_wgmma.ptx on it, for the tests of the asynchronous machine
+// A simulated device with the TMA + wgmma matmul of tests/sim/recorded/tma_wgmma.ptx on it, for the tests of the asynchronous machine
 // and of the checkers.
 #ifndef TILE_TESTS_SIM_MATMUL_H
 #define TILE_TESTS_SIM_MATMUL_H

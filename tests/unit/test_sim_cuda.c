@@ -7,7 +7,7 @@ static CUmodule module;
 
 static int setup(void **state) {
   host_setup(state);
-  char *text = host_read("tests/sim/kernels.ptx");
+  char *text = host_read("tests/sim/recorded/kernels.ptx");
   module = host_load(text);
   free(text);
   return 0;
@@ -255,7 +255,7 @@ static void test_cluster(void **state) {
 static void test_async_pipeline(void **state) {
   (void)state;
   int tiles = 5;
-  char *text = host_read("tests/sim/async.ptx");
+  char *text = host_read("tests/sim/recorded/async.ptx");
   CUmodule m = host_load(text);
   free(text);
   float *x = random_floats(640, 8), y[640];
@@ -287,7 +287,7 @@ static uint16_t half_of(int x) {   // exact for |x| <= 2048
 static void test_tma_wgmma(void **state) {
   (void)state;
   enum { M = 128, N = 192, K = 640 };
-  char *text = host_read("tests/sim/tma_wgmma.ptx");
+  char *text = host_read("tests/sim/recorded/tma_wgmma.ptx");
   CUmodule m = host_load(text);
   free(text);
   static int x[M * K], y[N * K];

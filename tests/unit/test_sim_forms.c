@@ -1,5 +1,5 @@
 // Every shape and type of mma.sync, and wgmma over its types and widths with A in registers and in shared memory, each on one
-// set of operands: a hash of the accumulators against an H200's (tests/sim/mma_h200.txt). TILE_TEST_GPU=1 TILE_TEST_RECORD=FILE
+// set of operands: a hash of the accumulators against an H200's (tests/sim/recorded/mma_h200.txt). TILE_TEST_GPU=1 TILE_TEST_RECORD=FILE
 // makes that file again; TILE_TEST_PTX=FILE writes the kernels.
 #include "ir/base.h"
 #include "tests/unit/sim_host.h"
@@ -153,7 +153,7 @@ static void test_forms(void **state) {
   CUmodule m = host_load(text);
   free(text);
   o = record ? fopen(record, "w") : NULL;
-  char *golden = host_read("tests/sim/mma_h200.txt");
+  char *golden = host_read("tests/sim/recorded/mma_h200.txt");
   CUdeviceptr buffer = host_buffer(NULL, THREADS * 4);
   uint32_t differ = 0, compared = 0;
   for (uint32_t i = 0; i < f.count; i++) {

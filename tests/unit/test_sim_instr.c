@@ -1,7 +1,6 @@
-// Every instruction form of tests/sim/instr.txt on 1024 operands, against what an H200 computed (tests/sim/instr_h200.txt:
-// per form a hash of the results, or the results themselves for approximate forms). TILE_TEST_GPU=1 TILE_TEST_RECORD=file
-// makes that file again; TILE_TEST_DUMP=file writes all results, to look at a difference,
-// and TILE_TEST_PTX=file the PTX.
+// Every instruction form of tests/sim/instr.txt on 1024 operands, against what an H200 computed (tests/sim/recorded/instr_h200.txt:
+// per form a hash of the results, or the results themselves for approximate forms). TILE_TEST_GPU=1 TILE_TEST_RECORD=FILE
+// makes that file again; TILE_TEST_DUMP=FILE writes all results, to look at a difference, and TILE_TEST_PTX=FILE the PTX.
 #include <math.h>
 
 #include "tests/unit/sim_host.h"
@@ -153,7 +152,7 @@ static void test_forms(void **state) {
   const char *record = getenv("TILE_TEST_RECORD");
   const char *dump = getenv("TILE_TEST_DUMP");
   FILE *o = record ? fopen(record, "w") : NULL, *d = dump ? fopen(dump, "wb") : NULL;
-  char *golden = record ? NULL : host_read("tests/sim/instr_h200.txt"), *at = golden;
+  char *golden = record ? NULL : host_read("tests/sim/recorded/instr_h200.txt"), *at = golden;
   int bad = 0;
   for (int i = 0; i < f.count; i++) {
     const Form *form = &f.forms[i];
@@ -167,7 +166,7 @@ static void test_forms(void **state) {
     }
     // The record lists the same forms in the same order.
     size_t n = strlen(form->code);
-    if (strncmp(at, form->code, n) || at[n] != '\n') fail_msg("tests/sim/instr_h200.txt does not follow instr.txt at: %s", form->code);
+    if (strncmp(at, form->code, n) || at[n] != '\n') fail_msg("tests/sim/recorded/instr_h200.txt does not follow instr.txt at: %s", form->code);
     at += n + 1;
     uint64_t want = strtoull(at, &at, 16);
     at++;

@@ -4,7 +4,7 @@
 static CUmodule module;
 static int setup(void **state) {
   host_setup(state);
-  char *text = host_read("tests/sim/llvm.ptx");
+  char *text = host_read("tests/sim/recorded/llvm.ptx");
   module = host_load(text);
   free(text);
   return 0;

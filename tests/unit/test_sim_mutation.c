@@ -2,7 +2,7 @@
 // instruction taken away or weakened is reported. Prints the verdicts.
 #include "tests/unit/sim_matmul.h"
 
-static const char *const kernel = "tests/sim/tma_wgmma.ptx";
+static const char *const kernel = "tests/sim/recorded/tma_wgmma.ptx";
 enum { MUTANT_SEEDS = 12, CLEAN_SEEDS = 12 };
 
 // The nth line (from 1) that contains `line` has `from` replaced by `to`; from NULL: the whole line becomes `to`.

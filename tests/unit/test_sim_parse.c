@@ -155,7 +155,7 @@ static void test_forms(void **state) {
 // Every prefix of a real module, and thousands of damaged copies: loads or reports, and a loaded kernel can be looked up.
 static void test_damaged(void **state) {
   (void)state;
-  char *text = host_read("tests/sim/kernels.ptx");
+  char *text = host_read("tests/sim/recorded/kernels.ptx");
   size_t n = strlen(text) < 12000 ? strlen(text) : 12000;
   char *copy = malloc(n + 1);
   for (size_t k = 0; k < n; k += 61) {

@@ -1,4 +1,4 @@
-// The data files of tests/sim/gpu_vectors/data: what the generator (vectors.cu) writes on a real sm_90 and the unit test
+// The data files of tests/sim/recorded: what the generator (vectors.cu) writes on a real sm_90 and the unit test
 // compares the simulator with. A file is a sequence of records: a 64-byte name, a count, then that many arrays, each its
 // length in bytes and its bytes; all little-endian.
 #ifndef TILE_TESTS_GPU_VECTORS_H
