@@ -328,7 +328,7 @@ static uint32_t run_cta(Cta *c) {
       c->warps_done++;
       g->progress++;
       if (c->warps_done < c->num_warps) continue;
-      setmaxnreg_cta_end(c);
+      exec_setmaxnreg_cta_end(c);
       if (g->hooks.cta_end) g->hooks.cta_end(c);
     }
   }
@@ -400,7 +400,7 @@ static void run_grid(Grid *g) {
 }
 
 static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t seed) {
-  Function *f = lp->func;
+  PtxFunction *f = lp->func;
   Grid *g = calloc(1, sizeof *g);
   if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
   *g = (Grid){.sim = sim, .device = d, .module = f->module, .func = f, .launch = *lp, .seed = seed, .rng = seed * 0x9e37 + 1,
@@ -409,7 +409,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   g->dynamic_offset = (f->static_shared + f->dynamic_align - 1) / f->dynamic_align * f->dynamic_align;
   g->shared_size = lp->dynamic_shared ? g->dynamic_offset + lp->dynamic_shared : f->static_shared;
   uint64_t cluster_size = (uint64_t)lp->cluster[0] * lp->cluster[1] * lp->cluster[2];
-  g->max_resident = (uint32_t)(g->device->num_sms * occupancy(d, f, lp->block[0] * lp->block[1] * lp->block[2], lp->dynamic_shared) / (int)cluster_size);
+  g->max_resident = (uint32_t)(g->device->num_sms * sim_occupancy(d, f, lp->block[0] * lp->block[1] * lp->block[2], lp->dynamic_shared) / (int)cluster_size);
   if (!g->max_resident) g->max_resident = 1;
   g->param_addr = device_alloc(d, f->param_bytes ? f->param_bytes : 1, 512, ALLOC_PARAM);
   if (!g->param_addr) {
@@ -418,7 +418,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   }
   if (f->param_bytes) memcpy((void *)(uintptr_t)g->param_addr, lp->params, f->param_bytes);
   if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE))) memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
-  sim_install_hooks(g, &g->hooks);
+  hooks_install(g, &g->hooks);
   bool traced = trace_open(g);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);
   if (traced) run_grid(g);

@@ -24,7 +24,7 @@ static ExecResult exec_bra(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_JUMP;
 }
 
-bool decode_bra(Parser *p, Instr *in) {
+bool decode_bra(PtxParser *p, Instr *in) {
   if (!decode_want_ops(p, in, 1, 1) || !decode_want_kind(p, in, 0, OPND_LABEL)) return false;
   if (in->ops[0].sym->kind != SYM_LABEL) return ptx_error(p, in->line, "%s is not a label", in->ops[0].sym->name);
   if (in->ops[0].sym->addr == UINT64_MAX) ptx_use_label(p, &in->ops[0]);
@@ -47,7 +47,7 @@ static ExecResult exec_brx(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_JUMP;
 }
 
-bool decode_brx(Parser *p, Instr *in) {
+bool decode_brx(PtxParser *p, Instr *in) {
   if (!has_mod(in, M_idx) || !decode_want_ops(p, in, 2, 2) || !decode_srcs(p, in, 0, 1) || !decode_want_kind(p, in, 1, OPND_LABEL)) return false;
   if (in->ops[1].sym->kind != SYM_TARGETS) return ptx_error(p, in->line, "%s is not a table of targets", in->ops[1].sym->name);
   in->exec = exec_brx;
@@ -64,14 +64,14 @@ static void copy_undef(Warp *w, uint32_t to_slot, uint32_t from_slot, bool from_
   w->undef_lanes[to_slot] = (w->undef_lanes[to_slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
 }
 
-static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *actual, const Symbol *formal, const Function *f,
+static bool copy_argument(Warp *w, const Instr *in, int lane, const PtxOperand *actual, const Symbol *formal, const PtxFunction *f,
                           uint32_t base, uint32_t local, bool back) {
   if (formal->kind == SYM_VAR) {
     if (actual->kind != OPND_SYM || actual->sym->space != SPACE_FRAME) return false;
     uint64_t size = formal->size < actual->sym->size ? formal->size : actual->sym->size;
     if (!size) return true;
     Instr callee = *in;   // limits of the callee's frame
-    callee.func = (Function *)f;
+    callee.func = (PtxFunction *)f;
     uint32_t caller_local = w->lane_local[lane];
     w->lane_local[lane] = local;
     bool ok = warp_local(w, &callee, lane, local + formal->addr, (uint32_t)size) != NULL;
@@ -99,7 +99,7 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const Operand *act
 }
 
 // A new activation knows nothing of what an earlier one left in the same place.
-static void forget_frame(Warp *w, const Function *f, uint32_t base, uint32_t pbase, int lane, uint32_t local) {
+static void forget_frame(Warp *w, const PtxFunction *f, uint32_t base, uint32_t pbase, int lane, uint32_t local) {
   if (!w->undef) return;
   for (uint32_t i = base; i < base + f->num_slots; i++) {
     w->undef[(size_t)i * WARP_SIZE + lane] = ~UINT64_C(0);
@@ -111,12 +111,12 @@ static void forget_frame(Warp *w, const Function *f, uint32_t base, uint32_t pba
 
 static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
   Grid *g = w->grid;
-  const Operand *callee = &in->ops[1];
+  const PtxOperand *callee = &in->ops[1];
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   for (uint32_t left = mask; left;) {
     int first = __builtin_ctz(left);
-    Function *f = NULL;
+    PtxFunction *f = NULL;
     uint32_t group = left;
     if (callee->kind == OPND_LABEL) {
       f = callee->sym->func;
@@ -129,7 +129,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
     }
     left &= ~group;
     if (!f->is_defined) {
-      ExecResult r = sim_call_builtin(w, in, group, f->name);
+      ExecResult r = builtin_call(w, in, group, f->name);
       if (r == EXEC_FAULT) return r;
       FOR_LANES(l, group) w->lane_pc[l] = w->pc + 1;
       continue;
@@ -161,9 +161,9 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_JUMP;
 }
 
-bool decode_call(Parser *p, Instr *in) {
-  static const Operand empty = {.kind = OPND_VEC};
-  Operand *ops = arena_array(ptx_arena(p), Operand, 3);
+bool decode_call(PtxParser *p, Instr *in) {
+  static const PtxOperand empty = {.kind = OPND_VEC};
+  PtxOperand *ops = arena_array(ptx_arena(p), PtxOperand, 3);
   uint32_t i = 0;
   ops[0] = in->num_ops > i && in->ops[i].kind == OPND_VEC ? in->ops[i++] : empty;
   if (i >= in->num_ops || (in->ops[i].kind != OPND_LABEL && in->ops[i].kind != OPND_REG)) return ptx_error(p, in->line, "call needs a function");
@@ -183,7 +183,7 @@ static ExecResult exit_lanes(Warp *w, const Instr *in, uint32_t mask) {
   w->exited |= mask;
   w->retry = 1;   // who waits for these lanes need not wait longer
   w->active = 0;
-  return cta_threads_exited(w, in);
+  return exec_threads_exited(w, in);
 }
 
 static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
@@ -193,7 +193,7 @@ static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
   }
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
-  const Function *f = in->func;
+  const PtxFunction *f = in->func;
   uint64_t *r = w->r;
   FOR_LANES(l, mask) {
     const CallFrame *top = &w->stack[l][w->depth - 1];
@@ -212,7 +212,7 @@ static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
   w->active = 0;
   return EXEC_JUMP;
 }
-bool decode_ret(Parser *p, Instr *in) {
+bool decode_ret(PtxParser *p, Instr *in) {
   in->exec = exec_ret;
   return decode_want_ops(p, in, 0, 0);
 }
@@ -220,7 +220,7 @@ bool decode_ret(Parser *p, Instr *in) {
 static ExecResult exec_exit(Warp *w, const Instr *in, uint32_t mask) {
   return exit_lanes(w, in, mask) == EXEC_FAULT ? EXEC_FAULT : EXEC_JUMP;
 }
-bool decode_exit(Parser *p, Instr *in) {
+bool decode_exit(PtxParser *p, Instr *in) {
   in->exec = exec_exit;
   return decode_want_ops(p, in, 0, 0);
 }
@@ -228,7 +228,7 @@ bool decode_exit(Parser *p, Instr *in) {
 static ExecResult exec_trap(Warp *w, const Instr *in, uint32_t mask) {
   return sim_report(w->grid, w, in, __builtin_ctz(mask), REPORT_TRAP, "the kernel executed trap");
 }
-bool decode_trap(Parser *p, Instr *in) {
+bool decode_trap(PtxParser *p, Instr *in) {
   in->exec = exec_trap;
   return decode_want_ops(p, in, 0, 0);
 }
@@ -239,7 +239,7 @@ static ExecResult exec_nanosleep(Warp *w, const Instr *in, uint32_t mask) {
   w->burst = 1u << 30;   // other lanes of the warp first, too
   return EXEC_NEXT;
 }
-bool decode_nanosleep(Parser *p, Instr *in) {
+bool decode_nanosleep(PtxParser *p, Instr *in) {
   in->exec = exec_nanosleep;
   return decode_want_ops(p, in, 1, 1) && decode_srcs(p, in, 0, 1);
 }
@@ -263,7 +263,7 @@ static uint32_t cta_live_threads(const Cta *c) {
 
 static void barrier_complete(Cta *c, uint32_t id) {
   Grid *g = c->grid;
-  Barrier *b = &c->bars[id];
+  ThreadBarrier *b = &c->bars[id];
   if (g->hooks.barrier) g->hooks.barrier(c, id, true, NULL, 0);
   for (uint32_t i = 0; i < c->num_warps; i++) {
     Warp *w = &c->warps[i];
@@ -293,7 +293,7 @@ static void barrier_complete(Cta *c, uint32_t id) {
   g->progress++;
 }
 
-static bool barrier_full(const Cta *c, const Barrier *b) {
+static bool barrier_full(const Cta *c, const ThreadBarrier *b) {
   return b->arrived && b->arrived >= (b->expected ? b->expected : cta_live_threads(c));
 }
 
@@ -307,7 +307,7 @@ static void cluster_barrier_check(Cluster *cl) {
   cl->grid->progress++;
 }
 
-ExecResult cta_threads_exited(Warp *w, const Instr *in) {
+ExecResult exec_threads_exited(Warp *w, const Instr *in) {
   (void)in;
   Cta *c = w->cta;
   // Exited threads no longer count for a barrier of all threads.
@@ -328,7 +328,7 @@ static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool w
   uint32_t id = (uint32_t)ids[first];
   FOR_LANES(l, mask) if ((uint32_t)ids[l] != id) return sim_report(g, w, in, (int)l, REPORT_DIVERGENT, "the threads of a warp name different barriers (%u, %u)", id, (uint32_t)ids[l]);
   if (id >= NUM_BARRIERS) return sim_report(g, w, in, first, REPORT_INVALID, "barrier %u: there are %d", id, NUM_BARRIERS);
-  Barrier *b = &c->bars[id];
+  ThreadBarrier *b = &c->bars[id];
   if (!b->arrived) b->pred_and = 1, b->pred_or = b->pred_count = 0;
   uint32_t expected = 0;
   if (in->ops[2].kind != OPND_NONE) {
@@ -391,7 +391,7 @@ static ExecResult exec_cluster_wait(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_bar(Parser *p, Instr *in) {
+bool decode_bar(PtxParser *p, Instr *in) {
   bool bar = in->op == OP_bar;
   in->k = bar || has_mod(in, M_aligned);
   if (has_mod(in, M_cluster)) {
@@ -402,7 +402,7 @@ bool decode_bar(Parser *p, Instr *in) {
     in->exec = exec_bar_warp;
     return decode_want_ops(p, in, 1, 1) && decode_srcs(p, in, 0, 1);
   }
-  Operand *ops = arena_array(ptx_arena(p), Operand, 4);
+  PtxOperand *ops = arena_array(ptx_arena(p), PtxOperand, 4);
   if (has_mod(in, M_red)) {
     if (!decode_want_ops(p, in, 3, 4)) return false;
     in->sel = has_mod(in, M_popc) ? M_popc : has_mod(in, M_and) ? M_and : has_mod(in, M_or) ? M_or : 0;
@@ -442,7 +442,7 @@ static ExecResult check_warpgroup(Warp *w, const Instr *in) {
   }
   return EXEC_NEXT;
 }
-void setmaxnreg_cta_end(Cta *c) {
+void exec_setmaxnreg_cta_end(Cta *c) {
   for (uint32_t i = 0; i < c->num_warps; i++) {
     Warp *w = &c->warps[i], *first = &c->warps[i / WARPGROUP * WARPGROUP];
     if (w->setmaxnreg_count == first->setmaxnreg_count) continue;
@@ -475,7 +475,7 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   g->progress++;
   return EXEC_NEXT;
 }
-bool decode_setmaxnreg(Parser *p, Instr *in) {
+bool decode_setmaxnreg(PtxParser *p, Instr *in) {
   if (!decode_want_ops(p, in, 1, 1) || !decode_want_kind(p, in, 0, OPND_IMM) || has_mod(in, M_inc) == has_mod(in, M_dec)) return false;
   int64_t n = in->ops[0].offset;
   if (n < 24 || n > 256 || n % 8) return ptx_error(p, in->line, "setmaxnreg takes 24 to 256 in steps of 8");

@@ -33,10 +33,10 @@ enum {
 
 typedef struct Sim Sim;
 typedef struct Device Device;
-typedef struct Module Module;
-typedef struct Function Function;
+typedef struct PtxModule PtxModule;
+typedef struct PtxFunction PtxFunction;
 typedef struct Instr Instr;
-typedef struct Parser Parser;
+typedef struct PtxParser PtxParser;
 typedef struct Grid Grid;
 typedef struct Cluster Cluster;
 typedef struct Cta Cta;
@@ -107,11 +107,11 @@ struct Symbol {
   uint32_t slot;               // SYM_REG, SYM_PRED: first slot; SYM_VAR shared: index in Module.shared_syms
   uint32_t range;              // SYM_REG, SYM_PRED declared as name<range>; else 0
   bool is_extern, is_const_init;
-  Function *func;              // SYM_FUNC
+  PtxFunction *func;              // SYM_FUNC
   struct { uint32_t *pcs; const char **names; uint32_t count; } targets;  // SYM_TARGETS
   struct Initializer *init;
   uint32_t line;
-  struct Scope *scope;
+  struct PtxScope *scope;
   Symbol *next_in_bucket;
 };
 
@@ -124,8 +124,8 @@ typedef enum {
   OPND_VEC,                    // {sub[0], …}
   OPND_LABEL,                  // sym: label, function or target table
 } OperandKind;
-typedef struct Operand Operand;
-struct Operand {
+typedef struct PtxOperand PtxOperand;
+struct PtxOperand {
   uint8_t kind;
   uint8_t bits;                // width of the register or element
   uint8_t base_kind;           // OPND_MEM: OPND_REG, OPND_SYM or OPND_IMM (absolute)
@@ -136,8 +136,8 @@ struct Operand {
   const uint64_t *lanes;       // OPND_IMM: 32 equal values (offset keeps the value)
   Symbol *sym;
   int64_t offset;              // OPND_MEM, OPND_SYM
-  Operand *sub;
-  Operand *pair;               // second of `p|q`
+  PtxOperand *sub;
+  PtxOperand *pair;               // second of `p|q`
 };
 
 typedef enum {
@@ -149,7 +149,7 @@ typedef enum {
 } ExecResult;
 typedef ExecResult (*ExecFn)(Warp *w, const Instr *in, uint32_t mask);
 // Checks modifiers and operands, sets in->exec. On error reports through ptx_error and returns false.
-typedef bool (*DecodeFn)(Parser *p, Instr *in);
+typedef bool (*DecodeFn)(PtxParser *p, Instr *in);
 
 enum { RND_NONE, RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA, RND_RS };
 enum { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_NUM, CMP_NAN };  // | CMP_UNORDERED
@@ -175,17 +175,17 @@ struct Instr {
   uint32_t target;             // branch target, instruction index
   uint64_t modset[MOD_WORDS];  // which modifiers are written
   uint16_t *mods;              // in the order written (PtxMod)
-  Operand *ops;
+  PtxOperand *ops;
   void *aux;                   // family's own decoded data
   const SrcLoc *loc;
   uint32_t line;               // of the PTX text
-  Function *func;
+  PtxFunction *func;
 };
 static inline bool has_mod(const Instr *in, PtxMod m) { return in->modset[m / 64] >> (m % 64) & 1; }
 
-struct Function {
+struct PtxFunction {
   const char *name;
-  Module *module;
+  PtxModule *module;
   bool is_entry, is_defined;
   Symbol **params, **rets;     // formal parameters; space PARAM (entry) or FRAME, or SYM_REG in the old style
   uint32_t num_params, num_rets;
@@ -200,12 +200,12 @@ struct Function {
   uint32_t dynamic_align;
   int32_t max_dynamic_shared;  // function attribute; default 48 KB less static
   VEC(uint32_t) shared_used;   // shared_syms named by this function's own code
-  VEC(Function *) callees;     // called, or address taken
+  VEC(PtxFunction *) callees;     // called, or address taken
   bool mark;                   // while walking the call graph
 };
 
 typedef VEC(Symbol *) SymbolVec;
-struct Module {
+struct PtxModule {
   Arena arena;
   Device *device;
   const char *text;            // NUL-terminated copy
@@ -216,7 +216,7 @@ struct Module {
   bool arch_specific;          // sm_90a
   Instr *code;                 // all functions, one after another; closed by OP_exit
   uint32_t num_code;
-  VEC(Function *) funcs;
+  VEC(PtxFunction *) funcs;
   SymbolVec globals;           // .global and .const
   SymbolVec shared_syms;
   VEC(const char *) files;     // by .file number
@@ -312,11 +312,11 @@ struct Warp {
   uint64_t scratch[2][WARP_SIZE];      // destination of `_`
 };
 
-typedef struct Barrier {
+typedef struct ThreadBarrier {
   uint32_t arrived, expected;  // threads; expected 0: all threads of the CTA that have not exited
   uint32_t epoch;              // completed phases
   uint32_t pred_and, pred_or, pred_count;   // barrier.red
-} Barrier;
+} ThreadBarrier;
 
 struct Cta {
   Grid *grid;
@@ -330,7 +330,7 @@ struct Cta {
   Warp *warps;
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
-  Barrier bars[NUM_BARRIERS];
+  ThreadBarrier bars[NUM_BARRIERS];
   uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
   void *async, *shadow;        // NULL at the start; whoever hangs something here frees it in cta_end or grid_end
@@ -341,7 +341,7 @@ struct Cluster {
   uint32_t num_ctas;
   uint32_t dim[3], id[3];
   Cta **ctas;
-  Barrier bar;
+  ThreadBarrier bar;
   Cluster *next;               // resident list
   void *async, *shadow;
 };
@@ -355,9 +355,9 @@ typedef enum {
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
-void thread_of(const Warp *w, int lane, uint32_t tid[3]);
+void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]);
 const char *report_kind_name(ReportKind k);
-void report_place(FILE *f, const Module *m, const Instr *in);   // PTX line and source position
+void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
 
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
 // One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
@@ -372,7 +372,7 @@ typedef struct MemAccess {
   uint8_t *host[WARP_SIZE];
 } MemAccess;
 
-// What asynchronous machinery and checkers hook into the executor; any may be NULL. Filled by sim_install_hooks.
+// What asynchronous machinery and checkers hook into the executor; any may be NULL. Filled by hooks_install.
 typedef struct SimHooks {
   void (*grid_begin)(Grid *g);
   void (*grid_end)(Grid *g);
@@ -393,12 +393,12 @@ typedef struct SimHooks {
   // Describes pending operations for a deadlock report.
   const char *(*describe)(Cluster *c, Arena *a);
 } SimHooks;
-void sim_install_hooks(Grid *g, SimHooks *h);   // hooks.c
+void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
 enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4 };
 
 typedef struct LaunchParams {
-  Function *func;
+  PtxFunction *func;
   uint32_t grid[3], block[3], cluster[3];
   uint32_t dynamic_shared;
   bool cooperative;
@@ -408,8 +408,8 @@ typedef struct LaunchParams {
 struct Grid {
   Sim *sim;
   Device *device;
-  Module *module;
-  Function *func;
+  PtxModule *module;
+  PtxFunction *func;
   LaunchParams launch;
   uint64_t param_addr;         // the parameter block, an ALLOC_PARAM allocation
   uint64_t workspace;          // cooperative launch: {size, barrier word}, which %envreg1 and %envreg2 point at
@@ -441,8 +441,8 @@ static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
 }
 
 // What the driver tells about definedness: fresh memory holds nothing; the host's copies and fills define it (shadow_undef.c).
-void memory_track(Device *d, uint64_t addr);
-void memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
+void undef_track_memory(Device *d, uint64_t addr);
+void undef_memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
 
 CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp);
 
@@ -470,21 +470,21 @@ void sim_free(Sim *sim);
 
 // ---- parse.c, decode.c
 // Never NULL: module->error says what is wrong with the text, if anything. Allocates the module's globals on d.
-Module *module_load(Device *d, const char *text, size_t size);
-void module_free(Module *m);
-Function *module_find(const Module *m, const char *name);
-bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);   // returns false
-Arena *ptx_arena(Parser *p);
-uint32_t ptx_new_slot(Parser *p);            // a fresh register slot of the current function
+PtxModule *ptx_module_load(Device *d, const char *text, size_t size);
+void ptx_module_free(PtxModule *m);
+PtxFunction *ptx_module_find(const PtxModule *m, const char *name);
+bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);   // returns false
+Arena *ptx_arena(PtxParser *p);
+uint32_t ptx_new_slot(PtxParser *p);            // a fresh register slot of the current function
 // Common decode checks; each reports and returns false when it fails.
-bool decode_want_ops(Parser *p, Instr *in, uint32_t lo, uint32_t hi);
-bool decode_want_kind(Parser *p, Instr *in, uint32_t i, OperandKind kind);
-bool decode_want_type(Parser *p, Instr *in, uint32_t n);
-bool decode_dst(Parser *p, Instr *in, uint32_t i);                        // register or `_`
-bool decode_srcs(Parser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
-bool decode_preds(Parser *p, Instr *in, uint32_t from, uint32_t to);
-bool decode_regs(Parser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
-bool decode_unknown(Parser *p, Instr *in);                               // "unknown instruction …"; a decode function that
+bool decode_want_ops(PtxParser *p, Instr *in, uint32_t lo, uint32_t hi);
+bool decode_want_kind(PtxParser *p, Instr *in, uint32_t i, OperandKind kind);
+bool decode_want_type(PtxParser *p, Instr *in, uint32_t n);
+bool decode_dst(PtxParser *p, Instr *in, uint32_t i);                        // register or `_`
+bool decode_srcs(PtxParser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
+bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to);
+bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
+bool decode_unknown(PtxParser *p, Instr *in);                               // "unknown instruction …"; a decode function that
                                                                           // returns false without a report says the same
 const char *ptx_op_name(PtxOp op);
 uint32_t ptx_op_flags(PtxOp op);
@@ -509,42 +509,42 @@ void warp_wake(Warp *w);                       // some of its lanes can go on
 // Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
 ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
-ExecResult cta_threads_exited(Warp *w, const Instr *in);
-void setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
-ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
+ExecResult exec_threads_exited(Warp *w, const Instr *in);
+void exec_setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
+ExecResult builtin_call(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 void deadlock_report(Grid *g);                 // deadlock.c
-int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
-uint64_t special_reg(Warp *w, uint32_t sreg, int lane);                  // sreg.c
-int special_reg_find(const char *name);                                  // -1 when there is none
+int sim_occupancy(const Device *d, const PtxFunction *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
+uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
+int sreg_find(const char *name);                                  // -1 when there is none
 
 // ---- exec_memory.c
 // Addresses of a memory operand for the lanes of mask. space may be GENERIC. Checks bounds and alignment, resolves generic
 // addresses, runs the access hook. On EXEC_FAULT nothing may be touched.
-ExecResult mem_resolve(Warp *w, const Instr *in, const Operand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out);
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out);
 // The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
 ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out);
-uint64_t operand_address(Warp *w, const Operand *op, int lane);          // base + offset, unchecked
+uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
 
 // ---- operands at run time
-static inline const uint64_t *src_row(const Warp *w, const Operand *op) {
+static inline const uint64_t *src_row(const Warp *w, const PtxOperand *op) {
   return op->kind == OPND_IMM ? op->lanes : w->r + (size_t)op->slot * WARP_SIZE;
 }
-static inline uint64_t *dst_row(Warp *w, const Operand *op) {
+static inline uint64_t *dst_row(Warp *w, const PtxOperand *op) {
   return op->kind == OPND_REG ? w->r + (size_t)op->slot * WARP_SIZE : w->scratch[0];
 }
-static inline uint32_t src_pred(const Warp *w, const Operand *op) {      // lane mask; an immediate 0 or 1 is allowed
+static inline uint32_t src_pred(const Warp *w, const PtxOperand *op) {      // lane mask; an immediate 0 or 1 is allowed
   uint32_t v = op->kind == OPND_PRED ? w->p[op->slot] : (op->lanes[0] ? FULL_MASK : 0);
   return op->negated ? ~v : v;
 }
-static inline void set_pred(Warp *w, const Operand *op, uint32_t mask, uint32_t value) {
+static inline void set_pred(Warp *w, const PtxOperand *op, uint32_t mask, uint32_t value) {
   if (op->kind == OPND_PRED) w->p[op->slot] = (w->p[op->slot] & ~mask) | (value & mask);
 }
 // Definedness of a register's lane, for instructions that set it themselves; cheap no-ops when it is not checked.
-static inline uint64_t get_undef(const Warp *w, const Operand *op, uint32_t lane) {
+static inline uint64_t get_undef(const Warp *w, const PtxOperand *op, uint32_t lane) {
   return w->undef && op->kind == OPND_REG ? w->undef[((size_t)w->base + op->slot) * WARP_SIZE + lane] : 0;
 }
-static inline void set_undef(Warp *w, const Operand *op, uint32_t lane, uint64_t bits) {
+static inline void set_undef(Warp *w, const PtxOperand *op, uint32_t lane, uint64_t bits) {
   if (!w->undef || op->kind != OPND_REG) return;
   uint32_t slot = w->base + op->slot;
   w->undef[(size_t)slot * WARP_SIZE + lane] = bits;
@@ -585,7 +585,7 @@ static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, ui
 static inline uint32_t live_lanes(const Warp *w) { return w->exist & ~w->exited; }
 
 // ---- decode functions named by ptx_ops.def
-#define PTX_OP(mnemonic, decode, flags) bool decode(Parser *p, Instr *in);
+#define PTX_OP(mnemonic, decode, flags) bool decode(PtxParser *p, Instr *in);
 #include "runtime/sim/ptx_ops.def"
 #undef PTX_OP
 
