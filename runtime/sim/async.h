@@ -8,7 +8,7 @@
 
 #include "runtime/sim/mbarrier.h"
 #include "runtime/sim/mma.h"
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 #include "runtime/sim/tensormap.h"
 
 typedef enum { ASYNC_COPY, ASYNC_ARRIVE, ASYNC_BULK, ASYNC_STORE, ASYNC_WGMMA } AsyncKind;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 enum { MAX_BLOCKS = 4, MAX_WARPS = 16 };
 

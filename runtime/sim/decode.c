@@ -3,33 +3,11 @@
 // registers and symbol addresses appear in mov only (elsewhere a hidden mov is put before the instruction).
 #include "runtime/sim/parse.h"
 
-const TypeInfo ptx_types[T_COUNT] = {
-  [T_NONE] = {"", 0, CLASS_NONE}, [T_PRED] = {"pred", 1, CLASS_PRED},
-  [T_B1] = {"b1", 1, CLASS_BITS}, [T_B4] = {"b4", 4, CLASS_BITS}, [T_U4] = {"u4", 4, CLASS_UINT}, [T_S4] = {"s4", 4, CLASS_SINT},
-  [T_B8] = {"b8", 8, CLASS_BITS}, [T_U8] = {"u8", 8, CLASS_UINT}, [T_S8] = {"s8", 8, CLASS_SINT},
-  [T_B16] = {"b16", 16, CLASS_BITS}, [T_U16] = {"u16", 16, CLASS_UINT}, [T_S16] = {"s16", 16, CLASS_SINT},
-  [T_B32] = {"b32", 32, CLASS_BITS}, [T_U32] = {"u32", 32, CLASS_UINT}, [T_S32] = {"s32", 32, CLASS_SINT},
-  [T_B64] = {"b64", 64, CLASS_BITS}, [T_U64] = {"u64", 64, CLASS_UINT}, [T_S64] = {"s64", 64, CLASS_SINT},
-  [T_B128] = {"b128", 128, CLASS_BITS},
-  [T_F16] = {"f16", 16, CLASS_FLOAT}, [T_F16X2] = {"f16x2", 32, CLASS_FLOAT}, [T_BF16] = {"bf16", 16, CLASS_FLOAT},
-  [T_BF16X2] = {"bf16x2", 32, CLASS_FLOAT}, [T_F32] = {"f32", 32, CLASS_FLOAT}, [T_F32X2] = {"f32x2", 64, CLASS_FLOAT},
-  [T_F64] = {"f64", 64, CLASS_FLOAT}, [T_TF32] = {"tf32", 32, CLASS_FLOAT},
-  [T_E4M3] = {"e4m3", 8, CLASS_FLOAT}, [T_E5M2] = {"e5m2", 8, CLASS_FLOAT}, [T_E4M3X2] = {"e4m3x2", 16, CLASS_FLOAT},
-  [T_E5M2X2] = {"e5m2x2", 16, CLASS_FLOAT}, [T_S8X4] = {"s8x4", 32, CLASS_SINT}, [T_U8X4] = {"u8x4", 32, CLASS_UINT},
-  [T_S16X2] = {"s16x2", 32, CLASS_SINT}, [T_U16X2] = {"u16x2", 32, CLASS_UINT},
-};
-static const char *const mod_names[M_COUNT] = {
-#define PTX_MOD(id, text) text,
-#include "runtime/sim/ptx_mods.def"
-#undef PTX_MOD
-};
-static const struct { const char *name; DecodeFn decode; uint32_t flags; } op_rows[OP_COUNT] = {
-#define PTX_OP(mnemonic, decode, flags) {#mnemonic, decode, flags},
+static const DecodeFn decoders[OP_COUNT] = {
+#define PTX_OP(mnemonic, decode, flags) decode,
 #include "runtime/sim/ptx_ops.def"
 #undef PTX_OP
 };
-const char *ptx_op_name(PtxOp op) { return op_rows[op].name; }
-uint32_t ptx_op_flags(PtxOp op) { return op_rows[op].flags; }
 
 static uint32_t hash_name(const char *s) {
   uint32_t h = 2166136261u;
@@ -39,12 +17,12 @@ static uint32_t hash_name(const char *s) {
 
 void ptx_init_tables(PtxParser *p) {
   for (uint16_t i = 0; i < M_COUNT; i++) {
-    uint32_t h = hash_name(mod_names[i]) % countof(p->mod_table);
+    uint32_t h = hash_name(ptx_mod_name(i)) % countof(p->mod_table);
     while (p->mod_table[h]) h = (h + 1) % countof(p->mod_table);
     p->mod_table[h] = (uint16_t)(i + 1);
   }
   for (uint16_t i = 0; i < OP_COUNT; i++) {
-    uint32_t h = hash_name(op_rows[i].name) % countof(p->op_table);
+    uint32_t h = hash_name(ptx_op_name(i)) % countof(p->op_table);
     while (p->op_table[h]) h = (h + 1) % countof(p->op_table);
     p->op_table[h] = (uint16_t)(i + 1);
   }
@@ -52,12 +30,12 @@ void ptx_init_tables(PtxParser *p) {
 
 static int find_mod(const PtxParser *p, const char *name) {
   for (uint32_t h = hash_name(name) % countof(p->mod_table); p->mod_table[h]; h = (h + 1) % countof(p->mod_table))
-    if (!strcmp(mod_names[p->mod_table[h] - 1], name)) return p->mod_table[h] - 1;
+    if (!strcmp(ptx_mod_name(p->mod_table[h] - 1), name)) return p->mod_table[h] - 1;
   return -1;
 }
 static int find_op(const PtxParser *p, const char *name) {
   for (uint32_t h = hash_name(name) % countof(p->op_table); p->op_table[h]; h = (h + 1) % countof(p->op_table))
-    if (!strcmp(op_rows[p->op_table[h] - 1].name, name)) return p->op_table[h] - 1;
+    if (!strcmp(ptx_op_name(p->op_table[h] - 1), name)) return p->op_table[h] - 1;
   return -1;
 }
 
@@ -296,10 +274,14 @@ bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to) {
 bool decode_unknown(PtxParser *p, Instr *in) {
   char text[256];
   size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
-  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", mod_names[in->mods[i]]);
+  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
   return ptx_error(p, p->instr_line, "unknown instruction %s", text);
 }
 
+static ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask) {
+  (void)w; (void)in; (void)mask;
+  return EXEC_NEXT;
+}
 bool decode_nop(PtxParser *p, Instr *in) {
   (void)p;
   in->exec = exec_nop;
@@ -323,7 +305,7 @@ bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, con
   int op = find_op(p, mnemonic);
   if (op < 0) return ptx_error(p, p->instr_line, "unknown instruction %s", mnemonic);
   Instr in = new_instr(p, (PtxOp)op);
-  uint32_t flags = op_rows[op].flags;
+  uint32_t flags = ptx_op_flags((PtxOp)op);
   uint32_t num_mods = mods ? mods->count : 0;
   if (num_mods > 64) return ptx_error(p, p->instr_line, "too many modifiers");
   in.mods = arena_array(p->arena, uint16_t, num_mods + 1);
@@ -342,7 +324,7 @@ bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, con
     in.guard = (int32_t)g->slot;
     in.guard_negated = p->guard_negated;
   }
-  if (!op_rows[op].decode(p, &in)) return p->failed ? false : decode_unknown(p, &in);
+  if (!decoders[op](p, &in)) return p->failed ? false : decode_unknown(p, &in);
   vec_push(p->arena, &p->code, in);
   return true;
 }

@@ -1,18 +1,5 @@
 // Warp-synchronous exchange: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
-#include "runtime/sim/sim.h"
-
-ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members) {
-  uint32_t need = 0;
-  FOR_LANES(l, mask) {
-    uint32_t m = (uint32_t)members[l];
-    if (!(m >> l & 1)) return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, m);
-    need |= m;
-  }
-  need &= live_lanes(w);
-  if (need & ~mask) return EXEC_STALL;
-  if (w->grid->hooks.warp_sync) w->grid->hooks.warp_sync(w, mask);
-  return EXEC_NEXT;
-}
+#include "runtime/sim/exec.h"
 
 // bar.warp.sync may be met from different places of the program.
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 typedef struct { uint64_t bits; uint32_t float_bytes; } Number;   // float_bytes: 4 or 8 for a floating literal, else 0
 typedef struct PtxScope PtxScope;
@@ -66,11 +66,16 @@ struct PtxParser {
   bool failed;
 };
 
+// symbols.c
 const char *ptx_intern(PtxParser *p, const char *s, size_t n);
 Symbol *ptx_lookup(PtxParser *p, const char *name);
 Symbol *ptx_define(PtxParser *p, const char *name, SymKind kind);      // NULL (and an error) when the name is taken here
+Symbol *ptx_find_in(PtxParser *p, const char *name, const PtxScope *scope);   // not in its parents
+Symbol *ptx_new_symbol(PtxParser *p, const char *name, SymKind kind, PtxScope *scope);
+void ptx_give_register(PtxParser *p, Symbol *s);                           // by its type
 void ptx_open_scope(PtxParser *p);
 void ptx_close_scope(PtxParser *p);
+// parse.c
 bool ptx_declare(PtxParser *p, const Declarator *d);
 void ptx_open_attrs(PtxParser *p, int space_token);
 bool ptx_type_attr(PtxParser *p, const char *name);

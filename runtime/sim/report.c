@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_OUT_OF_BOUNDS] = {"out-of-bounds access", CUDA_ERROR_ILLEGAL_ADDRESS},
@@ -21,16 +21,6 @@ static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_INVALID] = {"invalid operation", CUDA_ERROR_ILLEGAL_INSTRUCTION},
   [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
-
-const char *report_kind_name(ReportKind k) { return kinds[k].name; }
-
-void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
-  const uint32_t *b = w->grid->launch.block;
-  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
-  tid[0] = lin % b[0];
-  tid[1] = lin / b[0] % b[1];
-  tid[2] = lin / (b[0] * b[1]);
-}
 
 static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {

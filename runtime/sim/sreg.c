@@ -1,7 +1,7 @@
 // Special registers.
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 typedef enum {
   SR_TID, SR_NTID, SR_CTAID, SR_NCTAID, SR_CLUSTERID, SR_NCLUSTERID, SR_CLUSTER_CTAID, SR_CLUSTER_NCTAID,

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 static const uint8_t *frame_bytes(Warp *w, const Instr *in, int lane, const PtxOperand *arg, uint32_t size) {
   if (arg->kind == OPND_SYM && arg->sym->space == SPACE_FRAME && arg->sym->size >= size)
@@ -139,7 +139,7 @@ static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t for
   return ok ? EXEC_NEXT : EXEC_FAULT;
 }
 
-ExecResult builtin_call(Warp *w, const Instr *in, uint32_t mask, const char *name) {
+ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char *name) {
   Grid *g = w->grid;
   FOR_LANES(l, mask) {
     int lane = (int)l;
