@@ -9,12 +9,12 @@
 
 AsyncPolicy async_policy(const Grid *g) { return (AsyncPolicy)(g->seed % POLICY_COUNT); }
 
-ClusterAsync *cluster_async(Cluster *c) {
+ClusterAsync *async_of_cluster(Cluster *c) {
   if (!c->async) c->async = calloc(1, sizeof(ClusterAsync));
   return c->async;
 }
 
-WarpAsync *warp_async(Warp *w) {
+WarpAsync *async_of_warp(Warp *w) {
   if (!w->async) {
     w->async = calloc(1, sizeof(WarpAsync));
     ((WarpAsync *)w->async)->fence_epoch = 1;
@@ -23,7 +23,7 @@ WarpAsync *warp_async(Warp *w) {
 }
 
 AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
-  ClusterAsync *q = cluster_async(w->cta->cluster);
+  ClusterAsync *q = async_of_cluster(w->cta->cluster);
   AsyncOp *op = q->free;
   if (op) {
     q->free = op->next;
@@ -41,7 +41,7 @@ AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
 }
 
 static void append(AsyncOp *op) {
-  ClusterAsync *q = cluster_async(op->cluster);
+  ClusterAsync *q = async_of_cluster(op->cluster);
   op->prev = q->last;
   op->next = NULL;
   if (q->last) q->last->next = op;
@@ -52,7 +52,7 @@ static void append(AsyncOp *op) {
 }
 
 static void retire(AsyncOp *op) {
-  ClusterAsync *q = cluster_async(op->cluster);
+  ClusterAsync *q = async_of_cluster(op->cluster);
   if (op->prev) op->prev->next = op->next;
   else q->first = op->next;
   if (op->next) op->next->prev = op->prev;
@@ -81,13 +81,13 @@ ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
   if (e) return async_report(op, REPORT_MBARRIER, "completing %u bytes on the mbarrier at shared+0x%x of CTA %u: %s", bytes, bar.offset + SHARED_BASE, bar.cta->rank, mbarrier_error_text(e));
   memcpy(shared_host(bar), &word, 8);
   op->cluster->grid->progress++;
-  return shadow_async_complete(op, bar, flipped);
+  return agent_bytes_complete(op, bar, flipped);
 }
 
 // ---- cp.async
 
 static bool copies_pending(const AsyncOp *arrive, uint32_t mask) {
-  for (const AsyncOp *o = cluster_async(arrive->cluster)->first; o; o = o->next)
+  for (const AsyncOp *o = async_of_cluster(arrive->cluster)->first; o; o = o->next)
     if (o->kind == ASYNC_COPY && o->warp == arrive->warp && o->seq < arrive->seq && (o->copy.mask & mask)) return true;
   return false;
 }
@@ -100,7 +100,7 @@ ExecResult async_perform_copy(AsyncOp *op, uint32_t mask) {
     if (c->src_bytes[l]) memcpy(dst, c->src[l], c->src_bytes[l]);   // with no byte to read, there may be no source
     memset(dst + c->src_bytes[l], 0, (size_t)(c->bytes - c->src_bytes[l]));
   }
-  shadow_copy_landed(op, mask);
+  undef_copy_landed(op, mask);
   c->mask &= ~mask;
   if (!c->mask) retire(op);
   return EXEC_NEXT;
@@ -109,8 +109,8 @@ ExecResult async_perform_copy(AsyncOp *op, uint32_t mask) {
 static ExecResult perform_arrive(AsyncOp *op) {
   AsyncArrive *a = &op->arrive;
   FOR_LANES(l, a->mask) {
-    shadow_async_acquire(op);  // the arrival comes after the lane's copies
-    ExecResult r = mbarrier_do_arrive(op->warp, op->in, (int)l, a->bar[l], 1, 0, false, false);
+    agent_arrive_acquire(op);  // the arrival comes after the lane's copies
+    ExecResult r = exec_mbarrier_arrive(op->warp, op->in, (int)l, a->bar[l], 1, 0, false, false);
     if (r != EXEC_NEXT) return r;
   }
   retire(op);
@@ -128,7 +128,7 @@ static bool load_run(void *user, const TensorMapRun *run) {
     uint8_t *dst = b->dst[i].cta->shared + (run->shared - SHARED_BASE);
     if (run->in_bounds) tensormap_load(&b->map, dst, (const uint8_t *)(uintptr_t)run->global, run->bytes);
     else tensormap_fill(&b->map, dst, run->bytes);
-    shadow_bulk_landed(((BulkWalk *)user)->op, (SharedPlace){b->dst[i].cta, run->shared - SHARED_BASE},
+    undef_bulk_landed(((BulkWalk *)user)->op, (SharedPlace){b->dst[i].cta, run->shared - SHARED_BASE},
                        run->in_bounds ? run->global : 0, run->bytes);
   }
   return true;
@@ -142,7 +142,7 @@ static bool store_run(void *user, const TensorMapRun *run) {
     const uint8_t *src = b->buffer + (run->shared - SHARED_BASE - b->src.offset);
     if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, dst, src, run->bytes);
     else memcpy(dst, src, run->bytes);
-    shadow_bulk_stored(walk->op, run->global, (SharedPlace){b->src.cta, run->shared - SHARED_BASE}, run->bytes);
+    undef_bulk_stored(walk->op, run->global, (SharedPlace){b->src.cta, run->shared - SHARED_BASE}, run->bytes);
   }
   return true;
 }
@@ -171,7 +171,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
     for (uint32_t i = 0; i < b->num_dst; i++) {
       if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, shared_host(b->dst[i]), src, b->bytes);
       else memcpy(shared_host(b->dst[i]), src, b->bytes);
-      shadow_bulk_landed(op, b->dst[i], b->src.cta ? 0 : (uint64_t)(uintptr_t)b->global, b->bytes);
+      undef_bulk_landed(op, b->dst[i], b->src.cta ? 0 : (uint64_t)(uintptr_t)b->global, b->bytes);
     }
   } else {
     async_read_bulk(op);
@@ -181,7 +181,7 @@ static ExecResult perform_bulk(AsyncOp *op) {
     } else {
       if (b->is_reduce) tensormap_reduce(b->dtype, b->reduce, b->global, b->buffer, b->bytes);
       else memcpy(b->global, b->buffer, b->bytes);
-      shadow_bulk_stored(op, (uint64_t)(uintptr_t)b->global, b->src, b->bytes);
+      undef_bulk_stored(op, (uint64_t)(uintptr_t)b->global, b->src, b->bytes);
     }
   }
   ExecResult r = EXEC_NEXT;
@@ -194,7 +194,7 @@ static ExecResult perform_store(AsyncOp *op) {
   AsyncStore *s = &op->store;
   if (s->is_reduce) tensormap_reduce(s->dtype, s->reduce, shared_host(s->dst), s->value, s->bytes);
   else memcpy(shared_host(s->dst), s->value, s->bytes);
-  shadow_bulk_landed(op, s->dst, 0, s->bytes);
+  undef_bulk_landed(op, s->dst, 0, s->bytes);
   ExecResult r = async_complete_tx(op, s->bar, s->bytes);
   retire(op);
   return r;
@@ -313,8 +313,8 @@ void async_free_warps(Cta *c) {
   }
 }
 
-void warp_async_reserve(Warp *w, uint32_t slots) {
-  WarpAsync *wa = warp_async(w);
+void async_reserve_slots(Warp *w, uint32_t slots) {
+  WarpAsync *wa = async_of_warp(w);
   if (slots <= wa->num_slots) return;
   uint32_t n = slots + 64, more = n - wa->num_slots;
   wa->acc_count = realloc(wa->acc_count, n * sizeof *wa->acc_count);

@@ -8,7 +8,7 @@
 
 #include "runtime/sim/mbarrier.h"
 #include "runtime/sim/mma.h"
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 #include "runtime/sim/tensormap.h"
 
 typedef enum { ASYNC_COPY, ASYNC_ARRIVE, ASYNC_BULK, ASYNC_STORE, ASYNC_WGMMA } AsyncKind;
@@ -104,9 +104,9 @@ typedef struct WarpAsync {
 typedef struct { MmaSpec spec; bool a_in_registers, trans_a, trans_b; int scale_d_operand; } WgmmaForm;
 
 AsyncPolicy async_policy(const Grid *g);
-ClusterAsync *cluster_async(Cluster *c);
-WarpAsync *warp_async(Warp *w);
-void warp_async_reserve(Warp *w, uint32_t slots);          // room for what is counted by register slot
+ClusterAsync *async_of_cluster(Cluster *c);
+WarpAsync *async_of_warp(Warp *w);
+void async_reserve_slots(Warp *w, uint32_t slots);          // room for what is counted by register slot
 void async_free_warps(Cta *c);
 
 AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind);
@@ -123,10 +123,10 @@ ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...
 ExecResult wgmma_perform(AsyncOp *op);
 void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups below are no longer in flight
 // An arrival on an mbarrier, with all that follows (exec_mbarrier.c).
-ExecResult mbarrier_do_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete);
+ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete);
 
 // st.async and red.async, which decode_st and decode_atom pass on.
-bool decode_store_async(Parser *p, Instr *in);
+bool decode_store_async(PtxParser *p, Instr *in);
 
 // Hooks (hooks.c installs them).
 bool async_advance(Cluster *c, bool force);

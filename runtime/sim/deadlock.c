@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 enum { MAX_BLOCKS = 4, MAX_WARPS = 16 };
 
 static void describe_lanes(FILE *f, const Warp *w, uint32_t lanes, const char *what) {
-  const Module *m = w->grid->module;
+  const PtxModule *m = w->grid->module;
   while (lanes) {   // lanes at one instruction together
     uint32_t pc = w->lane_pc[__builtin_ctz(lanes)], group = 0;
     FOR_LANES(l, lanes) if (w->lane_pc[l] == pc) group |= 1u << l;
@@ -55,7 +55,7 @@ void deadlock_report(Grid *g) {
       if (c->warps_done == c->num_warps || blocks++ >= MAX_BLOCKS) continue;
       fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done, c->num_warps);
       for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
-        const Barrier *bar = &c->bars[b];
+        const ThreadBarrier *bar = &c->bars[b];
         if (!bar->arrived) continue;
         if (bar->expected) fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
         else fprintf(f, "    barrier %u: %u threads have arrived, it takes all that have not exited\n", b, bar->arrived);

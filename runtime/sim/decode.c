@@ -3,33 +3,11 @@
 // registers and symbol addresses appear in mov only (elsewhere a hidden mov is put before the instruction).
 #include "runtime/sim/parse.h"
 
-const TypeInfo ptx_types[T_COUNT] = {
-  [T_NONE] = {"", 0, CLASS_NONE}, [T_PRED] = {"pred", 1, CLASS_PRED},
-  [T_B1] = {"b1", 1, CLASS_BITS}, [T_B4] = {"b4", 4, CLASS_BITS}, [T_U4] = {"u4", 4, CLASS_UINT}, [T_S4] = {"s4", 4, CLASS_SINT},
-  [T_B8] = {"b8", 8, CLASS_BITS}, [T_U8] = {"u8", 8, CLASS_UINT}, [T_S8] = {"s8", 8, CLASS_SINT},
-  [T_B16] = {"b16", 16, CLASS_BITS}, [T_U16] = {"u16", 16, CLASS_UINT}, [T_S16] = {"s16", 16, CLASS_SINT},
-  [T_B32] = {"b32", 32, CLASS_BITS}, [T_U32] = {"u32", 32, CLASS_UINT}, [T_S32] = {"s32", 32, CLASS_SINT},
-  [T_B64] = {"b64", 64, CLASS_BITS}, [T_U64] = {"u64", 64, CLASS_UINT}, [T_S64] = {"s64", 64, CLASS_SINT},
-  [T_B128] = {"b128", 128, CLASS_BITS},
-  [T_F16] = {"f16", 16, CLASS_FLOAT}, [T_F16X2] = {"f16x2", 32, CLASS_FLOAT}, [T_BF16] = {"bf16", 16, CLASS_FLOAT},
-  [T_BF16X2] = {"bf16x2", 32, CLASS_FLOAT}, [T_F32] = {"f32", 32, CLASS_FLOAT}, [T_F32X2] = {"f32x2", 64, CLASS_FLOAT},
-  [T_F64] = {"f64", 64, CLASS_FLOAT}, [T_TF32] = {"tf32", 32, CLASS_FLOAT},
-  [T_E4M3] = {"e4m3", 8, CLASS_FLOAT}, [T_E5M2] = {"e5m2", 8, CLASS_FLOAT}, [T_E4M3X2] = {"e4m3x2", 16, CLASS_FLOAT},
-  [T_E5M2X2] = {"e5m2x2", 16, CLASS_FLOAT}, [T_S8X4] = {"s8x4", 32, CLASS_SINT}, [T_U8X4] = {"u8x4", 32, CLASS_UINT},
-  [T_S16X2] = {"s16x2", 32, CLASS_SINT}, [T_U16X2] = {"u16x2", 32, CLASS_UINT},
-};
-static const char *const mod_names[M_COUNT] = {
-#define PTX_MOD(id, text) text,
-#include "runtime/sim/ptx_mods.def"
-#undef PTX_MOD
-};
-static const struct { const char *name; DecodeFn decode; uint32_t flags; } op_rows[OP_COUNT] = {
-#define PTX_OP(mnemonic, decode, flags) {#mnemonic, decode, flags},
+static const DecodeFn decoders[OP_COUNT] = {
+#define PTX_OP(mnemonic, decode, flags) decode,
 #include "runtime/sim/ptx_ops.def"
 #undef PTX_OP
 };
-const char *ptx_op_name(PtxOp op) { return op_rows[op].name; }
-uint32_t ptx_op_flags(PtxOp op) { return op_rows[op].flags; }
 
 static uint32_t hash_name(const char *s) {
   uint32_t h = 2166136261u;
@@ -37,34 +15,34 @@ static uint32_t hash_name(const char *s) {
   return h ^ h >> 15;
 }
 
-void ptx_init_tables(Parser *p) {
+void ptx_init_tables(PtxParser *p) {
   for (uint16_t i = 0; i < M_COUNT; i++) {
-    uint32_t h = hash_name(mod_names[i]) % countof(p->mod_table);
+    uint32_t h = hash_name(ptx_mod_name(i)) % countof(p->mod_table);
     while (p->mod_table[h]) h = (h + 1) % countof(p->mod_table);
     p->mod_table[h] = (uint16_t)(i + 1);
   }
   for (uint16_t i = 0; i < OP_COUNT; i++) {
-    uint32_t h = hash_name(op_rows[i].name) % countof(p->op_table);
+    uint32_t h = hash_name(ptx_op_name(i)) % countof(p->op_table);
     while (p->op_table[h]) h = (h + 1) % countof(p->op_table);
     p->op_table[h] = (uint16_t)(i + 1);
   }
 }
 
-static int find_mod(const Parser *p, const char *name) {
+static int find_mod(const PtxParser *p, const char *name) {
   for (uint32_t h = hash_name(name) % countof(p->mod_table); p->mod_table[h]; h = (h + 1) % countof(p->mod_table))
-    if (!strcmp(mod_names[p->mod_table[h] - 1], name)) return p->mod_table[h] - 1;
+    if (!strcmp(ptx_mod_name(p->mod_table[h] - 1), name)) return p->mod_table[h] - 1;
   return -1;
 }
-static int find_op(const Parser *p, const char *name) {
+static int find_op(const PtxParser *p, const char *name) {
   for (uint32_t h = hash_name(name) % countof(p->op_table); p->op_table[h]; h = (h + 1) % countof(p->op_table))
-    if (!strcmp(op_rows[p->op_table[h] - 1].name, name)) return p->op_table[h] - 1;
+    if (!strcmp(ptx_op_name(p->op_table[h] - 1), name)) return p->op_table[h] - 1;
   return -1;
 }
 
 // ----------------------------------------------------------------------------------------------------- operands
 
-bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *out) {
-  *out = (Operand){.kind = OPND_SINK};
+bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOperand *out) {
+  *out = (PtxOperand){.kind = OPND_SINK};
   if (name[0] == '_' && !name[1]) return true;
   Symbol *s = suffix ? NULL : ptx_lookup(p, name);
   if (s) {
@@ -90,9 +68,9 @@ bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *
   }
   char full[64];
   snprintf(full, sizeof full, "%s%s%s", name, suffix ? "." : "", suffix ? suffix : "");
-  int sreg = special_reg_find(full);
+  int sreg = sreg_find(full);
   if (sreg >= 0) {
-    *out = (Operand){.kind = OPND_SREG, .slot = (uint32_t)sreg, .bits = 64};
+    *out = (PtxOperand){.kind = OPND_SREG, .slot = (uint32_t)sreg, .bits = 64};
     return true;
   }
   if (!strcmp(full, "WARP_SZ")) {
@@ -105,18 +83,18 @@ bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *
   s->kind = SYM_LABEL;
   s->scope = p->scope;
   s->addr = UINT64_MAX;
-  *out = (Operand){.kind = OPND_LABEL, .sym = s};
+  *out = (PtxOperand){.kind = OPND_LABEL, .sym = s};
   return true;
 }
 
-void ptx_operand_number(Parser *p, Number n, bool negative, Operand *out) {
+void ptx_operand_number(PtxParser *p, Number n, bool negative, PtxOperand *out) {
   (void)p;
   uint64_t v = n.bits;
   if (negative) v = n.float_bytes ? v ^ UINT64_C(1) << (n.float_bytes * 8 - 1) : -v;
-  *out = (Operand){.kind = OPND_IMM, .bits = 64, .offset = (int64_t)v, .float_bytes = (uint8_t)n.float_bytes};
+  *out = (PtxOperand){.kind = OPND_IMM, .bits = 64, .offset = (int64_t)v, .float_bytes = (uint8_t)n.float_bytes};
 }
 
-bool ptx_memory_operand(Parser *p, const Operand *base, const OperandList *rest, Operand *out) {
+bool ptx_memory_operand(PtxParser *p, const PtxOperand *base, const OperandList *rest, PtxOperand *out) {
   if ((base->kind != OPND_REG && base->kind != OPND_SYM && base->kind != OPND_IMM) || base->float_bytes || base->pair)
     return ptx_error(p, p->line, "bad address operand");
   *out = *base;
@@ -127,7 +105,7 @@ bool ptx_memory_operand(Parser *p, const Operand *base, const OperandList *rest,
   return true;
 }
 
-static const uint64_t *imm_row(Parser *p, uint64_t v) {
+static const uint64_t *imm_row(PtxParser *p, uint64_t v) {
   const uint64_t **slot = &p->imm_cache[(v * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
   if (*slot && **slot == v) return *slot;
   uint64_t *row = arena_array(p->arena, uint64_t, WARP_SIZE);
@@ -135,7 +113,7 @@ static const uint64_t *imm_row(Parser *p, uint64_t v) {
   return *slot = row;
 }
 
-static void finish_immediate(Parser *p, Operand *o, PtxType t) {
+static void finish_immediate(PtxParser *p, PtxOperand *o, PtxType t) {
   uint64_t v = (uint64_t)o->offset;
   if (o->float_bytes == 8 && ptx_types[t].bits == 32) {
     double d;
@@ -155,18 +133,18 @@ static void finish_immediate(Parser *p, Operand *o, PtxType t) {
   o->lanes = imm_row(p, v);
 }
 
-static Instr new_instr(Parser *p, PtxOp op) {
+static Instr new_instr(PtxParser *p, PtxOp op) {
   return (Instr){.op = (uint16_t)op, .guard = -1, .vec = 1, .line = p->instr_line, .loc = p->loc, .func = p->fn};
 }
 
 // Puts `mov fresh, o` in front and makes o the fresh register.
-static bool move_to_register(Parser *p, Operand *o) {
+static bool move_to_register(PtxParser *p, PtxOperand *o) {
   Instr in = new_instr(p, OP_mov);
   in.type[0] = T_B64;
   in.num_types = 1;
   in.num_ops = 2;
-  in.ops = arena_array(p->arena, Operand, 2);
-  in.ops[0] = (Operand){.kind = OPND_REG, .bits = 64, .slot = ptx_new_slot(p)};
+  in.ops = arena_array(p->arena, PtxOperand, 2);
+  in.ops[0] = (PtxOperand){.kind = OPND_REG, .bits = 64, .slot = ptx_new_slot(p)};
   in.ops[1] = *o;
   in.ops[1].negated = false;
   if (!decode_mov(p, &in)) return false;
@@ -175,7 +153,7 @@ static bool move_to_register(Parser *p, Operand *o) {
   return true;
 }
 
-static bool finish_operand(Parser *p, Operand *o, PtxType t, uint32_t flags) {
+static bool finish_operand(PtxParser *p, PtxOperand *o, PtxType t, uint32_t flags) {
   if (o->kind == OPND_IMM || (o->kind == OPND_MEM && o->base_kind == OPND_IMM)) finish_immediate(p, o, t);
   if (o->kind == OPND_REG && o->offset) return ptx_error(p, p->instr_line, "a register plus a constant is an address: write it in brackets");
   if ((o->kind == OPND_SREG || o->kind == OPND_SYM) && !(flags & OPF_RAW_SYMS) && !move_to_register(p, o)) return false;
@@ -196,7 +174,7 @@ static bool parse_shape(const char *s, Instr *in) {
   return true;
 }
 
-static bool add_mod(Parser *p, Instr *in, const char *mnemonic, const char *name) {
+static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *name) {
   if (parse_shape(name, in)) return true;
   int m = find_mod(p, name);
   if (m < 0) return ptx_error(p, p->instr_line, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
@@ -253,60 +231,64 @@ static bool add_mod(Parser *p, Instr *in, const char *mnemonic, const char *name
 
 // -------------------------------------------------------------------------------------------------- instructions
 
-bool decode_want_ops(Parser *p, Instr *in, uint32_t lo, uint32_t hi) {
+bool decode_want_ops(PtxParser *p, Instr *in, uint32_t lo, uint32_t hi) {
   if (in->num_ops >= lo && in->num_ops <= hi) return true;
   return ptx_error(p, p->instr_line, "%s takes %u operand%s, not %u", ptx_op_name(in->op), lo, lo == 1 ? "" : "s", in->num_ops);
 }
 
-bool decode_want_kind(Parser *p, Instr *in, uint32_t i, OperandKind kind) {
+bool decode_want_kind(PtxParser *p, Instr *in, uint32_t i, OperandKind kind) {
   static const char *const names[] = {"nothing", "_", "a register", "a predicate", "an immediate", "a special register", "an address",
                                       "a memory operand", "a vector", "a label"};
   if (i < in->num_ops && in->ops[i].kind == kind) return true;
   return ptx_error(p, p->instr_line, "operand %u of %s must be %s", i + 1, ptx_op_name(in->op), names[kind]);
 }
 
-bool decode_want_type(Parser *p, Instr *in, uint32_t n) {
+bool decode_want_type(PtxParser *p, Instr *in, uint32_t n) {
   if (in->num_types >= n) return true;
   return ptx_error(p, p->instr_line, "%s needs %u type%s", ptx_op_name(in->op), n, n == 1 ? "" : "s");
 }
 
-bool decode_dst(Parser *p, Instr *in, uint32_t i) {
+bool decode_dst(PtxParser *p, Instr *in, uint32_t i) {
   if (i < in->num_ops && (in->ops[i].kind == OPND_REG || in->ops[i].kind == OPND_SINK)) return true;
   return ptx_error(p, p->instr_line, "operand %u of %s must be a register", i + 1, ptx_op_name(in->op));
 }
 
-bool decode_srcs(Parser *p, Instr *in, uint32_t from, uint32_t to) {
+bool decode_srcs(PtxParser *p, Instr *in, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++)
     if (i >= in->num_ops || (in->ops[i].kind != OPND_REG && in->ops[i].kind != OPND_IMM))
       return ptx_error(p, p->instr_line, "operand %u of %s must be a register or an immediate", i + 1, ptx_op_name(in->op));
   return true;
 }
 
-bool decode_regs(Parser *p, Instr *in, uint32_t num_srcs) {
+bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs) {
   return decode_want_ops(p, in, num_srcs + 1, num_srcs + 1) && decode_want_type(p, in, 1) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, num_srcs + 1);
 }
 
-bool decode_preds(Parser *p, Instr *in, uint32_t from, uint32_t to) {
+bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++)
     if (i >= in->num_ops || (in->ops[i].kind != OPND_PRED && in->ops[i].kind != OPND_IMM))
       return ptx_error(p, p->instr_line, "operand %u of %s must be a predicate", i + 1, ptx_op_name(in->op));
   return true;
 }
 
-bool decode_unknown(Parser *p, Instr *in) {
+bool decode_unknown(PtxParser *p, Instr *in) {
   char text[256];
   size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
-  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", mod_names[in->mods[i]]);
+  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
   return ptx_error(p, p->instr_line, "unknown instruction %s", text);
 }
 
-bool decode_nop(Parser *p, Instr *in) {
+static ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask) {
+  (void)w; (void)in; (void)mask;
+  return EXEC_NEXT;
+}
+bool decode_nop(PtxParser *p, Instr *in) {
   (void)p;
   in->exec = exec_nop;
   return true;
 }
 
-void ptx_use_label(Parser *p, const Operand *label) {
+void ptx_use_label(PtxParser *p, const PtxOperand *label) {
   Label u = {label->sym, p->code.count, p->instr_line};
   vec_push(p->arena, &p->uses, u);
 }
@@ -317,13 +299,13 @@ static PtxType immediate_type(const Instr *in) {
   return in->type[second ? 1 : 0];
 }
 
-bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const OperandList *ops) {
+bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, const OperandList *ops) {
   const char *guard = p->guard;
   p->guard = NULL;
   int op = find_op(p, mnemonic);
   if (op < 0) return ptx_error(p, p->instr_line, "unknown instruction %s", mnemonic);
   Instr in = new_instr(p, (PtxOp)op);
-  uint32_t flags = op_rows[op].flags;
+  uint32_t flags = ptx_op_flags((PtxOp)op);
   uint32_t num_mods = mods ? mods->count : 0;
   if (num_mods > 64) return ptx_error(p, p->instr_line, "too many modifiers");
   in.mods = arena_array(p->arena, uint16_t, num_mods + 1);
@@ -342,7 +324,7 @@ bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const 
     in.guard = (int32_t)g->slot;
     in.guard_negated = p->guard_negated;
   }
-  if (!op_rows[op].decode(p, &in)) return p->failed ? false : decode_unknown(p, &in);
+  if (!decoders[op](p, &in)) return p->failed ? false : decode_unknown(p, &in);
   vec_push(p->arena, &p->code, in);
   return true;
 }

@@ -8,14 +8,14 @@
 
 // The driver interface is a process-wide singleton by nature: its functions take no state argument. This is its one
 // object; everything below it takes a Sim or a Device.
-SimDriver *sim_driver(void) {
+SimDriver *driver_state(void) {
   static SimDriver driver;
   return &driver;
 }
 
-SimThread *sim_thread(void) {
+SimThread *driver_thread(void) {
   static _Thread_local SimThread thread;
-  if (thread.generation != sim_driver()->generation) thread = (SimThread){.generation = sim_driver()->generation};
+  if (thread.generation != driver_state()->generation) thread = (SimThread){.generation = driver_state()->generation};
   return &thread;
 }
 
@@ -26,7 +26,7 @@ static pthread_mutex_t *mutex(void) {
 }
 SimDriver *driver_lock(void) {
   pthread_mutex_lock(mutex());
-  return sim_driver();
+  return driver_state();
 }
 void driver_unlock(SimDriver **locked) {
   (void)locked;
@@ -61,23 +61,23 @@ void *sim_driver_symbol(const char *name) {
 
 const char *sim_last_report(void) {
   LOCKED;
-  SimThread *t = sim_thread();
+  SimThread *t = driver_thread();
   if (t->message[0]) return t->message;
-  snprintf(t->report, sizeof t->report, "%s", sim_driver()->sim.report ? sim_driver()->sim.report : "");
+  snprintf(t->report, sizeof t->report, "%s", driver_state()->sim.report ? driver_state()->sim.report : "");
   return t->report;
 }
 
 void sim_reset(void) {
   LOCKED;
-  SimDriver *d = sim_driver();
+  SimDriver *d = driver_state();
   for (CUstream s = d->legacy.next, next; s; s = next) next = s->next, free(s);
-  for (CUmodule m = d->modules, next; m; m = next) next = m->next, module_free(m->module), free(m);
+  for (CUmodule m = d->modules, next; m; m = next) next = m->next, ptx_module_free(m->module), free(m);
   if (d->ready) sim_free(&d->sim);
   *d = (SimDriver){.generation = d->generation + 1};
 }
 
 CUresult driver_fail(CUresult code, const char *fmt, ...) {
-  SimThread *t = sim_thread();
+  SimThread *t = driver_thread();
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(t->message, sizeof t->message, fmt, ap);
@@ -86,9 +86,9 @@ CUresult driver_fail(CUresult code, const char *fmt, ...) {
 }
 
 CUresult driver_context(CUcontext *out) {
-  SimDriver *d = sim_driver();
-  SimThread *t = sim_thread();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  SimDriver *d = driver_state();
+  SimThread *t = driver_thread();
+  RETURN_IF_NOT_READY(d);
   if (!t->depth || !t->stack[t->depth - 1]) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current");
   *out = t->stack[t->depth - 1];
   if ((*out)->failed) return (*out)->failed;   // sticky, as on the device; the report stays
@@ -97,7 +97,7 @@ CUresult driver_context(CUcontext *out) {
 }
 
 Alloc *driver_find(uint64_t addr, Device **device) {
-  Sim *sim = &sim_driver()->sim;
+  Sim *sim = &driver_state()->sim;
   for (int i = 0; i < sim->num_devices; i++) {
     Alloc *a = device_find(&sim->devices[i], addr);
     if (a) {
@@ -181,8 +181,8 @@ CUresult sim_cuGetErrorString(CUresult result, const char **text) {
 
 CUresult sim_cuInit(unsigned flags) {
   LOCKED;
-  SimDriver *d = sim_driver();
-  NEED(!flags, "cuInit takes no flags");
+  SimDriver *d = driver_state();
+  RETURN_INVALID_UNLESS(!flags, "cuInit takes no flags");
   if (d->ready) return CUDA_SUCCESS;
   sim_init(&d->sim);
   for (int i = 0; i < d->sim.num_devices; i++) d->primary[i] = (struct CUctx_st){.device = &d->sim.devices[i], .primary = true};
@@ -197,7 +197,7 @@ CUresult sim_cuDriverGetVersion(int *version) {
 CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
   LOCKED;
   (void)flags;
-  NEED(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
+  RETURN_INVALID_UNLESS(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
   // From CUDA 12.0 on the plain name means the newer of two signatures.
   *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2 : sim_driver_symbol(symbol);
   if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -207,74 +207,70 @@ CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64
 
 // ---------------------------------------------------------------------------------------------------------- devices
 
-static CUresult get_device(CUdevice device, Device **out) {
-  SimDriver *d = sim_driver();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+CUresult driver_device(CUdevice device, Device **out) {
+  SimDriver *d = driver_state();
+  RETURN_IF_NOT_READY(d);
   if (device < 0 || device >= d->sim.num_devices) return driver_fail(CUDA_ERROR_INVALID_DEVICE, "device %d of %d", device, d->sim.num_devices);
   *out = &d->sim.devices[device];
   return CUDA_SUCCESS;
 }
-#define DEVICE(device)                            \
-  Device *dev = NULL;                                    \
-  CUresult found = get_device(device, &dev);      \
-  if (found) return found
 
 CUresult sim_cuDeviceGetCount(int *count) {
   LOCKED;
-  SimDriver *d = sim_driver();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  SimDriver *d = driver_state();
+  RETURN_IF_NOT_READY(d);
   *count = d->sim.num_devices;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGet(CUdevice *device, int ordinal) {
   LOCKED;
-  DEVICE(ordinal);
+  RETURN_IF_NO_DEVICE(dev, ordinal);
   *device = dev->ordinal;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetName(char *name, int size, CUdevice device) {
   LOCKED;
-  DEVICE(device);
-  NEED(name && size > 0, "no room for the name");
+  RETURN_IF_NO_DEVICE(dev, device);
+  RETURN_INVALID_UNLESS(name && size > 0, "no room for the name");
   snprintf(name, (size_t)size, "%s", dev->name);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   memset(uuid, 0, sizeof *uuid);
   uuid->bytes[15] = (char)(dev->ordinal + 1);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceTotalMem(size_t *bytes, CUdevice device) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   *bytes = dev->total_mem;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   *major = dev->cc_major;
   *minor = dev->cc_minor;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
   LOCKED;
-  DEVICE(device);
-  CUresult r = get_device(peer, &dev);
+  RETURN_IF_NO_DEVICE(dev, device);
+  CUresult r = driver_device(peer, &dev);
   *can = !r && device != peer;
   return r;
 }
 CUresult sim_cuDeviceGetPCIBusId(char *id, int size, CUdevice device) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   snprintf(id, (size_t)size, "0000:%02x:00.0", dev->ordinal + 1);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
@@ -314,42 +310,42 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
 
 CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   LOCKED;
-  DEVICE(device);
-  *context = &sim_driver()->primary[device];
+  RETURN_IF_NO_DEVICE(dev, device);
+  *context = &driver_state()->primary[device];
   (*context)->refs++;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
   LOCKED;
-  DEVICE(device);
-  CUcontext c = &sim_driver()->primary[device];
+  RETURN_IF_NO_DEVICE(dev, device);
+  CUcontext c = &driver_state()->primary[device];
   if (!c->refs) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
   if (!--c->refs) c->failed = CUDA_SUCCESS;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxReset(CUdevice device) {
   LOCKED;
-  DEVICE(device);
-  sim_driver()->primary[device].failed = CUDA_SUCCESS;
+  RETURN_IF_NO_DEVICE(dev, device);
+  driver_state()->primary[device].failed = CUDA_SUCCESS;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
   LOCKED;
   (void)flags;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
   LOCKED;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   *flags = 0;
-  *active = sim_driver()->primary[device].refs > 0;
+  *active = driver_state()->primary[device].refs > 0;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
   LOCKED;
   (void)flags;
-  DEVICE(device);
+  RETURN_IF_NO_DEVICE(dev, device);
   CUcontext c = calloc(1, sizeof *c);
   if (!c) return CUDA_ERROR_OUT_OF_MEMORY;
   *c = (struct CUctx_st){.device = dev, .refs = 1};
@@ -358,8 +354,8 @@ CUresult sim_cuCtxCreate(CUcontext *context, unsigned flags, CUdevice device) {
 }
 CUresult sim_cuCtxDestroy(CUcontext context) {
   LOCKED;
-  SimThread *t = sim_thread();
-  NEED(context && !context->primary, "not a context made by cuCtxCreate");
+  SimThread *t = driver_thread();
+  RETURN_INVALID_UNLESS(context && !context->primary, "not a context made by cuCtxCreate");
   for (uint32_t i = 0; i < t->depth; i++)
     if (t->stack[i] == context) t->stack[i] = NULL;
   while (t->depth && !t->stack[t->depth - 1]) t->depth--;
@@ -368,16 +364,16 @@ CUresult sim_cuCtxDestroy(CUcontext context) {
 }
 CUresult sim_cuCtxPushCurrent(CUcontext context) {
   LOCKED;
-  SimDriver *d = sim_driver();
-  SimThread *t = sim_thread();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
-  NEED(context && t->depth < MAX_CONTEXT_STACK, "cannot push that context");
+  SimDriver *d = driver_state();
+  SimThread *t = driver_thread();
+  RETURN_IF_NOT_READY(d);
+  RETURN_INVALID_UNLESS(context && t->depth < MAX_CONTEXT_STACK, "cannot push that context");
   t->stack[t->depth++] = context;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxPopCurrent(CUcontext *context) {
   LOCKED;
-  SimThread *t = sim_thread();
+  SimThread *t = driver_thread();
   if (!t->depth) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "no context to pop");
   t->depth--;
   if (context) *context = t->stack[t->depth];
@@ -385,29 +381,25 @@ CUresult sim_cuCtxPopCurrent(CUcontext *context) {
 }
 CUresult sim_cuCtxSetCurrent(CUcontext context) {
   LOCKED;
-  SimDriver *d = sim_driver();
-  SimThread *t = sim_thread();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  SimDriver *d = driver_state();
+  SimThread *t = driver_thread();
+  RETURN_IF_NOT_READY(d);
   if (t->depth) t->depth--;
   if (context) t->stack[t->depth++] = context;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetCurrent(CUcontext *context) {
   LOCKED;
-  SimDriver *d = sim_driver();
-  SimThread *t = sim_thread();
-  if (!d->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
+  SimDriver *d = driver_state();
+  SimThread *t = driver_thread();
+  RETURN_IF_NOT_READY(d);
   *context = t->depth ? t->stack[t->depth - 1] : NULL;
   return CUDA_SUCCESS;
 }
-#define CONTEXT                                   \
-  CUcontext context_ = NULL;                             \
-  CUresult usable = driver_context(&context_);    \
-  if (usable) return usable
 CUresult sim_cuCtxGetDevice(CUdevice *device) {
   LOCKED;
-  CONTEXT;
-  *device = context_->device->ordinal;
+  RETURN_IF_NO_CONTEXT(context);
+  *device = context->device->ordinal;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxGetApiVersion(CUcontext context, unsigned *version) {
@@ -423,19 +415,19 @@ CUresult sim_cuCtxGetFlags(unsigned *flags) {
 }
 CUresult sim_cuCtxSynchronize(void) {
   LOCKED;
-  CONTEXT;
+  RETURN_IF_NO_CONTEXT(context);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   LOCKED;
   (void)peer; (void)flags;
-  CONTEXT;
+  RETURN_IF_NO_CONTEXT(context);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxDisablePeerAccess(CUcontext peer) {
   LOCKED;
   (void)peer;
-  CONTEXT;
+  RETURN_IF_NO_CONTEXT(context);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuCtxSetLimit(int limit, size_t value) {

@@ -5,10 +5,6 @@
 #include "ir/c_locale.h"
 #include "runtime/sim/driver_state.h"
 
-#define CONTEXT                                   \
-  CUcontext context = NULL;                              \
-  CUresult usable = driver_context(&context);     \
-  if (usable) return usable
 
 // --------------------------------------------------------------------------------------------------------- modules
 
@@ -27,24 +23,24 @@ static void write_log(unsigned n, const CUjit_option *options, void **values, co
 
 static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_option *options, void **values) {
   IN_C_LOCALE;
-  CONTEXT;
-  NEED(out && image, "no module image");
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(out && image, "no module image");
   // strncmp stops at the end of a text shorter than the magic numbers of cubin and fatbin.
   if (!strncmp(image, "\177ELF", 4) || !strncmp(image, "\x50\xed\x55\xba", 4) || !strncmp(image, "\xb1\x43\x62\x46", 4)) {
     const char *text = "the simulator runs PTX only: this is a cubin or fatbin";
     write_log(n, options, values, text);
     return driver_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "%s", text);
   }
-  Module *m = module_load(context->device, image, strlen(image));
+  PtxModule *m = ptx_module_load(context->device, image, strlen(image));
   if (m->error) {
     CUresult r = driver_fail(m->error_code, "%s", m->error);
     write_log(n, options, values, m->error);
-    module_free(m);
+    ptx_module_free(m);
     return r;
   }
   CUmodule module = calloc(1, sizeof *module);
   if (!module) return CUDA_ERROR_OUT_OF_MEMORY;
-  SimDriver *d = sim_driver();
+  SimDriver *d = driver_state();
   *module = (struct CUmod_st){m, context, d->modules};
   d->modules = module;
   m->handle = module;
@@ -69,10 +65,10 @@ CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
 }
 CUresult sim_cuModuleUnload(CUmodule module) {
   LOCKED;
-  for (CUmodule *at = &sim_driver()->modules; *at; at = &(*at)->next)
+  for (CUmodule *at = &driver_state()->modules; *at; at = &(*at)->next)
     if (*at == module) {
       *at = module->next;
-      module_free(module->module);
+      ptx_module_free(module->module);
       free(module);
       return CUDA_SUCCESS;
     }
@@ -80,17 +76,17 @@ CUresult sim_cuModuleUnload(CUmodule module) {
 }
 CUresult sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
   LOCKED;
-  CONTEXT;
-  NEED(function && module && name, "a null argument");
-  Function *f = module_find(module->module, name);
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(function && module && name, "a null argument");
+  PtxFunction *f = ptx_module_find(module->module, name);
   if (!f || !f->is_entry || !f->is_defined) return driver_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel %s", name);
   *function = (CUfunction)(void *)f;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuModuleGetGlobal(CUdeviceptr *address, size_t *size, CUmodule module, const char *name) {
   LOCKED;
-  CONTEXT;
-  NEED(module && name, "a null argument");
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(module && name, "a null argument");
   const SymbolVec *v = &module->module->globals;
   for (uint32_t i = 0; i < v->count; i++) {
     if (strcmp(v->data[i]->name, name)) continue;
@@ -107,7 +103,7 @@ CUresult sim_cuModuleGetLoadingMode(int *mode) {
 }
 CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module) {
   LOCKED;
-  NEED(functions && module, "a null argument");
+  RETURN_INVALID_UNLESS(functions && module, "a null argument");
   unsigned n = 0;
   for (uint32_t i = 0; i < module->module->funcs.count && n < count; i++)
     if (module->module->funcs.data[i]->is_entry) functions[n++] = (CUfunction)(void *)module->module->funcs.data[i];
@@ -115,7 +111,7 @@ CUresult sim_cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, C
 }
 CUresult sim_cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
   LOCKED;
-  NEED(count && module, "a null argument");
+  RETURN_INVALID_UNLESS(count && module, "a null argument");
   *count = 0;
   for (uint32_t i = 0; i < module->module->funcs.count; i++) *count += module->module->funcs.data[i]->is_entry;
   return CUDA_SUCCESS;
@@ -152,23 +148,23 @@ CUresult sim_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 
 // ------------------------------------------------------------------------------------------------------- functions
 
-static Function *function_of(CUfunction f) { return (Function *)(void *)f; }
+static PtxFunction *function_of(CUfunction f) { return (PtxFunction *)(void *)f; }
 
 CUresult sim_cuFuncGetModule(CUmodule *module, CUfunction function) {
   LOCKED;
-  NEED(module && function, "a null argument");
+  RETURN_INVALID_UNLESS(module && function, "a null argument");
   *module = function_of(function)->module->handle;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncGetName(const char **name, CUfunction function) {
   LOCKED;
-  NEED(name && function, "a null argument");
+  RETURN_INVALID_UNLESS(name && function, "a null argument");
   *name = function_of(function)->name;
   return CUDA_SUCCESS;
 }
 CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
   LOCKED;
-  NEED(function && index < function_of(function)->num_params, "the kernel has no parameter %zu", index);
+  RETURN_INVALID_UNLESS(function && index < function_of(function)->num_params, "the kernel has no parameter %zu", index);
   const Symbol *s = function_of(function)->params[index];
   if (offset) *offset = s->addr;
   if (size) *size = s->size;
@@ -177,7 +173,7 @@ CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offse
 CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
   LOCKED;
   (void)config;
-  NEED(function, "no function");
+  RETURN_INVALID_UNLESS(function, "no function");
   return CUDA_SUCCESS;
 }
 
@@ -187,9 +183,9 @@ static uint64_t volume_within(const uint32_t v[3], uint64_t limit) {
   uint64_t n = (uint64_t)v[0] * v[1];
   return n && v[2] > limit / n ? limit : n * v[2];
 }
-static int64_t max_dynamic(const Function *f) { return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared); }
+static int64_t max_dynamic(const PtxFunction *f) { return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared); }
 // What ptxas would report cannot be known; a directive's bound, or what the largest block leaves each thread.
-static uint32_t registers(const Function *f) {
+static uint32_t registers(const PtxFunction *f) {
   if (f->maxnreg) return f->maxnreg;
   uint32_t threads = volume(f->reqntid) ? volume(f->reqntid) : volume(f->maxntid);
   return threads > 256 ? 65536 / threads : 255;
@@ -197,8 +193,8 @@ static uint32_t registers(const Function *f) {
 
 CUresult sim_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
   LOCKED;
-  NEED(value && function, "a null argument");
-  const Function *f = function_of(function);
+  RETURN_INVALID_UNLESS(value && function, "a null argument");
+  const PtxFunction *f = function_of(function);
   uint32_t threads = volume(f->reqntid) ? volume(f->reqntid) : volume(f->maxntid);
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = threads ? (int)threads : 1024; break;
@@ -220,12 +216,12 @@ CUresult sim_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
 }
 CUresult sim_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   LOCKED;
-  CONTEXT;
-  NEED(function, "no function");
-  Function *f = function_of(function);
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(function, "no function");
+  PtxFunction *f = function_of(function);
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    NEED(value >= 0 && (int64_t)value + f->static_shared <= context->device->shared_optin, "%d bytes of dynamic shared memory and %u of static exceed the block's %d", value, f->static_shared, context->device->shared_optin);
+    RETURN_INVALID_UNLESS(value >= 0 && (int64_t)value + f->static_shared <= context->device->shared_optin, "%d bytes of dynamic shared memory and %u of static exceed the block's %d", value, f->static_shared, context->device->shared_optin);
     f->max_dynamic_shared = value;
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: f->nonportable_cluster = value != 0; return CUDA_SUCCESS;
@@ -247,19 +243,19 @@ CUresult sim_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUk
 // ---------------------------------------------------------------------------------------------------------- launch
 
 static CUresult check_launch(const Device *d, const LaunchParams *lp) {
-  const Function *f = lp->func;
+  const PtxFunction *f = lp->func;
   const uint32_t *g = lp->grid, *b = lp->block, *c = lp->cluster;
-  NEED(g[0] && g[1] && g[2] && b[0] && b[1] && b[2] && c[0] && c[1] && c[2], "%s: a dimension of the grid, block or cluster is 0", f->name);
-  NEED(g[0] <= INT32_MAX && g[1] <= 65535 && g[2] <= 65535, "%s: grid (%u,%u,%u) exceeds (2147483647,65535,65535)", f->name, g[0], g[1], g[2]);
-  NEED(b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024, "%s: block (%u,%u,%u) exceeds 1024 threads or (1024,1024,64)", f->name, b[0], b[1], b[2]);
+  RETURN_INVALID_UNLESS(g[0] && g[1] && g[2] && b[0] && b[1] && b[2] && c[0] && c[1] && c[2], "%s: a dimension of the grid, block or cluster is 0", f->name);
+  RETURN_INVALID_UNLESS(g[0] <= INT32_MAX && g[1] <= 65535 && g[2] <= 65535, "%s: grid (%u,%u,%u) exceeds (2147483647,65535,65535)", f->name, g[0], g[1], g[2]);
+  RETURN_INVALID_UNLESS(b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024, "%s: block (%u,%u,%u) exceeds 1024 threads or (1024,1024,64)", f->name, b[0], b[1], b[2]);
   uint32_t threads = volume(b);
-  NEED(!f->reqntid[0] || !memcmp(f->reqntid, b, sizeof f->reqntid), "%s: block (%u,%u,%u), but the kernel has .reqntid %u,%u,%u", f->name, b[0], b[1], b[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
+  RETURN_INVALID_UNLESS(!f->reqntid[0] || !memcmp(f->reqntid, b, sizeof f->reqntid), "%s: block (%u,%u,%u), but the kernel has .reqntid %u,%u,%u", f->name, b[0], b[1], b[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
   if (f->maxntid[0] && threads > volume(f->maxntid))
     return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads per block, but the kernel has .maxntid %u", f->name, threads, volume(f->maxntid));
   if (f->maxnreg && (uint64_t)f->maxnreg * ((threads + 31) / 32 * 32) > 65536)
     return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads of %u registers exceed 65536 registers", f->name, threads, f->maxnreg);
-  NEED((int64_t)lp->dynamic_shared <= max_dynamic(f), "%s: %u bytes of dynamic shared memory exceed the function's limit of %lld (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES raises it)", f->name, lp->dynamic_shared, (long long)max_dynamic(f));
-  NEED((int64_t)lp->dynamic_shared + f->static_shared <= d->shared_optin, "%s: %u + %u bytes of shared memory exceed the block's %d", f->name, f->static_shared, lp->dynamic_shared, d->shared_optin);
+  RETURN_INVALID_UNLESS((int64_t)lp->dynamic_shared <= max_dynamic(f), "%s: %u bytes of dynamic shared memory exceed the function's limit of %lld (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES raises it)", f->name, lp->dynamic_shared, (long long)max_dynamic(f));
+  RETURN_INVALID_UNLESS((int64_t)lp->dynamic_shared + f->static_shared <= d->shared_optin, "%s: %u + %u bytes of shared memory exceed the block's %d", f->name, f->static_shared, lp->dynamic_shared, d->shared_optin);
   if (f->reqcluster[0] && memcmp(f->reqcluster, c, sizeof f->reqcluster))
     return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: cluster (%u,%u,%u), but the kernel has .reqnctapercluster %u,%u,%u", f->name, c[0], c[1], c[2], f->reqcluster[0], f->reqcluster[1], f->reqcluster[2]);
   uint64_t cluster = (uint64_t)c[0] * c[1] * c[2], limit = f->nonportable_cluster ? MAX_CLUSTER : 8;
@@ -267,13 +263,13 @@ static CUresult check_launch(const Device *d, const LaunchParams *lp) {
   if (cluster > limit) return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: a cluster of %llu blocks, at most %llu are allowed", f->name, (unsigned long long)cluster, (unsigned long long)limit);
   if (g[0] % c[0] || g[1] % c[1] || g[2] % c[2])
     return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: grid (%u,%u,%u) is no multiple of cluster (%u,%u,%u)", f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
-  const int per_sm = occupancy(d, f, threads, lp->dynamic_shared);   // one at least, within the limits above
+  const int per_sm = sim_occupancy(d, f, threads, lp->dynamic_shared);   // one at least, within the limits above
   if (lp->cooperative && (uint64_t)g[0] * g[1] * g[2] > (uint64_t)per_sm * (uint64_t)d->num_sms)
     return driver_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%s: %llu blocks, but only %d are resident at a time", f->name, (unsigned long long)((uint64_t)g[0] * g[1] * g[2]), per_sm * d->num_sms);
   return CUDA_SUCCESS;
 }
 
-static CUresult gather_params(const Function *f, void **params, void **extra, uint8_t *block) {
+static CUresult gather_params(const PtxFunction *f, void **params, void **extra, uint8_t *block) {
   if (extra) {
     const void *buffer = NULL;
     size_t size = 0;
@@ -282,13 +278,13 @@ static CUresult gather_params(const Function *f, void **params, void **extra, ui
       else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *(size_t *)extra[i + 1];
       else return driver_fail(CUDA_ERROR_INVALID_VALUE, "unknown entry in `extra`");
     }
-    NEED(size >= f->param_bytes && (buffer || !f->param_bytes), "%s: %zu bytes of parameters, the kernel takes %u", f->name, size, f->param_bytes);
+    RETURN_INVALID_UNLESS(size >= f->param_bytes && (buffer || !f->param_bytes), "%s: %zu bytes of parameters, the kernel takes %u", f->name, size, f->param_bytes);
     if (f->param_bytes) memcpy(block, buffer, f->param_bytes);
     return CUDA_SUCCESS;
   }
-  NEED(params || !f->num_params, "%s: no parameters are given, the kernel takes %u", f->name, f->num_params);
+  RETURN_INVALID_UNLESS(params || !f->num_params, "%s: no parameters are given, the kernel takes %u", f->name, f->num_params);
   for (uint32_t i = 0; i < f->num_params; i++) {
-    NEED(params[i], "%s: parameter %u is a null pointer", f->name, i);
+    RETURN_INVALID_UNLESS(params[i], "%s: parameter %u is a null pointer", f->name, i);
     memcpy(block + f->params[i]->addr, params[i], f->params[i]->size);
   }
   return CUDA_SUCCESS;
@@ -296,9 +292,9 @@ static CUresult gather_params(const Function *f, void **params, void **extra, ui
 
 CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **params, void **extra) {
   LOCKED;
-  CONTEXT;
-  NEED(config && function, "a null argument");
-  Function *f = function_of(function);
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(config && function, "a null argument");
+  PtxFunction *f = function_of(function);
   LaunchParams lp = {.func = f, .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
                      .block = {config->blockDimX, config->blockDimY, config->blockDimZ}, .cluster = {1, 1, 1}, .dynamic_shared = config->sharedMemBytes};
   if (f->reqcluster[0]) memcpy(lp.cluster, f->reqcluster, sizeof lp.cluster);
@@ -318,7 +314,7 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
   r = gather_params(f, params, extra, block);
   lp.params = block;
-  if (!r) r = driver_submit(config->hStream, &(Work){.kind = WORK_LAUNCH, .launch = lp, .module = f->module->handle});
+  if (!r) r = driver_submit(config->hStream, &(StreamWork){.kind = WORK_LAUNCH, .launch = lp, .module = f->module->handle});
   free(block);
   return r;
 }
@@ -337,9 +333,9 @@ CUresult sim_cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigne
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int block, size_t dynamic_shared, unsigned flags) {
   LOCKED;
   (void)flags;
-  CONTEXT;
-  NEED(count && function && block > 0, "a null argument or an empty block");
-  *count = block > 1024 ? 0 : occupancy(context->device, function_of(function), (uint32_t)block, dynamic_shared);
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(count && function && block > 0, "a null argument or an empty block");
+  *count = block > 1024 ? 0 : sim_occupancy(context->device, function_of(function), (uint32_t)block, dynamic_shared);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block, size_t dynamic_shared) {
@@ -348,22 +344,22 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction 
 }
 CUresult sim_cuOccupancyMaxActiveClusters(int *count, CUfunction function, const CUlaunchConfig *config) {
   LOCKED;
-  CONTEXT;
-  NEED(count && function && config, "a null argument");
+  RETURN_IF_NO_CONTEXT(context);
+  RETURN_INVALID_UNLESS(count && function && config, "a null argument");
   uint64_t cluster = 1;
   for (unsigned i = 0; i < config->numAttrs; i++)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
       cluster = volume_within((const uint32_t[3]){config->attrs[i].value.clusterDim.x, config->attrs[i].value.clusterDim.y, config->attrs[i].value.clusterDim.z}, UINT32_MAX);
-  NEED(cluster, "an empty cluster");
+  RETURN_INVALID_UNLESS(cluster, "an empty cluster");
   uint64_t threads = volume_within((const uint32_t[3]){config->blockDimX, config->blockDimY, config->blockDimZ}, 1025);
-  int per_sm = threads > 1024 ? 0 : occupancy(context->device, function_of(function), (uint32_t)threads, config->sharedMemBytes);
+  int per_sm = threads > 1024 ? 0 : sim_occupancy(context->device, function_of(function), (uint32_t)threads, config->sharedMemBytes);
   *count = (int)((uint64_t)per_sm * (uint64_t)context->device->num_sms / cluster);
   return CUDA_SUCCESS;
 }
 CUresult sim_cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) {
   LOCKED;
   (void)config;
-  NEED(size && function, "a null argument");
+  RETURN_INVALID_UNLESS(size && function, "a null argument");
   *size = function_of(function)->nonportable_cluster ? MAX_CLUSTER : 8;
   return CUDA_SUCCESS;
 }

@@ -8,11 +8,11 @@
 #include "runtime/sim/sim.h"
 
 struct CUctx_st { Device *device; uint32_t refs; bool primary; CUresult failed; };
-struct CUmod_st { Module *module; CUcontext context; CUmodule next; };
+struct CUmod_st { PtxModule *module; CUcontext context; CUmodule next; };
 
 // One unit of stream work. Streams run work at once, so an Op is stored only while its stream is captured into a graph.
 typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
-typedef struct Work {
+typedef struct StreamWork {
   WorkKind kind;
   LaunchParams launch;         // params owned by the stored copy
   CUmodule module;             // WORK_LAUNCH: the kernel's
@@ -22,8 +22,8 @@ typedef struct Work {
   size_t pitch;                // WORK_SET: from element to element
   CUhostFn fn;
   void *user;
-} Work;
-struct CUgraph_st { Work *work; uint32_t count, capacity; uint64_t serial; };   // serial: nth capture
+} StreamWork;
+struct CUgraph_st { StreamWork *work; uint32_t count, capacity; uint64_t serial; };   // serial: nth capture
 struct CUgraphExec_st { struct CUgraph_st graph; };
 struct CUstream_st { CUstream next; CUgraph capture; bool origin; unsigned flags; int priority; CUcontext context; };
 struct CUevent_st { double time; bool recorded; unsigned flags; uint64_t capture; };   // serial of the capture it was recorded in, or 0
@@ -48,8 +48,8 @@ typedef struct {
   char report[16384];                   // what a kernel did wrong, copied
 } SimThread;
 
-SimDriver *sim_driver(void);
-SimThread *sim_thread(void);
+SimDriver *driver_state(void);
+SimThread *driver_thread(void);
 // The driver is one thread's at a time: each of its functions begins with LOCKED and gives it back when it returns.
 SimDriver *driver_lock(void);
 void driver_unlock(SimDriver **locked);
@@ -57,8 +57,9 @@ void driver_unlock(SimDriver **locked);
 // Records why and returns code.
 CUresult driver_fail(CUresult code, const char *fmt, ...) PRINTF_LIKE(2, 3);
 CUresult driver_context(CUcontext *out);         // the current one, which must exist and not have failed
-CUresult driver_submit(CUstream stream, const Work *work);
-CUresult driver_run(const Work *work);
+CUresult driver_device(CUdevice ordinal, Device **out);
+CUresult driver_submit(CUstream stream, const StreamWork *work);
+CUresult driver_run(const StreamWork *work);
 Alloc *driver_find(uint64_t addr, Device **d);   // on any device
 
 // Visible, so that libtile-sim.so can export them under the driver's names; libtile's export list keeps them inside.
@@ -68,6 +69,20 @@ Alloc *driver_find(uint64_t addr, Device **d);   // on any device
 #undef SIM_FN
 #pragma GCC visibility pop
 
-#define NEED(condition, ...) do { if (!(condition)) return driver_fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__); } while (0)
+// These return from the function that they stand in, with the reason recorded.
+#define RETURN_INVALID_UNLESS(condition, ...) \
+  do { if (!(condition)) return driver_fail(CUDA_ERROR_INVALID_VALUE, __VA_ARGS__); } while (0)
+#define RETURN_IF_NOT_READY(driver) \
+  do { if (!(driver)->ready) return driver_fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called"); } while (0)
+// Declares `context`, the current one.
+#define RETURN_IF_NO_CONTEXT(context)              \
+  CUcontext context = NULL;                        \
+  CUresult context##_error = driver_context(&context); \
+  if (context##_error) return context##_error
+// Declares `device`, the one of that ordinal.
+#define RETURN_IF_NO_DEVICE(device, ordinal)       \
+  Device *device = NULL;                           \
+  CUresult device##_error = driver_device(ordinal, &device); \
+  if (device##_error) return device##_error
 
 #endif

@@ -125,7 +125,7 @@ static ExecResult op_carry(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_carry(Parser *p, Instr *in) {
+bool decode_carry(PtxParser *p, Instr *in) {
   in->m = in->op == OP_addc || in->op == OP_subc || in->op == OP_madc;
   in->k = has_mod(in, M_cc);
   in->exec = op_carry;
@@ -133,7 +133,7 @@ bool decode_carry(Parser *p, Instr *in) {
   return i >= 0 && i % 3 != 0 && decode_regs(p, in, in->num_ops > 3 ? 3 : 2);
 }
 
-bool decode_add(Parser *p, Instr *in) {
+bool decode_add(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   if (has_mod(in, M_cc)) return decode_carry(p, in);
   if (!decode_regs(p, in, 2)) return false;
@@ -147,7 +147,7 @@ bool decode_add(Parser *p, Instr *in) {
   }
   return pick(in, op_add);
 }
-bool decode_sub(Parser *p, Instr *in) {
+bool decode_sub(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   if (has_mod(in, M_cc)) return decode_carry(p, in);
   if (!decode_regs(p, in, 2)) return false;
@@ -157,7 +157,7 @@ bool decode_sub(Parser *p, Instr *in) {
   }
   return pick(in, op_sub);
 }
-bool decode_mul(Parser *p, Instr *in) {
+bool decode_mul(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   if (!decode_regs(p, in, 2)) return false;
   in->sel = has_mod(in, M_wide) ? M_wide : has_mod(in, M_hi) ? M_hi : M_lo;
@@ -167,7 +167,7 @@ bool decode_mul(Parser *p, Instr *in) {
   int i = int_index(in->type[0]);
   return i >= 0 && !(in->sel == M_wide && i % 3 == 2);
 }
-bool decode_mad(Parser *p, Instr *in) {
+bool decode_mad(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   in->sel = has_mod(in, M_wide) ? M_wide : has_mod(in, M_hi) ? M_hi : M_lo;
   if (in->op == OP_madc || has_mod(in, M_cc)) return in->sel != M_wide && decode_carry(p, in) && decode_want_ops(p, in, 4, 4);
@@ -189,7 +189,7 @@ static ExecResult op_mul24(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_mul24(Parser *p, Instr *in) {
+bool decode_mul24(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_hi) ? M_hi : M_lo;
   in->exec = op_mul24;
   return !in->sat && decode_regs(p, in, in->op == OP_mad24 ? 3 : 2) && (in->type[0] == T_S32 || in->type[0] == T_U32);
@@ -252,7 +252,7 @@ static ExecResult op_relu(Warp *w, const Instr *in, uint32_t mask) {   // min/ma
   }
   return EXEC_NEXT;
 }
-bool decode_minmax(Parser *p, Instr *in) {
+bool decode_minmax(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   if (!decode_regs(p, in, 2)) return false;
   bool max = in->op == OP_max;
@@ -267,11 +267,11 @@ bool decode_minmax(Parser *p, Instr *in) {
   }
   return ptx_types[t].cls != CLASS_BITS && pick(in, max ? op_max : op_min);
 }
-bool decode_unary(Parser *p, Instr *in) {
+bool decode_unary(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   return decode_regs(p, in, 1) && pick(in, in->op == OP_abs ? op_abs : op_neg);
 }
-bool decode_div(Parser *p, Instr *in) {
+bool decode_div(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   return decode_regs(p, in, 2) && pick(in, op_div);
 }
@@ -347,7 +347,7 @@ SHIFT(shr_s16, uint16_t, int16_t, 16, a >> n) SHIFT(shr_s32, uint32_t, int32_t, 
 static const ExecFn op_shl[] = {shl_16, shl_32, shl_64, shl_16, shl_32, shl_64};
 static const ExecFn op_shr[] = {shr_u16, shr_u32, shr_u64, shr_s16, shr_s32, shr_s64};
 
-bool decode_int(Parser *p, Instr *in) {
+bool decode_int(PtxParser *p, Instr *in) {
   static const uint8_t num_srcs[OP_COUNT] = {[OP_sad] = 3, [OP_rem] = 2, [OP_popc] = 1, [OP_clz] = 1, [OP_bfind] = 1, [OP_fns] = 3, [OP_brev] = 1,
                                              [OP_bfe] = 3, [OP_bfi] = 4, [OP_bmsk] = 2, [OP_szext] = 2, [OP_cnot] = 1, [OP_shl] = 2, [OP_shr] = 2};
   if (!decode_regs(p, in, num_srcs[in->op])) return false;
@@ -386,7 +386,7 @@ static ExecResult op_pred_logic(Warp *w, const Instr *in, uint32_t mask) {
   set_pred(w, &in->ops[0], mask, r);
   return EXEC_NEXT;
 }
-bool decode_logic(Parser *p, Instr *in) {
+bool decode_logic(PtxParser *p, Instr *in) {
   bool unary = in->op == OP_not;
   if (!decode_want_ops(p, in, unary ? 2 : 3, unary ? 2 : 3) || !decode_want_type(p, in, 1)) return false;
   if (in->type[0] == T_PRED) {
@@ -420,7 +420,7 @@ static ExecResult op_lop3(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_lop3(Parser *p, Instr *in) {
+bool decode_lop3(PtxParser *p, Instr *in) {
   bool with_pred = in->boolop != BOOL_NONE;
   if (!decode_want_ops(p, in, with_pred ? 6 : 5, with_pred ? 6 : 5) || !decode_want_type(p, in, 1) || !decode_dst(p, in, 0) || !decode_srcs(p, in, 1, 4) || !decode_want_kind(p, in, 4, OPND_IMM)) return false;
   if (with_pred && (!in->ops[0].pair || in->ops[0].pair->kind != OPND_PRED || !decode_preds(p, in, 5, 6))) return false;
@@ -439,7 +439,7 @@ static ExecResult op_shf(Warp *w, const Instr *in, uint32_t mask) {
         d[l] = left ? (uint32_t)((v << n) >> 32) : (uint32_t)(v >> n););
   return EXEC_NEXT;
 }
-bool decode_shf(Parser *p, Instr *in) {
+bool decode_shf(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_l);
   in->k = has_mod(in, M_clamp);
   in->exec = op_shf;
@@ -473,7 +473,7 @@ static ExecResult op_prmt(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = prmt((uint32_t)a[l], (uint32_t)b[l], (uint32_t)c[l], in->sel);
   return EXEC_NEXT;
 }
-bool decode_prmt(Parser *p, Instr *in) {
+bool decode_prmt(PtxParser *p, Instr *in) {
   static const PtxMod modes[] = {M_f4e, M_b4e, M_rc8, M_ecl, M_ecr, M_rc16};
   for (size_t i = 0; i < countof(modes); i++)
     if (has_mod(in, modes[i])) in->sel = (uint16_t)modes[i];
@@ -496,7 +496,7 @@ static ExecResult op_dp(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_dp(Parser *p, Instr *in) {
+bool decode_dp(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_hi) ? M_hi : M_lo;
   in->exec = op_dp;
   if (in->op == OP_dp2a && has_mod(in, M_hi) == has_mod(in, M_lo)) return false;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static uint64_t lane_value(const Warp *w, const Operand *op, int lane) { return src_row(w, op)[lane]; }
+static uint64_t lane_value(const Warp *w, const PtxOperand *op, int lane) { return src_row(w, op)[lane]; }
 
 // ---- cp.async
 
@@ -17,7 +17,7 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
   if (r != EXEC_NEXT) return r;
   uint32_t reads = mask;
   uint8_t size[WARP_SIZE], *from[WARP_SIZE];
-  const Operand *extra = in->num_ops > 3 && !(in->num_ops == 4 && has_mod(in, M_L2_cache_hint)) ? &in->ops[3] : NULL;
+  const PtxOperand *extra = in->num_ops > 3 && !(in->num_ops == 4 && has_mod(in, M_L2_cache_hint)) ? &in->ops[3] : NULL;
   FOR_LANES(l, mask) {
     uint64_t n = bytes;
     if (extra && extra->kind == OPND_PRED) n = src_pred(w, extra) >> l & 1 ? 0 : bytes;
@@ -44,7 +44,7 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
     op->copy.src[l] = reads >> l & 1 ? from[l] : NULL;
     op->copy.src_bytes[l] = size[l];
   }
-  r = shadow_copy_issue(op);
+  r = agent_copy_issue(op);
   return r == EXEC_NEXT ? async_issue(op) : r;
 }
 
@@ -58,7 +58,7 @@ static ExecResult exec_copy_commit(Warp *w, const Instr *in, uint32_t mask) {
 static ExecResult exec_copy_wait(Warp *w, const Instr *in, uint32_t mask) {
   bool all = has_mod(in, M_wait_all);
   uint64_t n = all ? 0 : in->ops[0].lanes[0];
-  ClusterAsync *q = cluster_async(w->cta->cluster);
+  ClusterAsync *q = async_of_cluster(w->cta->cluster);
   for (AsyncOp *o = q->first, *next; o; o = next) {
     next = o->next;
     if (o->kind != ASYNC_COPY || o->warp != w) continue;
@@ -69,7 +69,7 @@ static ExecResult exec_copy_wait(Warp *w, const Instr *in, uint32_t mask) {
     ExecResult r = async_perform_copy(o, lanes);
     if (r != EXEC_NEXT) return r;
   }
-  shadow_copy_waited(w, mask, all ? UINT32_MAX : (uint32_t)n);
+  agent_copy_waited(w, mask, all ? UINT32_MAX : (uint32_t)n);
   return EXEC_NEXT;
 }
 
@@ -94,7 +94,7 @@ static ExecResult exec_copy_arrive(Warp *w, const Instr *in, uint32_t mask) {
     word = mbarrier_pack(s);
     memcpy(shared_host(op->arrive.bar[l]), &word, 8);
   }
-  shadow_arrive_issue(op);
+  agent_arrive_issue(op);
   return async_issue(op);
 }
 
@@ -151,9 +151,9 @@ static bool bounds_run(void *user, const TensorMapRun *run) {
   return b->result == EXEC_NEXT;
 }
 
-static ExecResult read_map(Warp *w, const Instr *in, int lane, const Operand *mem, AsyncBulk *b, unsigned rank) {
+static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand *mem, AsyncBulk *b, unsigned rank) {
   MemAccess a;
-  uint64_t address = operand_address(w, mem, lane);
+  uint64_t address = mem_operand_address(w, mem, lane);
   ExecResult r = mem_resolve_one(w, in, lane, SPACE_GENERIC, address, TENSORMAP_BYTES, 64, ACCESS_READ, &a);
   if (r != EXEC_NEXT) return r;
   if (a.space[lane] != SPACE_GLOBAL) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "a tensor map must be a kernel parameter or lie in constant or global memory");
@@ -166,7 +166,7 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const Operand *me
   const char *wrong = tensormap_check(&b->map);
   if (wrong) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "the tensor map is not valid: %s", wrong);
   if (b->map.interleave != TMAP_INTERLEAVE_NONE) return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "interleaved tensor maps are not simulated");
-  const Operand *coords = &mem->sub[0];
+  const PtxOperand *coords = &mem->sub[0];
   for (unsigned i = 0; i < rank; i++) b->coords[i] = (int32_t)lane_value(w, &coords->sub[i], lane);
   return EXEC_NEXT;
 }
@@ -182,9 +182,9 @@ static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const As
 }
 
 // space: SHARED or SHARED_CLUSTER
-static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const Operand *op, Space space, uint32_t bytes, uint32_t align, AccessKind kind, SharedPlace *out) {
+static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const PtxOperand *op, Space space, uint32_t bytes, uint32_t align, AccessKind kind, SharedPlace *out) {
   MemAccess a;
-  ExecResult r = mem_resolve_one(w, in, lane, space, operand_address(w, op, lane), bytes, align, kind, &a);
+  ExecResult r = mem_resolve_one(w, in, lane, space, mem_operand_address(w, op, lane), bytes, align, kind, &a);
   if (r != EXEC_NEXT) return r;
   *out = shared_place(&a, lane);
   return EXEC_NEXT;
@@ -218,7 +218,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
     if (!f->from_shared || !f->to_shared || f->prefetch) {
       MemAccess a;
       bool reads = f->to_shared || f->prefetch;
-      r = mem_resolve_one(w, in, lane, SPACE_GLOBAL, operand_address(w, &in->ops[reads ? f->src : f->dst], lane), b->bytes, 16, reads ? ACCESS_READ : ACCESS_WRITE, &a);
+      r = mem_resolve_one(w, in, lane, SPACE_GLOBAL, mem_operand_address(w, &in->ops[reads ? f->src : f->dst], lane), b->bytes, 16, reads ? ACCESS_READ : ACCESS_WRITE, &a);
       if (r == EXEC_NEXT) r = check_global(&walk, &a, b->bytes);
       if (r != EXEC_NEXT || f->prefetch) return r;
       b->global = a.host[lane];
@@ -251,7 +251,7 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
       if (!mbarrier_unpack(word).valid) return sim_report(w->grid, w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", b->bar[i].offset + SHARED_BASE, b->bar[i].cta->rank, mbarrier_error_text(MBAR_NOT_INIT));
     }
   }
-  r = shadow_bulk_issue(op);
+  r = agent_bulk_issue(op);
   return r == EXEC_NEXT ? async_issue(op) : r;
 }
 
@@ -271,7 +271,7 @@ static ExecResult exec_bulk_commit(Warp *w, const Instr *in, uint32_t mask) {
 
 static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t n = in->ops[0].lanes[0];
-  ClusterAsync *q = cluster_async(w->cta->cluster);
+  ClusterAsync *q = async_of_cluster(w->cta->cluster);
   FOR_LANES(l, mask) {
     for (AsyncOp *o = q->first, *next; o; o = next) {
       next = o->next;
@@ -281,26 +281,26 @@ static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
       ExecResult r = has_mod(in, M_read) ? async_read_bulk(o) : async_finish(o);
       if (r != EXEC_NEXT) return r;
     }
-    shadow_bulk_waited(w, (int)l, (uint32_t)n, has_mod(in, M_read));
+    agent_bulk_waited(w, (int)l, (uint32_t)n, has_mod(in, M_read));
     if (!has_mod(in, M_read)) proxy_bulk_waited(w, (int)l, (uint32_t)n);
   }
   return EXEC_NEXT;
 }
 
-static bool wait_count(Parser *p, Instr *in) {
+static bool wait_count(PtxParser *p, Instr *in) {
   if (in->num_ops != 1 || in->ops[0].kind != OPND_IMM) return ptx_error(p, in->line, "wait_group takes one constant");
   return true;
 }
 
 // Whether all elements of a vector, or the one operand, are registers or immediates.
-static bool are_values(const Operand *o) {
-  const Operand *elems = o->kind == OPND_VEC ? o->sub : o;
+static bool are_values(const PtxOperand *o) {
+  const PtxOperand *elems = o->kind == OPND_VEC ? o->sub : o;
   for (uint32_t i = 0; i < (o->kind == OPND_VEC ? o->count : 1); i++)
     if (elems[i].kind != OPND_REG && elems[i].kind != OPND_IMM) return false;
   return true;
 }
 
-static bool decode_bulk(Parser *p, Instr *in) {
+static bool decode_bulk(PtxParser *p, Instr *in) {
   if (has_mod(in, M_commit_group)) {
     in->exec = exec_bulk_commit;
     return decode_want_ops(p, in, 0, 0);
@@ -346,7 +346,7 @@ static bool decode_bulk(Parser *p, Instr *in) {
   if (f->size >= 0 && !decode_srcs(p, in, (uint32_t)f->size, (uint32_t)f->size + 1)) return false;
   if (f->mask >= 0 && !decode_srcs(p, in, (uint32_t)f->mask, (uint32_t)f->mask + 1)) return false;
   if (f->tensor) {
-    const Operand *map = &in->ops[f->to_shared || f->prefetch ? f->src : f->dst];
+    const PtxOperand *map = &in->ops[f->to_shared || f->prefetch ? f->src : f->dst];
     if (!f->rank || map->count != 1 || map->sub[0].kind != OPND_VEC || map->sub[0].count != f->rank)
       return ptx_error(p, in->line, "a tensor copy needs as many coordinates as its .Nd says");
     if (!are_values(&map->sub[0])) return ptx_error(p, in->line, "the coordinates of a tensor copy must be registers or immediates");
@@ -361,7 +361,7 @@ static bool decode_bulk(Parser *p, Instr *in) {
   return true;
 }
 
-bool decode_cp(Parser *p, Instr *in) {
+bool decode_cp(PtxParser *p, Instr *in) {
   if (!has_mod(in, M_async)) return ptx_error(p, in->line, "unknown instruction: cp without .async");
   if (has_mod(in, M_bulk)) return decode_bulk(p, in);
   if (has_mod(in, M_commit_group)) {
@@ -401,19 +401,19 @@ static ExecResult exec_store_async(Warp *w, const Instr *in, uint32_t mask) {
     if (s->bar.cta != s->dst.cta) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "the mbarrier is in another CTA than the destination");
     s->bytes = bytes;
     s->is_reduce = f->reduce, s->reduce = f->op, s->dtype = f->dtype;
-    const Operand *values = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+    const PtxOperand *values = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
     for (uint32_t e = 0; e < f->count; e++) {
       uint64_t v = lane_value(w, &values[e], (int)l);
       memcpy(s->value + e * f->elem_bytes, &v, f->elem_bytes);
     }
-    r = shadow_store_issue(op);
+    r = agent_store_issue(op);
     if (r == EXEC_NEXT) r = async_issue(op);
     if (r != EXEC_NEXT) return r;
   }
   return EXEC_NEXT;
 }
 
-bool decode_store_async(Parser *p, Instr *in) {
+bool decode_store_async(PtxParser *p, Instr *in) {
   StoreForm *f = arena_new(ptx_arena(p), StoreForm);
   f->reduce = in->op == OP_red;
   if (!has_mod(in, M_mbarrier_complete_tx_bytes) || in->num_types != 1) return ptx_error(p, in->line, "unknown instruction: this form of %s.async", f->reduce ? "red" : "st");

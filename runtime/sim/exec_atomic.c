@@ -40,7 +40,7 @@ static uint64_t combine(const Instr *in, PtxType t, uint64_t old, uint64_t b, bo
 // atom: ops d, [a], b (, c); red: ops [a], b.  n: bytes of an element; k: elements.
 static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
   bool atom = in->op == OP_atom;
-  const Operand *addr = &in->ops[atom], *src = &in->ops[atom + 1], *dst = atom ? &in->ops[0] : NULL;
+  const PtxOperand *addr = &in->ops[atom], *src = &in->ops[atom + 1], *dst = atom ? &in->ops[0] : NULL;
   MemAccess a;
   ExecResult r = mem_resolve(w, in, addr, in->space, in->n * in->k, in->n * in->k, ACCESS_ATOMIC, mask, &a);
   if (r != EXEC_NEXT) return r;
@@ -63,7 +63,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
       continue;
     }
     for (unsigned e = 0; e < in->k; e++) {
-      const Operand *s = src->kind == OPND_VEC ? &src->sub[e] : src;
+      const PtxOperand *s = src->kind == OPND_VEC ? &src->sub[e] : src;
       uint8_t *at = a.host[l] + e * in->n;
       uint64_t old = 0, val, b = src_row(w, s)[l];
       memcpy(&old, at, in->n);
@@ -78,7 +78,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_atom(Parser *p, Instr *in) {
+bool decode_atom(PtxParser *p, Instr *in) {
   static const PtxMod kinds[] = {M_add, M_and, M_or, M_xor, M_inc, M_dec, M_min, M_max, M_exch, M_cas};
   bool atom = in->op == OP_atom;
   if (has_mod(in, M_async)) return decode_store_async(p, in);
@@ -102,7 +102,7 @@ bool decode_atom(Parser *p, Instr *in) {
   if (in->k > 1) {
     if (!is_float) return false;
     for (uint32_t i = atom ? 0 : 1; i < n; i += 2) {
-      const Operand *o = &in->ops[i];
+      const PtxOperand *o = &in->ops[i];
       if (o->kind != OPND_VEC || o->count != in->k) return ptx_error(p, in->line, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
       for (uint32_t e = 0; e < in->k; e++)
         if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;

@@ -115,7 +115,7 @@ static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {
 
 static bool is_pair(PtxType t) { return t == T_F16X2 || t == T_BF16X2 || t == T_E4M3X2 || t == T_E5M2X2; }
 
-bool decode_cvt(Parser *p, Instr *in) {
+bool decode_cvt(PtxParser *p, Instr *in) {
   if (!decode_want_type(p, in, 2)) return false;
   PtxType to = in->type[0], from = in->type[1];
   if (is_pair(to)) {

@@ -171,7 +171,7 @@ static ExecResult op_scalar(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_float(Parser *p, Instr *in) {
+bool decode_float(PtxParser *p, Instr *in) {
   uint32_t srcs = in->op == OP_fma || in->op == OP_mad ? 3 : in->op == OP_abs || in->op == OP_neg ? 1 : 2;
   if (!decode_regs(p, in, srcs) || in->num_types != 1) return false;
   PtxType t = in->type[0];
@@ -195,7 +195,7 @@ bool decode_float(Parser *p, Instr *in) {
   }
   return true;
 }
-bool decode_fma(Parser *p, Instr *in) { return in->num_types && ptx_types[in->type[0]].cls == CLASS_FLOAT && decode_float(p, in); }
+bool decode_fma(PtxParser *p, Instr *in) { return in->num_types && ptx_types[in->type[0]].cls == CLASS_FLOAT && decode_float(p, in); }
 
 // ------------------------------------------------------------------------------------------- approximate functions
 
@@ -252,7 +252,7 @@ static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_transcendental(Parser *p, Instr *in) {
+bool decode_transcendental(PtxParser *p, Instr *in) {
   if (!decode_regs(p, in, 1) || in->num_types != 1) return false;
   PtxType t = in->type[0];
   bool approx = has_mod(in, M_approx), small = ptx_types[t].cls == CLASS_FLOAT && (ptx_types[t].bits == 16 || is_packed(t));
@@ -269,7 +269,7 @@ static ExecResult op_copysign(Warp *w, const Instr *in, uint32_t mask) {   // si
   FOR_LANES(l, mask) d[l] = (a[l] & sign) | (b[l] & ~sign & keep);
   return EXEC_NEXT;
 }
-bool decode_copysign(Parser *p, Instr *in) {
+bool decode_copysign(PtxParser *p, Instr *in) {
   in->exec = op_copysign;
   return decode_regs(p, in, 2) && (in->type[0] == T_F32 || in->type[0] == T_F64);
 }
@@ -293,7 +293,7 @@ static ExecResult op_testp(Warp *w, const Instr *in, uint32_t mask) {
   set_pred(w, &in->ops[0], mask, out);
   return EXEC_NEXT;
 }
-bool decode_testp(Parser *p, Instr *in) {
+bool decode_testp(PtxParser *p, Instr *in) {
   if (!in->num_mods || !decode_want_ops(p, in, 2, 2) || !decode_want_kind(p, in, 0, OPND_PRED) || !decode_srcs(p, in, 1, 2)) return false;
   in->sel = in->mods[0];
   in->exec = op_testp;
@@ -325,7 +325,7 @@ static inline bool compare_f(double a, double b, unsigned cmp) {
   }
 
 // Lane mask of a cmp b; for packed types *high gets the upper halves'.
-static uint32_t compare(Warp *w, const Instr *in, const Operand *x, const Operand *y, PtxType t, uint32_t mask, uint32_t *high) {
+static uint32_t compare(Warp *w, const Instr *in, const PtxOperand *x, const PtxOperand *y, PtxType t, uint32_t mask, uint32_t *high) {
   const uint64_t *a = src_row(w, x), *b = src_row(w, y);
   uint8_t out[WARP_SIZE] = {0};
   uint32_t r = 0;
@@ -383,7 +383,7 @@ static ExecResult op_set(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_setp(Parser *p, Instr *in) {
+bool decode_setp(PtxParser *p, Instr *in) {
   bool set = in->op == OP_set;
   uint32_t n = in->boolop ? 4 : 3;
   if (!decode_want_type(p, in, set ? 2 : 1) || !decode_want_ops(p, in, n, n) || !decode_srcs(p, in, 1, 3)) return false;
@@ -406,7 +406,7 @@ static ExecResult op_selp(Warp *w, const Instr *in, uint32_t mask) {
   LANES(l, mask, d[l] = (c >> l & 1 ? a[l] : b[l]) & keep;);
   return EXEC_NEXT;
 }
-bool decode_selp(Parser *p, Instr *in) {
+bool decode_selp(PtxParser *p, Instr *in) {
   in->exec = op_selp;
   return decode_want_type(p, in, 1) && decode_want_ops(p, in, 4, 4) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 3) && decode_preds(p, in, 3, 4) && ptx_types[in->type[0]].bits >= 16;
 }
@@ -420,7 +420,7 @@ static ExecResult op_slct(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_slct(Parser *p, Instr *in) {
+bool decode_slct(PtxParser *p, Instr *in) {
   in->exec = op_slct;
   return decode_regs(p, in, 3) && in->num_types == 2 && (in->type[1] == T_S32 || in->type[1] == T_F32);
 }

@@ -3,10 +3,10 @@
 #define TILE_RUNTIME_SIM_EXEC_FLOAT_H
 
 #include "ir/num.h"
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 // add sub mul fma mad div min max abs neg of .f32 .f64 .f16 .f16x2 .bf16 .bf16x2
-bool decode_float(Parser *p, Instr *in);
+bool decode_float(PtxParser *p, Instr *in);
 
 static inline NumFormat num_format_of(PtxType t) {
   switch (t) {

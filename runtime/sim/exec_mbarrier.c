@@ -19,7 +19,7 @@ static void store_word(Grid *g, SharedPlace bar, uint64_t word) {
 }
 
 // Addresses of the operand; the object is shared memory wherever the address came from.
-static ExecResult resolve(Warp *w, const Instr *in, const Operand *op, uint32_t mask, MemAccess *a) {
+static ExecResult resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a) {
   ExecResult r = mem_resolve(w, in, op, (Space)in->space, 8, 8, ACCESS_ATOMIC, mask, a);
   if (r != EXEC_NEXT) return r;
   FOR_LANES(l, mask)
@@ -37,7 +37,7 @@ static ExecResult exec_init(Warp *w, const Instr *in, uint32_t mask) {
     uint64_t word;
     MbarrierError e = mbarrier_init(&word, (uint32_t)count[l]);
     if (e) return fail(w, in, (int)l, bar, e);
-    r = shadow_mbarrier_init(w, in, (int)l, bar);
+    r = agent_mbarrier_init(w, in, (int)l, bar);
     if (r != EXEC_NEXT) return r;
     store_word(w->grid, bar, word);
   }
@@ -51,20 +51,20 @@ static ExecResult exec_inval(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) {
     SharedPlace bar = shared_place(&a, (int)l);
     if (!mbarrier_unpack(load_word(bar)).valid) return fail(w, in, (int)l, bar, MBAR_NOT_INIT);
-    r = shadow_mbarrier_inval(w, in, (int)l, bar);
+    r = agent_mbarrier_inval(w, in, (int)l, bar);
     if (r != EXEC_NEXT) return r;
     store_word(w->grid, bar, 0);
   }
   return EXEC_NEXT;
 }
 
-ExecResult mbarrier_do_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete) {
+ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete) {
   uint64_t word = load_word(bar);
   bool flipped;
   MbarrierError e = mbarrier_arrive(&word, count, tx, drop, no_complete, &flipped);
   if (e) return fail(w, in, lane, bar, e);
   store_word(w->grid, bar, word);
-  return shadow_mbarrier_arrive(w, in, lane, bar, flipped);
+  return agent_mbarrier_arrive(w, in, lane, bar, flipped);
 }
 
 // ops: state, [address] (, count or transaction bytes)
@@ -81,7 +81,7 @@ static ExecResult exec_arrive(Warp *w, const Instr *in, uint32_t mask) {
       return sim_report(w->grid, w, in, (int)l, REPORT_MBARRIER, "an arrival on another CTA's mbarrier returns no state");
     uint64_t before = load_word(bar);
     uint32_t count = arg && !expects ? (uint32_t)arg[l] : 1;
-    r = mbarrier_do_arrive(w, in, (int)l, bar, count, arg && expects ? (int64_t)(uint32_t)arg[l] : 0, drop, has_mod(in, M_noComplete));
+    r = exec_mbarrier_arrive(w, in, (int)l, bar, count, arg && expects ? (int64_t)(uint32_t)arg[l] : 0, drop, has_mod(in, M_noComplete));
     if (r != EXEC_NEXT) return r;
     if (in->ops[0].kind != OPND_SINK) state[l] = before;
   }
@@ -100,7 +100,7 @@ static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) {
     MbarrierError e = (has_mod(in, M_expect_tx) ? mbarrier_expect_tx : mbarrier_complete_tx)(&word, (uint32_t)bytes[l], &flipped);
     if (e) return fail(w, in, (int)l, bar, e);
     store_word(w->grid, bar, word);
-    r = shadow_mbarrier_touch(w, in, (int)l, bar, flipped);
+    r = agent_mbarrier_touch(w, in, (int)l, bar, flipped);
     if (r != EXEC_NEXT) return r;
   }
   return EXEC_NEXT;
@@ -130,7 +130,7 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, done) {
     SharedPlace bar = shared_place(&a, (int)l);
     if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes mostly wait for one barrier
-    r = shadow_mbarrier_waited(w, in, (int)l, last = bar);
+    r = agent_mbarrier_waited(w, in, (int)l, last = bar);
     if (r != EXEC_NEXT) return r;
   }
   set_pred(w, &in->ops[0], mask, done);
@@ -144,7 +144,7 @@ static ExecResult exec_pending(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_mbarrier(Parser *p, Instr *in) {
+bool decode_mbarrier(PtxParser *p, Instr *in) {
   if (in->space == SPACE_GLOBAL || in->space == SPACE_LOCAL || in->space == SPACE_CONST) return ptx_error(p, in->line, "an mbarrier lies in shared memory");
   if (has_mod(in, M_init)) in->exec = exec_init;
   else if (has_mod(in, M_inval)) in->exec = exec_inval;

@@ -14,7 +14,7 @@ static uint64_t symbol_address(const Warp *w, const Symbol *s, int lane) {
   }
 }
 
-uint64_t operand_address(Warp *w, const Operand *op, int lane) {
+uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane) {
   switch (op->base_kind) {
   case OPND_REG: {
     uint64_t a = (w->r + (size_t)op->slot * WARP_SIZE)[lane] + (uint64_t)op->offset;
@@ -102,10 +102,10 @@ static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_
   out->size = size;
 }
 
-ExecResult mem_resolve(Warp *w, const Instr *in, const Operand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out) {
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out) {
   begin_access(out, kind, mask, size);
   FOR_LANES(l, mask) {
-    ExecResult r = resolve_lane(w, in, (int)l, space, operand_address(w, op, (int)l), size, align, kind, out);
+    ExecResult r = resolve_lane(w, in, (int)l, space, mem_operand_address(w, op, (int)l), size, align, kind, out);
     if (r != EXEC_NEXT) return r;
   }
   return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
@@ -141,7 +141,7 @@ static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = mem_resolve(w, in, &in->ops[1], in->space, in->n * in->k, in->n * in->k, ACCESS_READ, mask, &a);
   if (r != EXEC_NEXT) return r;
   if (in->m) warp_poll(w);
-  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   if (in->n == 16) {
     uint64_t *lo = dst_row(w, &elems[0]);
     FOR_LANES(l, mask) memcpy(&lo[l], a.host[l], 8), memcpy(&lo[l + WARP_SIZE], a.host[l] + 8, 8);
@@ -166,7 +166,7 @@ static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
 
 // An entry parameter by name: one value for all lanes, in bounds by decode.
 static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
-  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr + (uint64_t)in->ops[1].offset);
   for (unsigned e = 0; e < in->k; e++) {
     uint64_t v = load_value(from + e * in->n, in->n), *d = dst_row(w, &elems[e]);
@@ -179,16 +179,16 @@ static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-static bool decode_access(Parser *p, Instr *in, uint32_t data, uint32_t addr) {
+static bool decode_access(PtxParser *p, Instr *in, uint32_t data, uint32_t addr) {
   if (!decode_want_ops(p, in, 2, has_mod(in, M_L2_cache_hint) ? 3 : 2) || !decode_want_kind(p, in, addr, OPND_MEM) || !decode_want_type(p, in, 1)) return false;
   const TypeInfo *t = &ptx_types[in->type[in->num_types - 1]];
   if (t->bits < 8 || in->ops[addr].count) return false;
   in->n = t->bits / 8;
   in->k = in->vec;
   if (in->n * in->k > 32 || (in->n == 16 && in->k != 1)) return false;
-  Operand *o = &in->ops[data];
+  PtxOperand *o = &in->ops[data];
   if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1) return ptx_error(p, in->line, "the vector has %u elements, not %u", o->count, in->k);
-  const Operand *base = &in->ops[addr];
+  const PtxOperand *base = &in->ops[addr];
   if (in->space == SPACE_PARAM) {
     bool frame = base->base_kind == OPND_SYM ? base->sym->space == SPACE_FRAME : !in->func->is_entry;
     in->space = frame ? SPACE_LOCAL : SPACE_PARAM;
@@ -198,10 +198,10 @@ static bool decode_access(Parser *p, Instr *in, uint32_t data, uint32_t addr) {
   return true;
 }
 
-static bool decode_elements(Parser *p, Instr *in, Operand *o, bool dst) {
-  Operand *elems = o->kind == OPND_VEC ? o->sub : o;
+static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
+  PtxOperand *elems = o->kind == OPND_VEC ? o->sub : o;
   for (uint32_t i = 0; i < in->k; i++) {
-    const Operand *e = &elems[i];
+    const PtxOperand *e = &elems[i];
     bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
     if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
       return ptx_error(p, in->line, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op), in->n * 8);
@@ -209,11 +209,11 @@ static bool decode_elements(Parser *p, Instr *in, Operand *o, bool dst) {
   return true;
 }
 
-bool decode_ld(Parser *p, Instr *in) {
+bool decode_ld(PtxParser *p, Instr *in) {
   if (!decode_access(p, in, 0, 1) || !decode_elements(p, in, &in->ops[0], true)) return false;
   in->sel = ptx_types[in->type[in->num_types - 1]].cls == CLASS_SINT;
   in->m = has_mod(in, M_volatile) || has_mod(in, M_relaxed) || has_mod(in, M_acquire) || has_mod(in, M_mmio);
-  const Operand *a = &in->ops[1];
+  const PtxOperand *a = &in->ops[1];
   in->exec = exec_ld;
   if (in->space == SPACE_PARAM && a->base_kind == OPND_SYM && in->n < 16) {
     if (a->sym->space != SPACE_PARAM || a->offset < 0 || (uint64_t)a->offset + in->n * in->k > a->sym->size || (a->sym->addr + (uint64_t)a->offset) % (in->n * in->k))
@@ -228,7 +228,7 @@ static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = mem_resolve(w, in, &in->ops[0], in->space, in->n * in->k, in->n * in->k, ACCESS_WRITE, mask, &a);
   if (r != EXEC_NEXT) return r;
   if (in->space != SPACE_LOCAL) w->grid->progress++;
-  const Operand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+  const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   if (in->n == 16) {
     const uint64_t *lo = src_row(w, &elems[0]);
     bool wide = elems[0].kind == OPND_REG;
@@ -246,7 +246,7 @@ static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_st(Parser *p, Instr *in) {
+bool decode_st(PtxParser *p, Instr *in) {
   if (has_mod(in, M_async)) return decode_store_async(p, in);
   in->exec = exec_st;
   return decode_access(p, in, 1, 0) && decode_elements(p, in, &in->ops[1], false);
@@ -266,7 +266,7 @@ static ExecResult exec_mov_pred(Warp *w, const Instr *in, uint32_t mask) {
 }
 static ExecResult exec_mov_sreg(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
-  FOR_LANES(l, mask) d[l] = special_reg(w, in->ops[1].slot, (int)l) & keep;
+  FOR_LANES(l, mask) d[l] = sreg_value(w, in->ops[1].slot, (int)l) & keep;
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_symbol(Warp *w, const Instr *in, uint32_t mask) {
@@ -281,7 +281,7 @@ static ExecResult exec_mov_function(Warp *w, const Instr *in, uint32_t mask) {
 }
 // {a, b, …} to one register: element 0 is the least significant.
 static ExecResult exec_mov_pack(Warp *w, const Instr *in, uint32_t mask) {
-  const Operand *v = &in->ops[1];
+  const PtxOperand *v = &in->ops[1];
   unsigned bits = in->n / v->count;
   uint64_t out[2][WARP_SIZE] = {0};
   for (uint32_t e = 0; e < v->count; e++) {
@@ -295,7 +295,7 @@ static ExecResult exec_mov_pack(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_unpack(Warp *w, const Instr *in, uint32_t mask) {
-  const Operand *v = &in->ops[0];
+  const PtxOperand *v = &in->ops[0];
   const uint64_t *s = src_row(w, &in->ops[1]);
   unsigned bits = in->n / v->count;
   uint64_t from[2][WARP_SIZE];
@@ -317,16 +317,16 @@ static ExecResult exec_mov_wide(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-bool decode_mov(Parser *p, Instr *in) {
+bool decode_mov(PtxParser *p, Instr *in) {
   if (!decode_want_ops(p, in, 2, 2) || !decode_want_type(p, in, 1)) return false;
-  Operand *d = &in->ops[0], *s = &in->ops[1];
+  PtxOperand *d = &in->ops[0], *s = &in->ops[1];
   in->n = ptx_types[in->type[0]].bits;
   if (in->type[0] == T_PRED) {
     in->exec = exec_mov_pred;
     return decode_want_kind(p, in, 0, OPND_PRED) && decode_preds(p, in, 1, 2);
   }
   if (d->kind == OPND_VEC || s->kind == OPND_VEC) {
-    Operand *v = d->kind == OPND_VEC ? d : s;
+    PtxOperand *v = d->kind == OPND_VEC ? d : s;
     if (v->count != 2 && v->count != 4) return false;
     for (uint32_t i = 0; i < v->count; i++) {
       uint8_t k = v->sub[i].kind;
@@ -366,7 +366,7 @@ static ExecResult exec_cvta(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = (a[l] + window) & keep;
   return EXEC_NEXT;
 }
-bool decode_cvta(Parser *p, Instr *in) {
+bool decode_cvta(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_to);
   in->exec = exec_cvta;
   return in->space != SPACE_GENERIC && decode_regs(p, in, 1);
@@ -391,7 +391,7 @@ static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
   set_pred(w, &in->ops[0], mask, out);
   return EXEC_NEXT;
 }
-bool decode_isspacep(Parser *p, Instr *in) {
+bool decode_isspacep(PtxParser *p, Instr *in) {
   in->exec = exec_isspacep;
   return in->space != SPACE_GENERIC && decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_PRED) && decode_srcs(p, in, 1, 2);
 }
@@ -408,7 +408,7 @@ static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_mapa(Parser *p, Instr *in) {
+bool decode_mapa(PtxParser *p, Instr *in) {
   in->exec = exec_mapa;
   return decode_regs(p, in, 2);
 }
@@ -419,7 +419,7 @@ static ExecResult exec_getctarank(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = (uint32_t)((a[l] - window) >> SHARED_RANK_SHIFT);
   return EXEC_NEXT;
 }
-bool decode_getctarank(Parser *p, Instr *in) {
+bool decode_getctarank(PtxParser *p, Instr *in) {
   in->exec = exec_getctarank;
   return decode_regs(p, in, 1);
 }
@@ -430,7 +430,7 @@ static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = UINT64_C(0x1000000000000000);
   return EXEC_NEXT;
 }
-bool decode_createpolicy(Parser *p, Instr *in) {
+bool decode_createpolicy(PtxParser *p, Instr *in) {
   in->exec = exec_createpolicy;
   return in->num_ops >= 1 && decode_dst(p, in, 0);
 }

@@ -41,7 +41,7 @@ static void set_field(TensorMap *m, MapField f, uint32_t i, uint64_t value) {
 // A map is read when the copy begins, which may be later than its issue; a store that wait_group.read covers has read it.
 static ExecResult check_in_use(Warp *w, const Instr *in, int lane, uint64_t address) {
   if (!(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
-  for (const AsyncOp *o = cluster_async(w->cta->cluster)->first; o; o = o->next)
+  for (const AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o; o = o->next)
     if (o->kind == ASYNC_BULK && o->bulk.is_tensor && !o->bulk.read_done && o->bulk.map_address == address)
       return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "the tensor map is changed while the tensor copy of line %u, which uses it, is still in flight", o->in->line);
   return EXEC_NEXT;
@@ -76,7 +76,7 @@ static ExecResult exec_copy_map(Warp *w, const Instr *in, uint32_t mask) {
   if (r == EXEC_NEXT) r = check_in_use(w, in, (int)lane, dst.addr[lane]);
   if (r != EXEC_NEXT) return r;
   FOR_LANES(l, mask)
-    if (operand_address(w, &in->ops[0], (int)l) != dst.addr[lane]) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "the addresses of tensormap.cp_fenceproxy differ between the threads of a warp");
+    if (mem_operand_address(w, &in->ops[0], (int)l) != dst.addr[lane]) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "the addresses of tensormap.cp_fenceproxy differ between the threads of a warp");
   TensorMap m;
   if (!tensormap_is_blank(src.host[lane]) && !tensormap_unpack(src.host[lane], &m)) return sim_report(w->grid, w, in, (int)lane, REPORT_ASYNC, "there is no tensor map here to copy");
   memcpy(dst.host[lane], src.host[lane], TENSORMAP_BYTES);
@@ -84,11 +84,11 @@ static ExecResult exec_copy_map(Warp *w, const Instr *in, uint32_t mask) {
   return proxy_map_released(w, in, (int)lane, dst.alloc[lane], dst.addr[lane]);
 }
 
-static bool want_128(Parser *p, Instr *in, uint32_t i) {
+static bool want_128(PtxParser *p, Instr *in, uint32_t i) {
   return decode_want_kind(p, in, i, OPND_IMM) && (in->ops[i].lanes[0] == TENSORMAP_BYTES || ptx_error(p, in->line, "the size of a tensor map is 128"));
 }
 
-static bool decode_copy_map(Parser *p, Instr *in) {
+static bool decode_copy_map(PtxParser *p, Instr *in) {
   bool scoped = has_mod(in, M_cta) || has_mod(in, M_cluster) || has_mod(in, M_gpu) || has_mod(in, M_sys);
   if (!has_mod(in, M_global) || !has_mod(in, M_shared_cta) || !has_mod(in, M_tensormap_generic) || !has_mod(in, M_release) || !has_mod(in, M_sync) || !has_mod(in, M_aligned) || !scoped)
     return ptx_error(p, in->line, "unknown instruction: this form of tensormap.cp_fenceproxy");
@@ -96,7 +96,7 @@ static bool decode_copy_map(Parser *p, Instr *in) {
   return decode_want_ops(p, in, 3, 3) && decode_want_kind(p, in, 0, OPND_MEM) && decode_want_kind(p, in, 1, OPND_MEM) && want_128(p, in, 2);
 }
 
-bool decode_tensormap(Parser *p, Instr *in) {
+bool decode_tensormap(PtxParser *p, Instr *in) {
   if (has_mod(in, M_cp_fenceproxy)) return decode_copy_map(p, in);
   MapField f = FIELD_COUNT;
   for (int i = 0; i < FIELD_COUNT; i++)
@@ -124,7 +124,7 @@ static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
   if (in->num_ops) {
     FOR_LANES(l, mask) {
       MemAccess a;
-      ExecResult r = mem_resolve_one(w, in, (int)l, SPACE_GENERIC, operand_address(w, &in->ops[0], (int)l), TENSORMAP_BYTES, 64, ACCESS_READ, &a);
+      ExecResult r = mem_resolve_one(w, in, (int)l, SPACE_GENERIC, mem_operand_address(w, &in->ops[0], (int)l), TENSORMAP_BYTES, 64, ACCESS_READ, &a);
       if (r != EXEC_NEXT) return r;
       if (a.space[l] != SPACE_GLOBAL) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "the tensor map of this fence must lie in global memory");
     }
@@ -132,7 +132,7 @@ static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
   return w->grid->hooks.fence ? w->grid->hooks.fence(w, in, mask) : EXEC_NEXT;
 }
 
-bool decode_fence(Parser *p, Instr *in) {
+bool decode_fence(PtxParser *p, Instr *in) {
   in->exec = exec_fence;
   bool scoped = has_mod(in, M_cta) || has_mod(in, M_cluster) || has_mod(in, M_gpu) || has_mod(in, M_sys) || has_mod(in, M_gl);
   if (!has_mod(in, M_proxy)) {

@@ -1,18 +1,5 @@
 // Warp-synchronous exchange: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
-#include "runtime/sim/sim.h"
-
-ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members) {
-  uint32_t need = 0;
-  FOR_LANES(l, mask) {
-    uint32_t m = (uint32_t)members[l];
-    if (!(m >> l & 1)) return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, m);
-    need |= m;
-  }
-  need &= live_lanes(w);
-  if (need & ~mask) return EXEC_STALL;
-  if (w->grid->hooks.warp_sync) w->grid->hooks.warp_sync(w, mask);
-  return EXEC_NEXT;
-}
+#include "runtime/sim/exec.h"
 
 // bar.warp.sync may be met from different places of the program.
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
@@ -40,7 +27,7 @@ ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
 static ExecResult exec_shfl(Warp *w, const Instr *in, uint32_t mask) {
   ExecResult r = warp_meet(w, in, mask, src_row(w, &in->ops[4]));
   if (r != EXEC_NEXT) return r;
-  const Operand *d = &in->ops[0];
+  const PtxOperand *d = &in->ops[0];
   const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
   uint64_t out[WARP_SIZE], undef[WARP_SIZE];
   uint32_t valid = 0;
@@ -71,7 +58,7 @@ static ExecResult exec_shfl(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_shfl(Parser *p, Instr *in) {
+bool decode_shfl(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_up) ? M_up : has_mod(in, M_down) ? M_down : has_mod(in, M_bfly) ? M_bfly : has_mod(in, M_idx) ? M_idx : 0;
   in->exec = exec_shfl;
   return has_mod(in, M_sync) && in->sel && in->type[0] == T_B32 && decode_want_ops(p, in, 5, 5) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 5);
@@ -101,7 +88,7 @@ static ExecResult exec_vote(Warp *w, const Instr *in, uint32_t mask) {
   }
   return EXEC_NEXT;
 }
-bool decode_vote(Parser *p, Instr *in) {
+bool decode_vote(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_ballot) ? M_ballot : has_mod(in, M_all) ? M_all : has_mod(in, M_any) ? M_any : has_mod(in, M_uni) ? M_uni : 0;
   in->exec = exec_vote;
   if (!has_mod(in, M_sync) || !in->sel || !decode_want_ops(p, in, 3, 3) || !decode_preds(p, in, 1, 2) || !decode_srcs(p, in, 2, 3)) return false;
@@ -131,7 +118,7 @@ static ExecResult exec_match(Warp *w, const Instr *in, uint32_t mask) {
   if (in->ops[0].pair) set_pred(w, in->ops[0].pair, mask, same);
   return EXEC_NEXT;
 }
-bool decode_match(Parser *p, Instr *in) {
+bool decode_match(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_any) ? M_any : has_mod(in, M_all) ? M_all : 0;
   in->exec = exec_match;
   return has_mod(in, M_sync) && in->sel && decode_regs(p, in, 2) && (in->type[0] == T_B32 || in->type[0] == T_B64);
@@ -167,7 +154,7 @@ static ExecResult exec_redux(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = out[l];
   return EXEC_NEXT;
 }
-bool decode_redux(Parser *p, Instr *in) {
+bool decode_redux(PtxParser *p, Instr *in) {
   static const PtxMod ops[] = {M_add, M_and, M_or, M_xor, M_min, M_max};
   for (size_t i = 0; i < countof(ops); i++)
     if (has_mod(in, ops[i])) in->sel = (uint8_t)ops[i];
@@ -180,7 +167,7 @@ static ExecResult exec_activemask(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) d[l] = mask;
   return EXEC_NEXT;
 }
-bool decode_activemask(Parser *p, Instr *in) {
+bool decode_activemask(PtxParser *p, Instr *in) {
   in->exec = exec_activemask;
   return decode_want_ops(p, in, 1, 1) && decode_dst(p, in, 0);
 }
@@ -202,7 +189,7 @@ static ExecResult exec_elect(Warp *w, const Instr *in, uint32_t mask) {
   if (in->ops[0].pair) set_pred(w, in->ops[0].pair, mask, elected);
   return EXEC_NEXT;
 }
-bool decode_elect(Parser *p, Instr *in) {
+bool decode_elect(PtxParser *p, Instr *in) {
   in->exec = exec_elect;
   return has_mod(in, M_sync) && decode_want_ops(p, in, 2, 2) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 2);
 }

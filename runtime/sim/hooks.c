@@ -45,11 +45,11 @@ static void cta_begin(Cta *c) {
   }
   race_cta_begin(c);
   if (((GridShadow *)c->grid->shadow)->has_wgmma)
-    for (uint32_t i = 0; i < c->num_warps; i++) warp_async_reserve(&c->warps[i], c->grid->func->num_slots);
+    for (uint32_t i = 0; i < c->num_warps; i++) async_reserve_slots(&c->warps[i], c->grid->func->num_slots);
 }
 
 static void cta_end(Cta *c) {
-  race_cta_end(c);
+  agent_cta_end(c);
   async_cta_end(c);
   proxy_cta_end(c);
 }
@@ -82,17 +82,17 @@ static ExecResult fence(Warp *w, const Instr *in, uint32_t mask) {
 
 static ExecResult step(Warp *w, const Instr *in, uint32_t mask) {
   if (w->async) {
-    ExecResult r = wgmma_step(w, in, mask);
+    ExecResult r = regs_step(w, in, mask);
     if (r != EXEC_NEXT) return r;
   }
   return w->undef ? undef_step(w, in, mask) : EXEC_NEXT;
 }
 
 static const char *describe(Cluster *c, Arena *a) {
-  return arena_printf(a, "%s%s", race_describe(c, a), async_describe(c, a));
+  return arena_printf(a, "%s%s", agent_describe(c, a), async_describe(c, a));
 }
 
-void sim_install_hooks(Grid *g, SimHooks *h) {
+void hooks_install(Grid *g, SimHooks *h) {
   *h = (SimHooks){.grid_begin = grid_begin, .grid_end = grid_end, .cta_begin = cta_begin, .cta_end = cta_end,
                   .cluster_end = cluster_end, .async_advance = async_advance, .describe = describe};
   if (g->checks) h->access = access;

@@ -1,19 +1,19 @@
 // From PTX text to a Module: scopes, symbols, declarations, functions, labels. The grammar's actions call this file;
-// instructions themselves are decode.c's. After module_load either module->error is set or every symbol, branch target and
+// instructions themselves are decode.c's. After ptx_module_load either module->error is set or every symbol, branch target and
 // initialiser is resolved.
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
 
-int ptxlex_init_extra(Parser *p, void **scanner);
+int ptxlex_init_extra(PtxParser *p, void **scanner);
 int ptxlex_destroy(void *scanner);
 struct yy_buffer_state *ptx_scan_bytes(const char *bytes, int len, void *scanner);
 
 enum { MAX_FRAME = 512 * 1024 };
 
-Arena *ptx_arena(Parser *p) { return p->arena; }
+Arena *ptx_arena(PtxParser *p) { return p->arena; }
 
-bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) {
+bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) {
   if (p->failed) return false;
   p->failed = true;
   va_list ap;
@@ -21,7 +21,7 @@ bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) {
   const char *text = arena_vprintf(p->arena, fmt, ap);
   va_end(ap);
   if (!line) line = p->line;
-  const Module *m = p->m;
+  const PtxModule *m = p->m;
   const char *src = "";
   if (line >= 1 && line <= m->num_lines) {
     const char *s = m->text + m->line_starts[line - 1];
@@ -34,147 +34,11 @@ bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) {
   return false;
 }
 
-// ------------------------------------------------------------------------------------------------ names and scopes
-
-static uint32_t hash_bytes(const char *s, size_t n) {
-  uint32_t h = 2166136261u;
-  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
-  return h;
-}
-
-const char *ptx_intern(Parser *p, const char *s, size_t n) {
-  if (p->num_interned * 2 >= p->cap_interned) {
-    uint32_t cap = p->cap_interned ? p->cap_interned * 2 : 1024;
-    const char **slots = arena_array(p->arena, const char *, cap);
-    for (uint32_t i = 0; i < p->cap_interned; i++) {
-      const char *t = p->interned[i];
-      if (!t) continue;
-      uint32_t h = hash_bytes(t, strlen(t)) & (cap - 1);
-      while (slots[h]) h = (h + 1) & (cap - 1);
-      slots[h] = t;
-    }
-    p->interned = slots;
-    p->cap_interned = cap;
-  }
-  uint32_t h = hash_bytes(s, n) & (p->cap_interned - 1);
-  for (; p->interned[h]; h = (h + 1) & (p->cap_interned - 1))
-    if (!strncmp(p->interned[h], s, n) && !p->interned[h][n]) return p->interned[h];
-  p->num_interned++;
-  return p->interned[h] = arena_strndup(p->arena, s, n);
-}
-
-static uint32_t symbol_hash(const Parser *p, const char *name, const Scope *scope) {
-  uint64_t h = ((uintptr_t)name >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^ ((uintptr_t)scope >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
-  return (uint32_t)(h >> 32) & (p->num_buckets - 1);
-}
-
-static Symbol *find_in(Parser *p, const char *name, const Scope *scope) {
-  for (Symbol *s = p->buckets[symbol_hash(p, name, scope)]; s; s = s->next_in_bucket)
-    if (s->name == name && s->scope == scope) return s;
-  return NULL;
-}
-
-static void insert_symbol(Parser *p, Symbol *s) {
-  if (p->num_symbols++ >= p->num_buckets) {
-    uint32_t old = p->num_buckets;
-    Symbol **from = p->buckets;
-    p->num_buckets *= 2;
-    p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
-    for (uint32_t i = 0; i < old; i++)
-      for (Symbol *t = from[i], *next; t; t = next) {
-        next = t->next_in_bucket;
-        uint32_t h = symbol_hash(p, t->name, t->scope);
-        t->next_in_bucket = p->buckets[h];
-        p->buckets[h] = t;
-      }
-  }
-  uint32_t h = symbol_hash(p, s->name, s->scope);
-  s->next_in_bucket = p->buckets[h];
-  p->buckets[h] = s;
-}
-
-static Symbol *new_symbol(Parser *p, const char *name, SymKind kind, Scope *scope) {
-  Symbol *s = arena_new(p->arena, Symbol);
-  s->name = name;
-  s->kind = kind;
-  s->scope = scope;
-  s->line = p->line;
-  insert_symbol(p, s);
-  return s;
-}
-
-static uint32_t new_register(Parser *p, const Scope *scope, bool pred, uint32_t slots) {
-  bool reuse = scope->parent && scope->parent->parent && slots == 1;
-  if (pred) {
-    if (reuse && p->free_preds.count) return p->free_preds.data[--p->free_preds.count];
-    return p->fn->num_preds++;
-  }
-  if (reuse && p->free_slots.count) return p->free_slots.data[--p->free_slots.count];
-  uint32_t s = p->fn->num_slots;
-  p->fn->num_slots += slots;
-  return s;
-}
-uint32_t ptx_new_slot(Parser *p) { return p->fn->num_slots++; }
-
-static void give_register(Parser *p, Symbol *s) {
-  bool pred = s->type == T_PRED;
-  s->kind = pred ? SYM_PRED : SYM_REG;
-  s->slot = new_register(p, s->scope, pred, s->type == T_B128 ? 2 : 1);
-  if (s->scope->parent && s->scope->parent->parent && s->type != T_B128) {
-    if (pred) vec_push(p->arena, &s->scope->preds, s->slot);
-    else vec_push(p->arena, &s->scope->slots, s->slot);
-  }
-}
-
-Symbol *ptx_lookup(Parser *p, const char *name) {
-  size_t n = strlen(name), digits = n;
-  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') digits--;
-  const char *prefix = digits < n && digits > 0 && n - digits < 9 ? ptx_intern(p, name, digits) : NULL;
-  for (Scope *scope = p->scope; scope; scope = scope->parent) {
-    Symbol *s = find_in(p, name, scope);
-    if (s) return s;
-    if (!prefix) continue;
-    Symbol *r = find_in(p, prefix, scope);
-    if (!r || !r->range || (name[digits] == '0' && n - digits > 1)) continue;
-    if ((uint32_t)strtoul(name + digits, NULL, 10) >= r->range) continue;
-    // A register of a range gets its slot on first use: most of a range is often unused.
-    s = new_symbol(p, name, SYM_REG, scope);
-    s->type = r->type;
-    give_register(p, s);
-    return s;
-  }
-  return NULL;
-}
-
-Symbol *ptx_define(Parser *p, const char *name, SymKind kind) {
-  Symbol *s = find_in(p, name, p->scope);
-  if (s) {
-    ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
-    return NULL;
-  }
-  return new_symbol(p, name, kind, p->scope);
-}
-
-void ptx_open_scope(Parser *p) {
-  Scope *s = arena_new(p->arena, Scope);
-  s->parent = p->scope;
-  s->frame_top = p->frame_top;
-  p->scope = s;
-}
-
-void ptx_close_scope(Parser *p) {
-  Scope *s = p->scope;
-  for (uint32_t i = 0; i < s->slots.count; i++) vec_push(p->arena, &p->free_slots, s->slots.data[i]);
-  for (uint32_t i = 0; i < s->preds.count; i++) vec_push(p->arena, &p->free_preds, s->preds.data[i]);
-  p->frame_top = s->frame_top;
-  p->scope = s->parent;
-}
-
 // ------------------------------------------------------------------------------------------------- declarations
 
 static uint64_t align_up(uint64_t x, uint64_t a) { return a ? (x + a - 1) / a * a : x; }
 
-void ptx_open_attrs(Parser *p, int token) {
+void ptx_open_attrs(PtxParser *p, int token) {
   p->attrs = (VarAttrs){.vec = 1};
   p->ptr_attr = false;
   switch (token) {
@@ -187,7 +51,7 @@ void ptx_open_attrs(Parser *p, int token) {
   }
 }
 
-bool ptx_type_attr(Parser *p, const char *name) {
+bool ptx_type_attr(PtxParser *p, const char *name) {
   if (p->ptr_attr) return true;
   if (name[0] == 'v' && (name[1] == '2' || name[1] == '4') && !name[2]) {
     p->attrs.vec = (uint32_t)(name[1] - '0');
@@ -201,14 +65,14 @@ bool ptx_type_attr(Parser *p, const char *name) {
   return ptx_error(p, p->line, "unknown type or attribute .%s", name);
 }
 
-bool ptx_align_attr(Parser *p, uint64_t align) {
+bool ptx_align_attr(PtxParser *p, uint64_t align) {
   if (p->ptr_attr) return true;
   if (!is_pow2_u64(align) || align > 4096) return ptx_error(p, p->line, "bad alignment %llu", (unsigned long long)align);
   p->attrs.align = (uint32_t)align;
   return true;
 }
 
-static bool set_layout(Parser *p, Symbol *s, const Declarator *d) {
+static bool set_layout(PtxParser *p, Symbol *s, const Declarator *d) {
   uint32_t elem = ptx_types[p->attrs.type].bits / 8 * p->attrs.vec;
   if (!elem) return ptx_error(p, p->line, "%s has no memory type", d->name);
   s->type = p->attrs.type;
@@ -218,7 +82,7 @@ static bool set_layout(Parser *p, Symbol *s, const Declarator *d) {
   return true;
 }
 
-static bool write_initializer(Parser *p, Symbol *s, Initializer *init) {
+static bool write_initializer(PtxParser *p, Symbol *s, Initializer *init) {
   uint32_t elem = ptx_types[s->type].bits / 8;
   uint8_t *at = (uint8_t *)(uintptr_t)s->addr, *end = at + s->size;
   for (Initializer *i = init; i; i = i->next, at += elem) {
@@ -249,7 +113,7 @@ static bool write_initializer(Parser *p, Symbol *s, Initializer *init) {
   return true;
 }
 
-static bool use_frame(Parser *p, Symbol *s) {
+static bool use_frame(PtxParser *p, Symbol *s) {
   s->addr = align_up(p->frame_top, s->align);
   if (s->addr + s->size > MAX_FRAME) return ptx_error(p, p->line, "%s does not fit the %d KB of local memory", s->name, MAX_FRAME / 1024);
   p->frame_top = (uint32_t)(s->addr + s->size);
@@ -257,7 +121,7 @@ static bool use_frame(Parser *p, Symbol *s) {
   return true;
 }
 
-bool ptx_declare(Parser *p, const Declarator *d) {
+bool ptx_declare(PtxParser *p, const Declarator *d) {
   if (p->attrs.is_reg) {
     if (!p->fn) return ptx_error(p, p->line, "register %s outside a function", d->name);
     if (!p->attrs.type || p->attrs.vec != 1) return ptx_error(p, p->line, "bad type for register %s", d->name);
@@ -265,10 +129,10 @@ bool ptx_declare(Parser *p, const Declarator *d) {
     if (!s) return false;
     s->type = p->attrs.type;
     s->range = d->range;
-    if (!d->range) give_register(p, s);
+    if (!d->range) ptx_give_register(p, s);
     return true;
   }
-  Symbol *s = p->fn ? NULL : find_in(p, d->name, p->scope);
+  Symbol *s = p->fn ? NULL : ptx_find_in(p, d->name, p->scope);
   if (s && s->kind == SYM_VAR && s->is_extern) s->is_extern = false;
   else s = ptx_define(p, d->name, SYM_VAR);
   if (!s || !set_layout(p, s, d)) return false;
@@ -300,13 +164,13 @@ bool ptx_declare(Parser *p, const Declarator *d) {
 
 // ---------------------------------------------------------------------------------------------------- functions
 
-bool ptx_begin_function(Parser *p, bool entry, const char *name) {
+bool ptx_begin_function(PtxParser *p, bool entry, const char *name) {
   ptx_open_scope(p);
   p->params.count = p->rets.count = p->uses.count = p->tables.count = p->free_slots.count = p->free_preds.count = 0;
   p->frame_top = 0;
   p->loc = NULL;
   p->returns = false;
-  Function *f = arena_new(p->arena, Function);
+  PtxFunction *f = arena_new(p->arena, PtxFunction);
   f->module = p->m;
   f->is_entry = entry;
   f->max_dynamic_shared = -1;
@@ -314,8 +178,8 @@ bool ptx_begin_function(Parser *p, bool entry, const char *name) {
   return name ? ptx_name_function(p, name) : true;
 }
 
-bool ptx_name_function(Parser *p, const char *name) {
-  Symbol *s = find_in(p, name, p->global_scope);
+bool ptx_name_function(PtxParser *p, const char *name) {
+  Symbol *s = ptx_find_in(p, name, p->global_scope);
   if (s && (s->kind != SYM_FUNC || s->func->is_defined)) return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
   p->fn->name = name;
   if (s) {  // declared before: calls already point at that Function
@@ -323,19 +187,19 @@ bool ptx_name_function(Parser *p, const char *name) {
     p->fn = s->func;
     return true;
   }
-  s = new_symbol(p, name, SYM_FUNC, p->global_scope);
+  s = ptx_new_symbol(p, name, SYM_FUNC, p->global_scope);
   s->func = p->fn;
   vec_push(p->arena, &p->m->funcs, p->fn);
   return true;
 }
 
-bool ptx_add_param(Parser *p, const Declarator *d, bool is_return) {
+bool ptx_add_param(PtxParser *p, const Declarator *d, bool is_return) {
   Symbol *s = ptx_define(p, d->name, SYM_VAR);
   if (!s) return false;
   if (p->attrs.is_reg) {
     if (!p->attrs.type || p->fn->is_entry) return ptx_error(p, p->line, "bad parameter %s", d->name);
     s->type = p->attrs.type;
-    give_register(p, s);
+    ptx_give_register(p, s);
   } else {
     if (!set_layout(p, s, d)) return false;
     if (p->fn->is_entry) {
@@ -353,14 +217,14 @@ bool ptx_add_param(Parser *p, const Declarator *d, bool is_return) {
   return true;
 }
 
-static Symbol **copy_symbols(Parser *p, const SymbolVec *v) {
+static Symbol **copy_symbols(PtxParser *p, const SymbolVec *v) {
   Symbol **out = arena_array(p->arena, Symbol *, v->count + 1);
   if (v->count) memcpy(out, v->data, sizeof *out * v->count);
   return out;
 }
 
-bool ptx_end_signature(Parser *p, bool has_body) {
-  Function *f = p->fn;
+bool ptx_end_signature(PtxParser *p, bool has_body) {
+  PtxFunction *f = p->fn;
   f->params = copy_symbols(p, &p->params);
   f->num_params = p->params.count;
   f->rets = copy_symbols(p, &p->rets);
@@ -374,8 +238,8 @@ bool ptx_end_signature(Parser *p, bool has_body) {
   return true;
 }
 
-bool ptx_function_directive(Parser *p, int token) {
-  Function *f = p->fn;
+bool ptx_function_directive(PtxParser *p, int token) {
+  PtxFunction *f = p->fn;
   uint32_t v[3] = {1, 1, 1};
   for (uint32_t i = 0; i < p->num_values && i < 3; i++) v[i] = p->values[i];
   switch (token) {
@@ -391,14 +255,14 @@ bool ptx_function_directive(Parser *p, int token) {
   return true;
 }
 
-bool ptx_add_label(Parser *p, const char *name) {
+bool ptx_add_label(PtxParser *p, const char *name) {
   Symbol *s = ptx_define(p, name, SYM_LABEL);
   if (!s) return false;
   s->addr = p->code.count;
   return true;
 }
 
-bool ptx_add_targets(Parser *p, const char *name, const NameList *l) {
+bool ptx_add_targets(PtxParser *p, const char *name, const WordList *l) {
   Symbol *s = ptx_define(p, name, SYM_TARGETS);
   if (!s) return false;
   s->targets.names = l->data;
@@ -408,7 +272,7 @@ bool ptx_add_targets(Parser *p, const char *name, const NameList *l) {
   return true;
 }
 
-bool ptx_add_loc(Parser *p, bool inlined) {
+bool ptx_add_loc(PtxParser *p, bool inlined) {
   SrcLoc *l = arena_new(p->arena, SrcLoc);
   *l = (SrcLoc){p->values[0], p->values[1], p->values[2], NULL};
   if (inlined && p->num_values >= 6) {
@@ -420,9 +284,9 @@ bool ptx_add_loc(Parser *p, bool inlined) {
   return true;
 }
 
-static bool resolve_label(Parser *p, Scope *scope, const char *name, uint32_t line, uint32_t *pc) {
+static bool resolve_label(PtxParser *p, PtxScope *scope, const char *name, uint32_t line, uint32_t *pc) {
   for (; scope; scope = scope->parent) {
-    Symbol *s = find_in(p, name, scope);
+    Symbol *s = ptx_find_in(p, name, scope);
     if (!s) continue;
     if (s->kind != SYM_LABEL) return ptx_error(p, line, "%s is not a label", name);
     *pc = (uint32_t)s->addr;
@@ -431,9 +295,9 @@ static bool resolve_label(Parser *p, Scope *scope, const char *name, uint32_t li
   return ptx_error(p, line, "unknown label %s", name);
 }
 
-bool ptx_end_function(Parser *p) {
+bool ptx_end_function(PtxParser *p) {
   // Running off the end returns (PTX: an implicit ret).
-  NameList none = {0};
+  WordList none = {0};
   OperandList no_ops = {0};
   p->instr_line = p->line;
   if (!ptx_add_instr(p, "ret", &none, &no_ops)) return false;
@@ -455,7 +319,7 @@ bool ptx_end_function(Parser *p) {
 
 // ----------------------------------------------------------------------------------------------------- module head
 
-bool ptx_set_version(Parser *p, Number n) {
+bool ptx_set_version(PtxParser *p, Number n) {
   double d;
   memcpy(&d, &n.bits, 8);
   p->m->version = d > 0 && d < 100 ? (uint32_t)(d * 10 + 0.5) : 0;   // also 0 for what is no number
@@ -464,7 +328,7 @@ bool ptx_set_version(Parser *p, Number n) {
   return ptx_error(p, p->line, "PTX version %.1f is not supported", d);
 }
 
-bool ptx_set_target(Parser *p, const char *name) {
+bool ptx_set_target(PtxParser *p, const char *name) {
   if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: nothing here depends on them
   char *end;
   p->m->sm = (uint32_t)strtoul(name + 3, &end, 10);
@@ -478,7 +342,7 @@ bool ptx_set_target(Parser *p, const char *name) {
   return true;
 }
 
-bool ptx_add_file(Parser *p, uint64_t index, const char *path) {
+bool ptx_add_file(PtxParser *p, uint64_t index, const char *path) {
   if (index > 100000) return ptx_error(p, p->line, "bad .file number");
   while (p->m->files.count <= index) vec_push(p->arena, &p->m->files, NULL);
   p->m->files.data[index] = path;
@@ -486,20 +350,20 @@ bool ptx_add_file(Parser *p, uint64_t index, const char *path) {
 }
 
 // Which shared variables an entry reaches decides its static shared memory: give each its offset.
-static void lay_out_shared(Parser *p, Function *entry) {
-  Module *m = p->m;
+static void lay_out_shared(PtxParser *p, PtxFunction *entry) {
+  PtxModule *m = p->m;
   uint32_t n = m->shared_syms.count, num_funcs = m->funcs.count;
   uint8_t *used = arena_array(p->arena, uint8_t, n + 1);
-  Function **stack = arena_array(p->arena, Function *, num_funcs + 1);
+  PtxFunction **stack = arena_array(p->arena, PtxFunction *, num_funcs + 1);
   uint32_t depth = 0;
   for (uint32_t i = 0; i < num_funcs; i++) m->funcs.data[i]->mark = false;
   entry->mark = true;
   stack[depth++] = entry;
   while (depth) {
-    Function *f = stack[--depth];
+    PtxFunction *f = stack[--depth];
     for (uint32_t i = 0; i < f->shared_used.count; i++) used[f->shared_used.data[i]] = 1;
     for (uint32_t i = 0; i < f->callees.count; i++) {
-      Function *g = f->callees.data[i];
+      PtxFunction *g = f->callees.data[i];
       if (!g->mark) g->mark = true, stack[depth++] = g;
     }
   }
@@ -523,13 +387,13 @@ static void lay_out_shared(Parser *p, Function *entry) {
   entry->dynamic_align = dynamic_align;
 }
 
-Function *module_find(const Module *m, const char *name) {
+PtxFunction *ptx_module_find(const PtxModule *m, const char *name) {
   for (uint32_t i = 0; i < m->funcs.count; i++)
     if (!strcmp(m->funcs.data[i]->name, name)) return m->funcs.data[i];
   return NULL;
 }
 
-static void index_lines(Module *m) {
+static void index_lines(PtxModule *m) {
   uint32_t n = 1;
   for (size_t i = 0; i < m->text_size; i++) n += m->text[i] == '\n';
   uint32_t *starts = arena_array(&m->arena, uint32_t, n), k = 0;
@@ -540,13 +404,13 @@ static void index_lines(Module *m) {
   m->num_lines = n;
 }
 
-Module *module_load(Device *d, const char *text, size_t size) {
+PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
   Arena arena;
   arena_init(&arena);
-  Module *m = arena_new(&arena, Module);
+  PtxModule *m = arena_new(&arena, PtxModule);
   m->arena = arena;
   m->device = d;
-  Parser *p = arena_new(&m->arena, Parser);
+  PtxParser *p = arena_new(&m->arena, PtxParser);
   p->m = m;
   p->arena = &m->arena;
   p->line = 1;
@@ -575,7 +439,7 @@ Module *module_load(Device *d, const char *text, size_t size) {
   return m;
 }
 
-void module_free(Module *m) {
+void ptx_module_free(PtxModule *m) {
   for (uint32_t i = 0; i < m->globals.count; i++)
     if (m->globals.data[i]->addr) device_free(m->device, m->globals.data[i]->addr);
   Arena a = m->arena;

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 typedef struct { uint64_t bits; uint32_t float_bytes; } Number;   // float_bytes: 4 or 8 for a floating literal, else 0
-typedef struct Scope Scope;
-struct Scope {
-  Scope *parent;
+typedef struct PtxScope PtxScope;
+struct PtxScope {
+  PtxScope *parent;
   uint32_t frame_top;          // frame offset to return to
   VEC(uint32_t) slots, preds;  // declared here: free for later scopes once this one closes
 };
-typedef struct OperandList { Operand *data; uint32_t count, capacity; } OperandList;
-typedef struct NameList { const char **data; uint32_t count, capacity; } NameList;
+typedef struct OperandList { PtxOperand *data; uint32_t count, capacity; } OperandList;
+typedef struct WordList { const char **data; uint32_t count, capacity; } WordList;
 typedef struct Initializer Initializer;
 struct Initializer {           // one scalar, flattened in order
   Number num;
@@ -37,12 +37,12 @@ enum { LINK_VISIBLE = 1, LINK_EXTERN = 2, LINK_WEAK = 4, LINK_COMMON = 8 };
 
 typedef struct Label { Symbol *use; uint32_t instr; uint32_t line; } Label;
 
-struct Parser {
-  Module *m;
+struct PtxParser {
+  PtxModule *m;
   Arena *arena;
   uint32_t line;
-  Function *fn;
-  Scope *scope, *global_scope;
+  PtxFunction *fn;
+  PtxScope *scope, *global_scope;
   Symbol **buckets;
   uint32_t num_buckets, num_symbols;
   const char **interned;
@@ -66,33 +66,38 @@ struct Parser {
   bool failed;
 };
 
-const char *ptx_intern(Parser *p, const char *s, size_t n);
-Symbol *ptx_lookup(Parser *p, const char *name);
-Symbol *ptx_define(Parser *p, const char *name, SymKind kind);      // NULL (and an error) when the name is taken here
-void ptx_open_scope(Parser *p);
-void ptx_close_scope(Parser *p);
-bool ptx_declare(Parser *p, const Declarator *d);
-void ptx_open_attrs(Parser *p, int space_token);
-bool ptx_type_attr(Parser *p, const char *name);
-bool ptx_align_attr(Parser *p, uint64_t align);
-bool ptx_begin_function(Parser *p, bool entry, const char *name);
-bool ptx_name_function(Parser *p, const char *name);
-bool ptx_add_param(Parser *p, const Declarator *d, bool is_return);
-bool ptx_end_signature(Parser *p, bool has_body);
-bool ptx_end_function(Parser *p);
-bool ptx_add_label(Parser *p, const char *name);
-bool ptx_add_targets(Parser *p, const char *name, const NameList *l);
-bool ptx_function_directive(Parser *p, int token);
-bool ptx_add_loc(Parser *p, bool inlined);
-bool ptx_set_target(Parser *p, const char *name);
-bool ptx_set_version(Parser *p, Number n);
-bool ptx_add_file(Parser *p, uint64_t index, const char *path);
+// symbols.c
+const char *ptx_intern(PtxParser *p, const char *s, size_t n);
+Symbol *ptx_lookup(PtxParser *p, const char *name);
+Symbol *ptx_define(PtxParser *p, const char *name, SymKind kind);      // NULL (and an error) when the name is taken here
+Symbol *ptx_find_in(PtxParser *p, const char *name, const PtxScope *scope);   // not in its parents
+Symbol *ptx_new_symbol(PtxParser *p, const char *name, SymKind kind, PtxScope *scope);
+void ptx_give_register(PtxParser *p, Symbol *s);                           // by its type
+void ptx_open_scope(PtxParser *p);
+void ptx_close_scope(PtxParser *p);
+// parse.c
+bool ptx_declare(PtxParser *p, const Declarator *d);
+void ptx_open_attrs(PtxParser *p, int space_token);
+bool ptx_type_attr(PtxParser *p, const char *name);
+bool ptx_align_attr(PtxParser *p, uint64_t align);
+bool ptx_begin_function(PtxParser *p, bool entry, const char *name);
+bool ptx_name_function(PtxParser *p, const char *name);
+bool ptx_add_param(PtxParser *p, const Declarator *d, bool is_return);
+bool ptx_end_signature(PtxParser *p, bool has_body);
+bool ptx_end_function(PtxParser *p);
+bool ptx_add_label(PtxParser *p, const char *name);
+bool ptx_add_targets(PtxParser *p, const char *name, const WordList *l);
+bool ptx_function_directive(PtxParser *p, int token);
+bool ptx_add_loc(PtxParser *p, bool inlined);
+bool ptx_set_target(PtxParser *p, const char *name);
+bool ptx_set_version(PtxParser *p, Number n);
+bool ptx_add_file(PtxParser *p, uint64_t index, const char *path);
 // decode.c
-bool ptx_add_instr(Parser *p, const char *mnemonic, const NameList *mods, const OperandList *ops);
-bool ptx_operand_name(Parser *p, const char *name, const char *suffix, Operand *out);
-bool ptx_memory_operand(Parser *p, const Operand *base, const OperandList *rest, Operand *out);
-void ptx_operand_number(Parser *p, Number n, bool negative, Operand *out);
-void ptx_use_label(Parser *p, const Operand *label);   // Instr.target of the instruction being added becomes its address
-void ptx_init_tables(Parser *p);
+bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, const OperandList *ops);
+bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOperand *out);
+bool ptx_memory_operand(PtxParser *p, const PtxOperand *base, const OperandList *rest, PtxOperand *out);
+void ptx_operand_number(PtxParser *p, Number n, bool negative, PtxOperand *out);
+void ptx_use_label(PtxParser *p, const PtxOperand *label);   // Instr.target of the instruction being added becomes its address
+void ptx_init_tables(PtxParser *p);
 
 #endif

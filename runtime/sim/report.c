@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_OUT_OF_BOUNDS] = {"out-of-bounds access", CUDA_ERROR_ILLEGAL_ADDRESS},
@@ -22,23 +22,14 @@ static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
 
-
-void thread_of(const Warp *w, int lane, uint32_t tid[3]) {
-  const uint32_t *b = w->grid->launch.block;
-  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
-  tid[0] = lin % b[0];
-  tid[1] = lin / b[0] % b[1];
-  tid[2] = lin / (b[0] * b[1]);
-}
-
-static void print_loc(FILE *f, const Module *m, const SrcLoc *l) {
+static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
     const char *file = l->file < m->files.count && m->files.data[l->file] ? m->files.data[l->file] : "?";
     fprintf(f, "  %s %s:%u:%u\n", word, file, l->line, l->col);
   }
 }
 
-void report_place(FILE *f, const Module *m, const Instr *in) {
+void report_place(FILE *f, const PtxModule *m, const Instr *in) {
   if (!in->line || in->line > m->num_lines) return;
   const char *s = m->text + m->line_starts[in->line - 1];
   size_t n = strcspn(s, "\r\n");
@@ -66,7 +57,7 @@ ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind ki
     fprintf(f, ", block (%u,%u,%u)", c[0], c[1], c[2]);
     if (lane >= 0) {
       uint32_t t[3];
-      thread_of(w, lane, t);
+      warp_thread_index(w, lane, t);
       fprintf(f, ", thread (%u,%u,%u)", t[0], t[1], t[2]);
     }
     fprintf(f, ", warp %u", w->id);

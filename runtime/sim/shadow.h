@@ -35,25 +35,25 @@ uint32_t race_clock(const Warp *w);
 bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
 
 // ---- shadow_agents.c: mbarriers and asynchronous operations
-void race_cta_end(Cta *c);                            // reports operations that nothing has waited for
-const char *race_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
-ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar);
-ExecResult shadow_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar);
-ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
-ExecResult shadow_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
-ExecResult shadow_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace bar);
-ExecResult shadow_async_complete(AsyncOp *op, SharedPlace bar, bool flipped);
+void agent_cta_end(Cta *c);                            // reports operations that nothing has waited for
+const char *agent_describe(Cluster *c, Arena *a);      // the mbarriers, for a deadlock report
+ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult agent_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult agent_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
+ExecResult agent_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped);
+ExecResult agent_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace bar);
+ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped);
 
-ExecResult shadow_copy_issue(AsyncOp *op);
-void shadow_copy_waited(Warp *w, uint32_t mask, uint32_t keep);   // all but the last `keep` groups; UINT32_MAX: everything
-void shadow_arrive_issue(AsyncOp *op);
-void shadow_async_acquire(AsyncOp *op);                           // before the arrival that stands for earlier copies
-ExecResult shadow_bulk_issue(AsyncOp *op);
-ExecResult shadow_store_issue(AsyncOp *op);
-void shadow_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only);
-void shadow_wgmma_issue(Warp *w, AsyncOp *op);
-ExecResult shadow_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
-void shadow_wgmma_waited(Warp *w, uint32_t below_group);
+ExecResult agent_copy_issue(AsyncOp *op);
+void agent_copy_waited(Warp *w, uint32_t mask, uint32_t keep);   // all but the last `keep` groups; UINT32_MAX: everything
+void agent_arrive_issue(AsyncOp *op);
+void agent_arrive_acquire(AsyncOp *op);                           // before the arrival that stands for earlier copies
+ExecResult agent_bulk_issue(AsyncOp *op);
+ExecResult agent_store_issue(AsyncOp *op);
+void agent_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only);
+void agent_wgmma_issue(Warp *w, AsyncOp *op);
+ExecResult agent_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes);
+void agent_wgmma_waited(Warp *w, uint32_t below_group);
 
 // ---- shadow_proxy.c
 void proxy_grid_begin(Grid *g);                       // hooks.c calls it when the grid has bulk copies
@@ -74,14 +74,14 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
 ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a);
 void undef_grid_begin(Grid *g);
 ExecResult undef_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
-void shadow_copy_landed(AsyncOp *op, uint32_t mask);
-void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
-ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);
-void shadow_mma(Warp *w, const Instr *in, const MmaSpec *s);
-void shadow_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
-void shadow_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
-void shadow_wgmma_result(AsyncOp *op);
+void undef_copy_landed(AsyncOp *op, uint32_t mask);
+void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
+ExecResult undef_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);
+void undef_mma(Warp *w, const Instr *in, const MmaSpec *s);
+void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
+void undef_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
+void undef_wgmma_result(AsyncOp *op);
 // Ordinary instructions against the registers of wgmma in flight, and what a wgmma.fence must still cover (shadow_regs.c).
-ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask);
+ExecResult regs_step(Warp *w, const Instr *in, uint32_t mask);
 
 #endif

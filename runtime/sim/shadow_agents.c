@@ -23,7 +23,7 @@ static ExecResult check_init(Warp *w, const Instr *in, int lane, SharedPlace bar
   return EXEC_NEXT;
 }
 
-ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar) {
+ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   CtaRace *cta = cta_race(bar.cta);
   if (!cta) return EXEC_NEXT;
   MbarRace *m = find_mbar(bar);
@@ -50,7 +50,7 @@ ExecResult shadow_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace 
   return EXEC_NEXT;
 }
 
-ExecResult shadow_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
+ExecResult agent_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   CtaRace *cta = cta_race(bar.cta);
   MbarRace *m = find_mbar(bar);
   if (!m) return EXEC_NEXT;
@@ -71,7 +71,7 @@ static void flip(SharedPlace bar, MbarRace *m) {
   memcpy(m->passed, m->arrived, bar.cta->num_warps * WARP_SIZE * sizeof *m->passed);
 }
 
-ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
+ExecResult agent_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
   ExecResult r = check_init(w, in, lane, bar, m, false);
@@ -79,7 +79,7 @@ ExecResult shadow_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace
   return r;
 }
 
-ExecResult shadow_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
+ExecResult agent_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
   ExecResult r = check_init(w, in, lane, bar, m, false);
@@ -96,7 +96,7 @@ ExecResult shadow_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlac
   return EXEC_NEXT;
 }
 
-ExecResult shadow_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace bar) {
+ExecResult agent_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
   ExecResult r = check_init(w, in, lane, bar, m, false);
@@ -109,7 +109,7 @@ ExecResult shadow_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlac
   return EXEC_NEXT;
 }
 
-ExecResult shadow_async_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
+ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
   uint32_t issued = op->clock;
@@ -145,7 +145,7 @@ static uint32_t latest(const GroupMarks *g, uint64_t below, int lane) {
   return best;
 }
 
-ExecResult shadow_copy_issue(AsyncOp *op) {
+ExecResult agent_copy_issue(AsyncOp *op) {
   Warp *w = op->warp;
   WarpRace *r = warp_race(w);
   if (!r) return EXEC_NEXT;
@@ -162,7 +162,7 @@ ExecResult shadow_copy_issue(AsyncOp *op) {
   return EXEC_NEXT;
 }
 
-void shadow_copy_waited(Warp *w, uint32_t mask, uint32_t keep) {
+void agent_copy_waited(Warp *w, uint32_t mask, uint32_t keep) {
   WarpRace *r = warp_race(w);
   if (!r || !mask) return;
   uint32_t committed = w->cp_group[__builtin_ctz(mask)], *known = &r->vc[comp_of(w, C_COPY)];
@@ -171,10 +171,10 @@ void shadow_copy_waited(Warp *w, uint32_t mask, uint32_t keep) {
   if (*known < clock) *known = clock;
 }
 
-void shadow_arrive_issue(AsyncOp *op) {
+void agent_arrive_issue(AsyncOp *op) {
   if (warp_race(op->warp)) op->clock = warp_race(op->warp)->copy_clock;
 }
-void shadow_async_acquire(AsyncOp *op) {
+void agent_arrive_acquire(AsyncOp *op) {
   if (warp_race(op->warp)) warp_race(op->warp)->arrive_clock = op->clock;
 }
 
@@ -195,7 +195,7 @@ static ExecResult bar_agent(AsyncOp *op, SharedPlace bar, uint32_t *comp, uint32
   return check_init(op->warp, op->in, op->lane, bar, m, true);
 }
 
-ExecResult shadow_bulk_issue(AsyncOp *op) {
+ExecResult agent_bulk_issue(AsyncOp *op) {
   Warp *w = op->warp;
   WarpRace *r = warp_race(w);
   AsyncBulk *b = &op->bulk;
@@ -217,13 +217,13 @@ ExecResult shadow_bulk_issue(AsyncOp *op) {
   return res;
 }
 
-ExecResult shadow_store_issue(AsyncOp *op) {
+ExecResult agent_store_issue(AsyncOp *op) {
   if (!warp_race(op->warp)) return EXEC_NEXT;
   ExecResult r = bar_agent(op, op->store.bar, &op->comp, &op->clock);
   return r == EXEC_NEXT ? touch_async(op, op->store.dst, op->store.bytes, true, op->comp, op->clock) : r;
 }
 
-void shadow_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only) {
+void agent_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only) {
   (void)read_only;  // for shared memory, having been read is the end of it
   WarpRace *r = warp_race(w);
   if (!r) return;
@@ -232,24 +232,24 @@ void shadow_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only) {
   if (*known < clock) *known = clock;
 }
 
-void shadow_wgmma_issue(Warp *w, AsyncOp *op) {
+void agent_wgmma_issue(Warp *w, AsyncOp *op) {
   WarpRace *r = warp_race(w);
   if (!r) return;
   op->comp = comp_of(op->warp, C_WGMMA);  // the leader's stands for the warpgroup
-  op->clock = (uint32_t)warp_async(w)->wgmma_issued + 1;
+  op->clock = (uint32_t)async_of_warp(w)->wgmma_issued + 1;
   r->wgmma_clock = op->clock;
   r->wgmma_pc = pc_of(w, op->in);
-  mark(&r->wgmmas, warp_async(w)->wgmma_committed, op->clock, -1);
+  mark(&r->wgmmas, async_of_warp(w)->wgmma_committed, op->clock, -1);
 }
 
-ExecResult shadow_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes) {
+ExecResult agent_wgmma_reads(Warp *w, AsyncOp *op, uint32_t offset, uint32_t bytes) {
   if (!warp_race(w)) return EXEC_NEXT;
   Who who = {.warp = w, .in = op->in, .lane = -1, .is_async = true, .at = {w->cta, offset}};
   who.epoch = (Epoch){op->clock, pc_of(w, op->in), (uint16_t)op->comp, ANY_LANE, 0};
   return race_touch(&who, bytes, NULL);
 }
 
-void shadow_wgmma_waited(Warp *w, uint32_t below_group) {
+void agent_wgmma_waited(Warp *w, uint32_t below_group) {
   WarpRace *r = warp_race(w);
   if (!r) return;
   uint32_t *known = &r->vc[comp_of(&w->cta->warps[w->id & ~3u], C_WGMMA)], clock = latest(&r->wgmmas, below_group, -1);
@@ -259,7 +259,7 @@ void shadow_wgmma_waited(Warp *w, uint32_t below_group) {
 // ---- the end
 
 // Shared memory goes away with its CTA: whatever works on it must have been waited for by then.
-void race_cta_end(Cta *c) {
+void agent_cta_end(Cta *c) {
   CtaRace *r = cta_race(c);
   Grid *g = c->grid;
   if (!r || g->failed) return;
@@ -286,7 +286,7 @@ void race_cta_end(Cta *c) {
 
 // ---- reports
 
-const char *race_describe(Cluster *c, Arena *a) {
+const char *agent_describe(Cluster *c, Arena *a) {
   const char *text = "";
   for (uint32_t i = 0; i < c->num_ctas; i++) {
     CtaRace *r = cta_race(c->ctas[i]);

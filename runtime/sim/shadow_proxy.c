@@ -192,7 +192,7 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
   if (has_mod(in, M_tensormap_generic) && has_mod(in, M_acquire)) {
     uint64_t last = 0;
     FOR_LANES(l, mask) {
-      uint64_t addr = operand_address(w, &in->ops[0], (int)l);
+      uint64_t addr = mem_operand_address(w, &in->ops[0], (int)l);
       if (addr == last) continue;
       ExecResult r = order_map(w, in, (int)l, last = addr, false);
       if (r != EXEC_NEXT) return r;

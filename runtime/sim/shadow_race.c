@@ -242,7 +242,7 @@ static void lock_order(Warp *w, SharedPlace p) {
 // The bytes that lane's plain store will write; false when they cannot be told.
 static bool store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out) {
   if (in->op != OP_st || in->n > 8) return false;
-  const Operand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+  const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   for (uint32_t e = 0; e * in->n < size; e++) memcpy(out + e * in->n, &src_row(w, &elems[e])[lane], in->n);
   return true;
 }

@@ -8,7 +8,7 @@
 static const WgmmaFlight *owner(const WarpAsync *wa, uint32_t slot, bool accumulator) {
   for (uint32_t i = wa->num_flight; i-- > 0;) {
     const WgmmaFlight *f = &wa->flight[i];
-    const Operand *list = &f->in->ops[accumulator ? 0 : 1];
+    const PtxOperand *list = &f->in->ops[accumulator ? 0 : 1];
     for (uint32_t k = 0; k < list->count; k++)
       if (list->sub[k].kind == OPND_REG && f->base + list->sub[k].slot == slot) return f;
   }
@@ -43,7 +43,7 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
   return EXEC_NEXT;
 }
 
-static ExecResult check_operand(Warp *w, const Instr *in, const Operand *o, bool writes) {
+static ExecResult check_operand(Warp *w, const Instr *in, const PtxOperand *o, bool writes) {
   ExecResult r = EXEC_NEXT;
   if (o->kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, writes);
   else if (o->kind == OPND_MEM && o->base_kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, false);
@@ -70,7 +70,7 @@ static ExecResult add_alias(Warp *w, const Instr *in, uint32_t from, uint32_t to
   return EXEC_NEXT;
 }
 
-ExecResult wgmma_step(Warp *w, const Instr *in, uint32_t mask) {
+ExecResult regs_step(Warp *w, const Instr *in, uint32_t mask) {
   WarpAsync *wa = w->async;
   if (!wa->num_slots || in->op == OP_wgmma || !mask) return EXEC_NEXT;
   if (wa->num_flight && in->op == OP_mov && in->ops[0].kind == OPND_REG && in->ops[1].kind == OPND_REG && in->ops[0].bits == in->ops[1].bits) {

@@ -7,23 +7,23 @@
 #include "runtime/sim/shadow.h"
 
 // A register of 128 bits has two slots.
-static bool is_wide(const Operand *o) { return o->kind == OPND_REG && o->bits == 128; }
-static Operand upper_half(const Operand *o) {
-  Operand half = *o;
+static bool is_wide(const PtxOperand *o) { return o->kind == OPND_REG && o->bits == 128; }
+static PtxOperand upper_half(const PtxOperand *o) {
+  PtxOperand half = *o;
   half.slot++;
   return half;
 }
-static uint32_t lanes_undef(const Warp *w, const Operand *o, uint32_t mask) {
+static uint32_t lanes_undef(const Warp *w, const PtxOperand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) return w->pred_undef[w->pbase + o->slot] & mask;
   if (o->kind != OPND_REG) return 0;
   return (w->undef_lanes[w->base + o->slot] | (is_wide(o) ? w->undef_lanes[w->base + o->slot + 1] : 0)) & mask;
 }
-static uint64_t reg_undef(const Warp *w, const Operand *o, uint32_t lane) { return get_undef(w, o, lane) & width_mask(o->bits); }
-static uint64_t upper_undef(const Warp *w, const Operand *o, uint32_t lane) {
-  const Operand half = upper_half(o);
+static uint64_t reg_undef(const Warp *w, const PtxOperand *o, uint32_t lane) { return get_undef(w, o, lane) & width_mask(o->bits); }
+static uint64_t upper_undef(const Warp *w, const PtxOperand *o, uint32_t lane) {
+  const PtxOperand half = upper_half(o);
   return is_wide(o) ? get_undef(w, &half, lane) : 0;
 }
-static uint64_t value(const Warp *w, const Operand *o, uint32_t lane) {
+static uint64_t value(const Warp *w, const PtxOperand *o, uint32_t lane) {
   return o->kind == OPND_REG || o->kind == OPND_IMM ? src_row(w, o)[lane] : 0;
 }
 
@@ -32,16 +32,16 @@ static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *w
 }
 
 // Lanes in which an operand has undefined bits within its width.
-static uint32_t operand_undef(const Warp *w, const Operand *o, uint32_t mask) {
+static uint32_t operand_undef(const Warp *w, const PtxOperand *o, uint32_t mask) {
   uint32_t lanes = lanes_undef(w, o, mask), bad = o->kind == OPND_PRED ? lanes : 0;
   if (o->kind == OPND_REG) FOR_LANES(l, lanes) if (reg_undef(w, o, l) | upper_undef(w, o, l)) bad |= 1u << l;
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) bad |= operand_undef(w, &o->sub[i], mask);
   return bad;
 }
 
-static ExecResult check_address(Warp *w, const Instr *in, const Operand *o, uint32_t mask) {
+static ExecResult check_address(Warp *w, const Instr *in, const PtxOperand *o, uint32_t mask) {
   if (o->base_kind == OPND_REG) {
-    Operand base = *o;
+    PtxOperand base = *o;
     base.kind = OPND_REG;
     base.count = 0;
     uint32_t bad = operand_undef(w, &base, mask);
@@ -54,7 +54,7 @@ static ExecResult check_address(Warp *w, const Instr *in, const Operand *o, uint
   return EXEC_NEXT;
 }
 
-static void clear(Warp *w, const Operand *o, uint32_t mask) {
+static void clear(Warp *w, const PtxOperand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] &= ~mask;
   for (uint32_t half = 0; o->kind == OPND_REG && half <= is_wide(o); half++) {
     const size_t slot = (size_t)w->base + o->slot + half;
@@ -65,10 +65,10 @@ static void clear(Warp *w, const Operand *o, uint32_t mask) {
   if (o->pair) clear(w, o->pair, mask);
 }
 
-static void taint(Warp *w, const Operand *o, uint32_t lane) {
+static void taint(Warp *w, const PtxOperand *o, uint32_t lane) {
   if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] |= 1u << lane;
   if (o->kind == OPND_REG) set_undef(w, o, lane, width_mask(o->bits));
-  const Operand half = upper_half(o);
+  const PtxOperand half = upper_half(o);
   if (is_wide(o)) set_undef(w, &half, lane, UINT64_MAX);
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) taint(w, &o->sub[i], lane);
   if (o->pair) taint(w, o->pair, lane);
@@ -78,7 +78,7 @@ static void taint(Warp *w, const Operand *o, uint32_t lane) {
 static uint64_t upwards(uint64_t u) { return u ? ~((u & -u) - 1) : 0; }
 
 static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
-  const Operand *a = &in->ops[1], *b = &in->ops[2];
+  const PtxOperand *a = &in->ops[1], *b = &in->ops[2];
   uint64_t ua = reg_undef(w, a, lane), n = value(w, b, lane) & 0xffffffff;
   unsigned bits = in->ops[0].bits;
   if (in->op == OP_shl || in->op == OP_shr) {
@@ -88,12 +88,12 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
     if (n >= bits) return sign ? ~UINT64_C(0) : 0;
     return ua >> n | (sign && n ? ~UINT64_C(0) << (bits - n) : 0);
   }
-  const Operand *c = &in->ops[3];
+  const PtxOperand *c = &in->ops[3];
   uint64_t ub = reg_undef(w, b, lane);
   if (reg_undef(w, c, lane)) return ~UINT64_C(0);
   if (in->op == OP_bfe) return ub ? ~UINT64_C(0) : bit_field_extract(ua, (uint32_t)n, (uint32_t)value(w, c, lane), in->type[0]);
   if (in->op == OP_bfi) {
-    const Operand *len = &in->ops[4];
+    const PtxOperand *len = &in->ops[4];
     return reg_undef(w, len, lane) ? ~UINT64_C(0) : bit_field_insert(ua, ub, (uint32_t)value(w, c, lane), (uint32_t)value(w, len, lane), bits);
   }
   if (in->op == OP_prmt && in->num_mods == 1) {
@@ -151,7 +151,7 @@ static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t 
 
 // mov that packs several registers into one, or the reverse, or moves 128 bits.
 static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
-  const Operand *d = &in->ops[0], *s = &in->ops[1], half = upper_half(d);
+  const PtxOperand *d = &in->ops[0], *s = &in->ops[1], half = upper_half(d);
   const unsigned width = ptx_types[in->type[0]].bits;
   FOR_LANES(l, mask) {
     uint64_t bits[2] = {0, 0};
@@ -185,7 +185,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t flags = ptx_op_flags((PtxOp)in->op), any = 0;
   bool has_dst = instr_has_dst(in) && in->num_ops && in->ops[0].kind != OPND_MEM;
   for (uint32_t i = 0; i < in->num_ops; i++) {
-    const Operand *o = &in->ops[i];
+    const PtxOperand *o = &in->ops[i];
     if (i == 0 && has_dst) continue;
     if (o->kind == OPND_MEM) {
       ExecResult r = check_address(w, in, o, mask);
@@ -204,7 +204,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
     }
   }
   if ((flags & OPF_OWN_SHADOW) || !has_dst) return EXEC_NEXT;
-  const Operand *d = &in->ops[0];
+  const PtxOperand *d = &in->ops[0];
   if (!any) {
     clear(w, d, mask);
     return EXEC_NEXT;
@@ -227,12 +227,12 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
 
 enum { TRACK_LIMIT = 1 << 28 };  // larger allocations count as defined
 
-void memory_track(Device *d, uint64_t addr) {
+void undef_track_memory(Device *d, uint64_t addr) {
   Alloc *a = device_find(d, addr);
   if (a && (d->sim->checks & CHECK_UNDEF) && a->size <= TRACK_LIMIT) a->shadow = calloc(1, a->size);
 }
 
-void memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size) {
+void undef_memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size) {
   Alloc *dst = device_find(d, to), *src = from ? device_find(d, from) : NULL;
   if (!dst || !dst->shadow || to - dst->base + size > dst->size) return;
   uint8_t *bits = dst->shadow + (to - dst->base);
@@ -264,7 +264,7 @@ static uint8_t *undef_of(const Warp *w, const MemAccess *a, uint32_t lane) {
 }
 
 static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *undef) {
-  const Operand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
+  const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   uint32_t bytes = in->n;
   for (uint32_t e = 0; e < in->k; e++) {
     uint64_t bits = 0;
@@ -272,7 +272,7 @@ static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *u
     if (in->sel && bits >> (8 * bytes - 1) & 1 && bytes < 8) bits |= ~UINT64_C(0) << (8 * bytes);  // sign extension
     set_undef(w, &elems[e], lane, bits & width_mask(elems[e].bits));
     if (bytes == 16) {
-      const Operand upper = upper_half(&elems[e]);
+      const PtxOperand upper = upper_half(&elems[e]);
       bits = 0;
       if (undef) memcpy(&bits, undef + 8, 8);
       set_undef(w, &upper, lane, bits);
@@ -281,11 +281,11 @@ static void set_loaded(Warp *w, const Instr *in, uint32_t lane, const uint8_t *u
 }
 
 static bool stored_undef(Warp *w, const Instr *in, uint32_t lane, uint32_t size, uint8_t *out) {
-  const Operand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
+  const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   uint8_t any = 0;
   for (uint32_t e = 0; e * in->n < size; e++) {
     uint64_t bits[2] = {get_undef(w, &elems[e], lane), 0};
-    const Operand upper = upper_half(&elems[e]);
+    const PtxOperand upper = upper_half(&elems[e]);
     if (in->n == 16) bits[1] = get_undef(w, &upper, lane);
     memcpy(out + e * in->n, bits, in->n);
   }
@@ -370,15 +370,15 @@ static void landed(Grid *g, SharedPlace p, uint64_t global, uint32_t bytes) {
   if (!from) memset(undef + p.offset, 0, bytes);
 }
 
-void shadow_copy_landed(AsyncOp *op, uint32_t mask) {
+void undef_copy_landed(AsyncOp *op, uint32_t mask) {
   Grid *g = op->cluster->grid;
   FOR_LANES(l, mask) {
     landed(g, op->copy.dst[l], 0, op->copy.bytes);
     if (op->copy.src_bytes[l]) landed(g, op->copy.dst[l], (uint64_t)(uintptr_t)op->copy.src[l], op->copy.src_bytes[l]);
   }
 }
-void shadow_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) { landed(op->cluster->grid, dst, global, bytes); }
-ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
+void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) { landed(op->cluster->grid, dst, global, bytes); }
+ExecResult undef_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
   const uint8_t *undef = cta_undef(src.cta);
   for (uint32_t i = 0; undef && i < bytes; i++)
     if (undef[src.offset + i])
@@ -392,12 +392,12 @@ ExecResult shadow_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uin
 
 typedef struct { bool row[64], col[256]; } Tainted;
 
-static uint64_t part(const Warp *w, const Operand *o, uint32_t lane, unsigned e, unsigned bits) {
+static uint64_t part(const Warp *w, const PtxOperand *o, uint32_t lane, unsigned e, unsigned bits) {
   uint64_t u = o->kind == OPND_REG ? get_undef(w, o, lane) : 0;
   return bits == 64 ? u : u >> (e * bits) & width_mask(bits);
 }
 
-static void set_result(Warp *w, const MmaSpec *s, const Operand *d, const Operand *c, const Tainted *t, unsigned first_row) {
+static void set_result(Warp *w, const MmaSpec *s, const PtxOperand *d, const PtxOperand *c, const Tainted *t, unsigned first_row) {
   unsigned bits = mma_type_info(s->d)->bits, per = mma_per_register(s->d);
   for (unsigned r = 0; r < d->count; r++)
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
@@ -410,20 +410,20 @@ static void set_result(Warp *w, const MmaSpec *s, const Operand *d, const Operan
     }
 }
 
-static bool vector_undef(const Warp *w, const Operand *v) {
+static bool vector_undef(const Warp *w, const PtxOperand *v) {
   uint32_t any = 0;
   for (uint32_t i = 0; i < v->count; i++) any |= lanes_undef(w, &v->sub[i], FULL_MASK);
   return any;
 }
 
-static void taint_rows(const Warp *w, const MmaSpec *s, const Operand *a, Tainted *t, unsigned first_row) {
+static void taint_rows(const Warp *w, const MmaSpec *s, const PtxOperand *a, Tainted *t, unsigned first_row) {
   for (unsigned r = 0; r < a->count; r++)
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
       for (unsigned e = 0; e < mma_per_register(s->a); e++)
         if (part(w, &a->sub[r], lane, e, mma_type_info(s->a)->bits)) t->row[first_row + mma_a_coord(s, lane, r, e).row] = true;
 }
 
-void shadow_mma(Warp *w, const Instr *in, const MmaSpec *s) {
+void undef_mma(Warp *w, const Instr *in, const MmaSpec *s) {
   if (!w->undef) return;
   if (!vector_undef(w, &in->ops[1]) && !vector_undef(w, &in->ops[2]) && !vector_undef(w, &in->ops[3])) {
     clear(w, &in->ops[0], FULL_MASK);
@@ -438,7 +438,7 @@ void shadow_mma(Warp *w, const Instr *in, const MmaSpec *s) {
   set_result(w, s, &in->ops[0], &in->ops[3], &t, 0);
 }
 
-void shadow_wgmma_result(AsyncOp *op) {
+void undef_wgmma_result(AsyncOp *op) {
   const Instr *in = op->in;
   const WgmmaForm *form = in->aux;
   const MmaSpec *s = &form->spec;
@@ -465,7 +465,7 @@ void shadow_wgmma_result(AsyncOp *op) {
   }
 }
 
-void shadow_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
+void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
   if (!w->undef) return;
   for (unsigned m = 0; m < count; m++)
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
@@ -481,7 +481,7 @@ void shadow_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned coun
     }
 }
 
-void shadow_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
+void undef_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
   if (!w->undef) return;
   for (unsigned m = 0; m < count; m++)
     for (uint32_t lane = 0; lane < WARP_SIZE; lane++)

@@ -40,7 +40,7 @@ void sim_free(Sim *sim) {
   *sim = (Sim){0};
 }
 
-int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dynamic_shared) {
+int sim_occupancy(const Device *d, const PtxFunction *f, uint32_t threads, uint64_t dynamic_shared) {
   uint32_t warps = (threads + WARP_SIZE - 1) / WARP_SIZE;
   uint64_t shared = f->static_shared + dynamic_shared + SHARED_BASE;
   if (!warps || shared > (uint64_t)d->shared_per_sm) return 0;

@@ -1,4 +1,4 @@
-// The simulator's internal header: every struct on one page.
+// The simulated machine: every struct on one page.
 //
 // PTX text → Module (parse.c, decode.c) → Grid → Cluster → Cta → Warp, run by exec.c. One instruction executes for all
 // active lanes of a warp at once: a handler (ExecFn) loops over the lanes of a mask. Everything that can be decided from
@@ -16,8 +16,7 @@
 
 #include <stdio.h>
 
-#include "ir/arena.h"
-#include "runtime/rt/cuda_types.h"
+#include "runtime/sim/ptx.h"
 
 enum {
   WARP_SIZE = 32,
@@ -32,198 +31,9 @@ enum {
 #define FULL_MASK 0xffffffffu
 
 typedef struct Sim Sim;
-typedef struct Device Device;
-typedef struct Module Module;
-typedef struct Function Function;
-typedef struct Instr Instr;
-typedef struct Parser Parser;
 typedef struct Grid Grid;
 typedef struct Cluster Cluster;
 typedef struct Cta Cta;
-typedef struct Warp Warp;
-
-// ---------------------------------------------------------------------------------------------- types and modifiers
-
-typedef enum {
-  T_NONE, T_PRED,
-  T_B1, T_B4, T_U4, T_S4,
-  T_B8, T_U8, T_S8, T_B16, T_U16, T_S16, T_B32, T_U32, T_S32, T_B64, T_U64, T_S64, T_B128,
-  T_F16, T_F16X2, T_BF16, T_BF16X2, T_F32, T_F32X2, T_F64, T_TF32,
-  T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_S8X4, T_U8X4, T_S16X2, T_U16X2, T_COUNT
-} PtxType;
-typedef enum { CLASS_NONE, CLASS_PRED, CLASS_BITS, CLASS_UINT, CLASS_SINT, CLASS_FLOAT } TypeClass;
-typedef struct { const char *name; uint8_t bits; uint8_t cls; } TypeInfo;
-extern const TypeInfo ptx_types[T_COUNT];
-
-typedef enum {
-#define PTX_MOD(id, text) M_##id,
-#include "runtime/sim/ptx_mods.def"
-#undef PTX_MOD
-  M_COUNT
-} PtxMod;
-enum { MOD_WORDS = (M_COUNT + 63) / 64 };
-
-typedef enum {
-#define PTX_OP(mnemonic, decode, flags) OP_##mnemonic,
-#include "runtime/sim/ptx_ops.def"
-#undef PTX_OP
-  OP_COUNT
-} PtxOp;
-
-// Flags of an op row. SHADOW_* say how undefined bits travel from sources to destination (see shadow.c).
-enum {
-  OPF_NONE = 0,
-  OPF_NO_DST = 1 << 0,         // operand 0 is a source (stores, branches, barriers)
-  OPF_SYNC = 1 << 1,           // warp-synchronous: its lanes must meet
-  OPF_RAW_SYMS = 1 << 2,       // the family resolves symbol and special-register operands itself
-  OPF_BITWISE = 1 << 4,        // definedness: per bit
-  OPF_MOVE = 1 << 5,           // definedness: copied
-  OPF_CARRY = 1 << 6,          // definedness: spreads from the lowest undefined bit upwards
-  OPF_SHIFT = 1 << 7,          // definedness: shifted as the value
-  OPF_OWN_SHADOW = 1 << 8,     // the handler or a memory hook sets the destination's definedness
-};
-
-// ------------------------------------------------------------------------------------------------------- module
-
-typedef enum {
-  SPACE_GENERIC, SPACE_GLOBAL, SPACE_SHARED, SPACE_SHARED_CLUSTER, SPACE_LOCAL, SPACE_CONST,
-  SPACE_PARAM,                 // an entry's parameters: host memory
-  SPACE_FRAME,                 // .param of a call or of a device function: the thread's local memory
-} Space;
-
-typedef struct SrcLoc SrcLoc;
-struct SrcLoc { uint32_t file, line, col; const SrcLoc *inlined_at; };
-
-typedef enum { SYM_VAR, SYM_REG, SYM_PRED, SYM_LABEL, SYM_FUNC, SYM_TARGETS } SymKind;
-typedef struct Symbol Symbol;
-struct Symbol {
-  const char *name;
-  SymKind kind;
-  Space space;                 // SYM_VAR
-  PtxType type;                // element or register type
-  uint64_t size;               // bytes, SYM_VAR; 0 for `.extern .shared x[]`
-  uint32_t align;
-  uint64_t addr;               // host address (global, const); offset in frame, parameter block; label: instruction index
-  uint32_t slot;               // SYM_REG, SYM_PRED: first slot; SYM_VAR shared: index in Module.shared_syms
-  uint32_t range;              // SYM_REG, SYM_PRED declared as name<range>; else 0
-  bool is_extern, is_const_init;
-  Function *func;              // SYM_FUNC
-  struct { uint32_t *pcs; const char **names; uint32_t count; } targets;  // SYM_TARGETS
-  struct Initializer *init;
-  uint32_t line;
-  struct Scope *scope;
-  Symbol *next_in_bucket;
-};
-
-typedef enum {
-  OPND_NONE, OPND_SINK,        // `_`
-  OPND_REG, OPND_PRED, OPND_IMM,
-  OPND_SREG,                   // special register (slot: SpecialReg); only mov sees it
-  OPND_SYM,                    // address of sym + offset; only mov sees it
-  OPND_MEM,                    // [base + offset], base by base_kind; sub: further bracket elements (tensor coordinates)
-  OPND_VEC,                    // {sub[0], …}
-  OPND_LABEL,                  // sym: label, function or target table
-} OperandKind;
-typedef struct Operand Operand;
-struct Operand {
-  uint8_t kind;
-  uint8_t bits;                // width of the register or element
-  uint8_t base_kind;           // OPND_MEM: OPND_REG, OPND_SYM or OPND_IMM (absolute)
-  bool negated;                // !p
-  uint8_t float_bytes;         // OPND_IMM written as a floating-point literal: 4 or 8
-  uint32_t slot;               // register slot, predicate index, special register
-  uint32_t count;              // of sub
-  const uint64_t *lanes;       // OPND_IMM: 32 equal values (offset keeps the value)
-  Symbol *sym;
-  int64_t offset;              // OPND_MEM, OPND_SYM
-  Operand *sub;
-  Operand *pair;               // second of `p|q`
-};
-
-typedef enum {
-  EXEC_NEXT,                   // done; lanes go to the following instruction
-  EXEC_STALL,                  // these lanes cannot go on yet: they stay here until others of the warp arrive or state changes
-  EXEC_WAIT,                   // as STALL, but what they wait for lies outside the warp; polled by the scheduler
-  EXEC_JUMP,                   // the handler has set pc (and frame) of the active lanes
-  EXEC_FAULT,                  // a report has been made; the grid stops
-} ExecResult;
-typedef ExecResult (*ExecFn)(Warp *w, const Instr *in, uint32_t mask);
-// Checks modifiers and operands, sets in->exec. On error reports through ptx_error and returns false.
-typedef bool (*DecodeFn)(Parser *p, Instr *in);
-
-enum { RND_NONE, RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA, RND_RS };
-enum { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_NUM, CMP_NAN };  // | CMP_UNORDERED
-enum { CMP_UNORDERED = 8 };
-enum { BOOL_NONE, BOOL_AND, BOOL_OR, BOOL_XOR };
-
-struct Instr {
-  ExecFn exec;
-  uint16_t op;                 // PtxOp
-  uint16_t num_ops;
-  int32_t guard;               // predicate index or -1
-  bool guard_negated;
-  bool ftz, sat, rint;         // rint: .rni .rzi .rmi .rpi
-  uint8_t rnd;                 // RND_*; RND_NONE when not written
-  uint8_t num_types;
-  uint8_t type[5];             // PtxType, in the order written
-  uint8_t space;               // Space of a memory access; GENERIC when not written
-  uint8_t vec;                 // 1, 2, 4, 8
-  uint8_t cmp, boolop;
-  uint16_t sel;                // family's own small decision
-  uint8_t num_mods;
-  uint16_t m, n, k;            // .mMnNkK
-  uint32_t target;             // branch target, instruction index
-  uint64_t modset[MOD_WORDS];  // which modifiers are written
-  uint16_t *mods;              // in the order written (PtxMod)
-  Operand *ops;
-  void *aux;                   // family's own decoded data
-  const SrcLoc *loc;
-  uint32_t line;               // of the PTX text
-  Function *func;
-};
-static inline bool has_mod(const Instr *in, PtxMod m) { return in->modset[m / 64] >> (m % 64) & 1; }
-
-struct Function {
-  const char *name;
-  Module *module;
-  bool is_entry, is_defined;
-  Symbol **params, **rets;     // formal parameters; space PARAM (entry) or FRAME, or SYM_REG in the old style
-  uint32_t num_params, num_rets;
-  uint32_t param_bytes;        // entry: size of the parameter block
-  uint32_t frame_bytes;        // .local and .param of one activation, per thread
-  uint32_t num_slots, num_preds;
-  uint32_t first, end;         // instructions [first, end)
-  uint32_t reqntid[3], maxntid[3], reqcluster[3], maxnreg, min_ctas, max_cluster_rank;  // 0: not given
-  bool explicit_cluster, nonportable_cluster;
-  uint32_t *shared_offset;     // entry: by Module.shared_syms index; UINT32_MAX when the kernel does not use it
-  uint32_t static_shared;      // entry: bytes, without SHARED_BASE
-  uint32_t dynamic_align;
-  int32_t max_dynamic_shared;  // function attribute; default 48 KB less static
-  VEC(uint32_t) shared_used;   // shared_syms named by this function's own code
-  VEC(Function *) callees;     // called, or address taken
-  bool mark;                   // while walking the call graph
-};
-
-typedef VEC(Symbol *) SymbolVec;
-struct Module {
-  Arena arena;
-  Device *device;
-  const char *text;            // NUL-terminated copy
-  size_t text_size;
-  const uint32_t *line_starts;
-  uint32_t num_lines;
-  uint32_t version, sm;        // 83, 90
-  bool arch_specific;          // sm_90a
-  Instr *code;                 // all functions, one after another; closed by OP_exit
-  uint32_t num_code;
-  VEC(Function *) funcs;
-  SymbolVec globals;           // .global and .const
-  SymbolVec shared_syms;
-  VEC(const char *) files;     // by .file number
-  const char *error;           // what is wrong with the text, or NULL
-  CUresult error_code;
-  struct CUmod_st *handle;     // the driver's, which owns this module
-};
 
 // ------------------------------------------------------------------------------------------------------- memory
 
@@ -312,11 +122,11 @@ struct Warp {
   uint64_t scratch[2][WARP_SIZE];      // destination of `_`
 };
 
-typedef struct Barrier {
+typedef struct ThreadBarrier {
   uint32_t arrived, expected;  // threads; expected 0: all threads of the CTA that have not exited
   uint32_t epoch;              // completed phases
   uint32_t pred_and, pred_or, pred_count;   // barrier.red
-} Barrier;
+} ThreadBarrier;
 
 struct Cta {
   Grid *grid;
@@ -330,7 +140,7 @@ struct Cta {
   Warp *warps;
   uint32_t num_warps, num_threads;
   uint32_t warps_done;
-  Barrier bars[NUM_BARRIERS];
+  ThreadBarrier bars[NUM_BARRIERS];
   uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
   void *async, *shadow;        // NULL at the start; whoever hangs something here frees it in cta_end or grid_end
@@ -341,7 +151,7 @@ struct Cluster {
   uint32_t num_ctas;
   uint32_t dim[3], id[3];
   Cta **ctas;
-  Barrier bar;
+  ThreadBarrier bar;
   Cluster *next;               // resident list
   void *async, *shadow;
 };
@@ -355,23 +165,10 @@ typedef enum {
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
-void thread_of(const Warp *w, int lane, uint32_t tid[3]);
-void report_place(FILE *f, const Module *m, const Instr *in);   // PTX line and source position
+void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
 
-typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
-// One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
-typedef struct MemAccess {
-  AccessKind kind;
-  uint32_t mask;
-  uint32_t size;               // bytes per lane, all vector elements together
-  Space space[WARP_SIZE];      // resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM (a generic access can mix)
-  uint64_t addr[WARP_SIZE];    // global: address; shared: offset in cta[lane]->shared; local: offset
-  Cta *cta[WARP_SIZE];         // shared: whose
-  Alloc *alloc[WARP_SIZE];     // global
-  uint8_t *host[WARP_SIZE];
-} MemAccess;
-
-// What asynchronous machinery and checkers hook into the executor; any may be NULL. Filled by sim_install_hooks.
+typedef struct MemAccess MemAccess;
+// What asynchronous machinery and checkers hook into the executor; any may be NULL. Filled by hooks_install.
 typedef struct SimHooks {
   void (*grid_begin)(Grid *g);
   void (*grid_end)(Grid *g);
@@ -392,12 +189,12 @@ typedef struct SimHooks {
   // Describes pending operations for a deadlock report.
   const char *(*describe)(Cluster *c, Arena *a);
 } SimHooks;
-void sim_install_hooks(Grid *g, SimHooks *h);   // hooks.c
+void hooks_install(Grid *g, SimHooks *h);   // hooks.c
 
 enum { CHECK_RACES = 1, CHECK_UNDEF = 2, CHECK_ASYNC = 4 };
 
 typedef struct LaunchParams {
-  Function *func;
+  PtxFunction *func;
   uint32_t grid[3], block[3], cluster[3];
   uint32_t dynamic_shared;
   bool cooperative;
@@ -407,8 +204,8 @@ typedef struct LaunchParams {
 struct Grid {
   Sim *sim;
   Device *device;
-  Module *module;
-  Function *func;
+  PtxModule *module;
+  PtxFunction *func;
   LaunchParams launch;
   uint64_t param_addr;         // the parameter block, an ALLOC_PARAM allocation
   uint64_t workspace;          // cooperative launch: {size, barrier word}, which %envreg1 and %envreg2 point at
@@ -440,10 +237,8 @@ static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
 }
 
 // What the driver tells about definedness: fresh memory holds nothing; the host's copies and fills define it (shadow_undef.c).
-void memory_track(Device *d, uint64_t addr);
-void memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
-
-CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp);
+void undef_track_memory(Device *d, uint64_t addr);
+void undef_memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
 
 // The simulated machine: one per process behind the driver table (driver.c), or as many as a unit test makes.
 struct Sim {
@@ -467,32 +262,6 @@ struct Sim {
 void sim_init(Sim *sim);       // options from the environment
 void sim_free(Sim *sim);
 
-// ---- parse.c, decode.c
-// Never NULL: module->error says what is wrong with the text, if anything. Allocates the module's globals on d.
-Module *module_load(Device *d, const char *text, size_t size);
-void module_free(Module *m);
-Function *module_find(const Module *m, const char *name);
-bool ptx_error(Parser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);   // returns false
-Arena *ptx_arena(Parser *p);
-uint32_t ptx_new_slot(Parser *p);            // a fresh register slot of the current function
-// Common decode checks; each reports and returns false when it fails.
-bool decode_want_ops(Parser *p, Instr *in, uint32_t lo, uint32_t hi);
-bool decode_want_kind(Parser *p, Instr *in, uint32_t i, OperandKind kind);
-bool decode_want_type(Parser *p, Instr *in, uint32_t n);
-bool decode_dst(Parser *p, Instr *in, uint32_t i);                        // register or `_`
-bool decode_srcs(Parser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
-bool decode_preds(Parser *p, Instr *in, uint32_t from, uint32_t to);
-bool decode_regs(Parser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
-bool decode_unknown(Parser *p, Instr *in);                               // "unknown instruction …"; a decode function that
-                                                                          // returns false without a report says the same
-const char *ptx_op_name(PtxOp op);
-uint32_t ptx_op_flags(PtxOp op);
-// Is operand 0 written? barrier.red has a result, the other barriers have none.
-static inline bool instr_has_dst(const Instr *in) {
-  return !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST) || ((in->op == OP_bar || in->op == OP_barrier) && in->sel);
-}
-ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask);
-
 // ---- trace.c: no-ops unless TILE_SIM_TRACE names a file; trace_open is false when it cannot be written
 enum { TRACE_ENGINES = 1000 };                // first track that is no warp
 bool trace_open(Grid *g);
@@ -500,92 +269,9 @@ void trace_cta(Cta *c);
 void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to);   // in warp instructions
 void trace_close(Grid *g);
 
-// ---- exec.c
-void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
-uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t size);   // NULL when outside the thread's local memory
-void warp_save_group(Warp *w);                 // writes the active lanes' pc, depth and frame to lane_*
-void warp_wake(Warp *w);                       // some of its lanes can go on
-// Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
-ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
-ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
-ExecResult cta_threads_exited(Warp *w, const Instr *in);
-void setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
-ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: builtin.c
-void warp_poll(Warp *w);                       // a poll failed: another warp should run
-void deadlock_report(Grid *g);                 // deadlock.c
-int occupancy(const Device *d, const Function *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
-uint64_t special_reg(Warp *w, uint32_t sreg, int lane);                  // sreg.c
-int special_reg_find(const char *name);                                  // -1 when there is none
-
-// ---- exec_memory.c
-// Addresses of a memory operand for the lanes of mask. space may be GENERIC. Checks bounds and alignment, resolves generic
-// addresses, runs the access hook. On EXEC_FAULT nothing may be touched.
-ExecResult mem_resolve(Warp *w, const Instr *in, const Operand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out);
-// The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
-ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out);
-uint64_t operand_address(Warp *w, const Operand *op, int lane);          // base + offset, unchecked
-
-// ---- operands at run time
-static inline const uint64_t *src_row(const Warp *w, const Operand *op) {
-  return op->kind == OPND_IMM ? op->lanes : w->r + (size_t)op->slot * WARP_SIZE;
-}
-static inline uint64_t *dst_row(Warp *w, const Operand *op) {
-  return op->kind == OPND_REG ? w->r + (size_t)op->slot * WARP_SIZE : w->scratch[0];
-}
-static inline uint32_t src_pred(const Warp *w, const Operand *op) {      // lane mask; an immediate 0 or 1 is allowed
-  uint32_t v = op->kind == OPND_PRED ? w->p[op->slot] : (op->lanes[0] ? FULL_MASK : 0);
-  return op->negated ? ~v : v;
-}
-static inline void set_pred(Warp *w, const Operand *op, uint32_t mask, uint32_t value) {
-  if (op->kind == OPND_PRED) w->p[op->slot] = (w->p[op->slot] & ~mask) | (value & mask);
-}
-// Definedness of a register's lane, for instructions that set it themselves; cheap no-ops when it is not checked.
-static inline uint64_t get_undef(const Warp *w, const Operand *op, uint32_t lane) {
-  return w->undef && op->kind == OPND_REG ? w->undef[((size_t)w->base + op->slot) * WARP_SIZE + lane] : 0;
-}
-static inline void set_undef(Warp *w, const Operand *op, uint32_t lane, uint64_t bits) {
-  if (!w->undef || op->kind != OPND_REG) return;
-  uint32_t slot = w->base + op->slot;
-  w->undef[(size_t)slot * WARP_SIZE + lane] = bits;
-  w->undef_lanes[slot] = (w->undef_lanes[slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
-}
-static inline uint64_t width_mask(unsigned bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
-// Of values, and in the same way of what is undefined in them.
-static inline uint64_t bit_field_extract(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
-  unsigned bits = ptx_types[t].bits;
-  if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
-  if (!len) return 0;
-  if (len > 255) len = 255;
-  if (pos > 255) pos = 255;
-  bool s = ptx_types[t].cls == CLASS_SINT;
-  unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
-  uint64_t sign = s && (a >> top & 1) ? ~UINT64_C(0) : 0;
-  unsigned have = pos >= bits ? 0 : len < bits - pos ? len : bits - pos;
-  uint64_t field = have ? a >> pos & width_mask(have) : 0;
-  return (field | (have >= 64 ? 0 : sign & ~width_mask(have))) & width_mask(bits);
-}
-static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
-  if (bits == 32) pos &= 255, len &= 255;
-  if (pos >= bits || !len) return b & width_mask(bits);
-  if (len > bits - pos) len = bits - pos;
-  uint64_t m = width_mask(len) << pos;
-  return (b & ~m) | ((a << pos) & m);
-}
-#define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
-// A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
-#define LANES(l, mask, ...)                                                                   \
-  do {                                                                                        \
-    if ((mask) == FULL_MASK) {                                                                \
-      _Pragma("GCC ivdep") for (uint32_t l = 0; l < WARP_SIZE; l++) { __VA_ARGS__ }           \
-    } else {                                                                                  \
-      FOR_LANES(l, mask) { __VA_ARGS__ }                                                      \
-    }                                                                                         \
-  } while (0)
-static inline uint32_t live_lanes(const Warp *w) { return w->exist & ~w->exited; }
-
-// ---- decode functions named by ptx_ops.def
-#define PTX_OP(mnemonic, decode, flags) bool decode(Parser *p, Instr *in);
-#include "runtime/sim/ptx_ops.def"
-#undef PTX_OP
+// ---- grid.c, sim.c, deadlock.c
+CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp);
+int sim_occupancy(const Device *d, const PtxFunction *f, uint32_t threads, uint64_t dynamic_shared);   // CTAs per SM
+void deadlock_report(Grid *g);
 
 #endif

@@ -1,7 +1,7 @@
 // Special registers.
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
 typedef enum {
   SR_TID, SR_NTID, SR_CTAID, SR_NCTAID, SR_CLUSTERID, SR_NCLUSTERID, SR_CLUSTER_CTAID, SR_CLUSTER_NCTAID,
@@ -27,7 +27,7 @@ static const struct { const char *name; uint8_t reg; bool vector; } names[] = {
 };
 
 // The register's number carries the vector component in its low two bits.
-int special_reg_find(const char *name) {
+int sreg_find(const char *name) {
   const char *dot = strchr(name, '.');
   size_t n = dot ? (size_t)(dot - name) : strlen(name);
   for (size_t i = 0; i < countof(names); i++) {
@@ -41,7 +41,7 @@ int special_reg_find(const char *name) {
   return -1;
 }
 
-uint64_t special_reg(Warp *w, uint32_t sreg, int lane) {
+uint64_t sreg_value(Warp *w, uint32_t sreg, int lane) {
   const Cta *c = w->cta;
   const Cluster *cl = c->cluster;
   const LaunchParams *lp = &w->grid->launch;
@@ -50,7 +50,7 @@ uint64_t special_reg(Warp *w, uint32_t sreg, int lane) {
   switch ((SpecialReg)(sreg >> 2)) {
   case SR_TID:
     if (i == 3) return 0;
-    thread_of(w, lane, tid);
+    warp_thread_index(w, lane, tid);
     return tid[i];
   case SR_NTID: return i == 3 ? 1 : lp->block[i];
   case SR_CTAID: return i == 3 ? 0 : c->ctaid[i];

@@ -6,8 +6,8 @@
 
 #include "runtime/sim/mma.h"
 
-typedef enum { KIND_UINT, KIND_SINT, KIND_FLOAT } Kind;
-static const struct { uint8_t bytes; Kind kind; NumFormat format; } dtypes[TMAP_DTYPE_COUNT] = {
+typedef enum { KIND_UINT, KIND_SINT, KIND_FLOAT } ElementKind;
+static const struct { uint8_t bytes; ElementKind kind; NumFormat format; } dtypes[TMAP_DTYPE_COUNT] = {
   [TMAP_UINT8] = {1, KIND_UINT, 0},          [TMAP_UINT16] = {2, KIND_UINT, 0},
   [TMAP_UINT32] = {4, KIND_UINT, 0},         [TMAP_INT32] = {4, KIND_SINT, 0},
   [TMAP_UINT64] = {8, KIND_UINT, 0},         [TMAP_INT64] = {8, KIND_SINT, 0},

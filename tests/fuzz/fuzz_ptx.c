@@ -10,7 +10,7 @@ static void discard(void *user, const char *text, size_t n) {
   (void)user, (void)text, (void)n;
 }
 
-static void run_kernel(Sim *sim, Function *f, uint64_t buffer) {
+static void run_kernel(Sim *sim, PtxFunction *f, uint64_t buffer) {
   // Beyond these the driver refuses a launch, or a run would take longer than it is worth.
   if (f->param_bytes > MAX_PARAMS || f->static_shared > MAX_SHARED || f->frame_bytes > MAX_FRAME || f->reqcluster[0]) return;
   uint64_t params[MAX_PARAMS / 8 + 1];
@@ -30,11 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Device *d = &sim.devices[0];
   d->total_mem = 1 << 26;
   uint64_t buffer = device_alloc(d, BUFFER, 512, ALLOC_DEVICE);
-  Module *m = module_load(d, (const char *)data, size);
+  PtxModule *m = ptx_module_load(d, (const char *)data, size);
   if (m->error && (!*m->error || m->error_code == CUDA_SUCCESS)) abort();
   for (uint32_t i = 0; !m->error && i < m->funcs.count && i < MAX_KERNELS; i++)
     if (m->funcs.data[i]->is_entry && m->funcs.data[i]->is_defined) run_kernel(&sim, m->funcs.data[i], buffer);
-  module_free(m);
+  ptx_module_free(m);
   sim_free(&sim);
   return 0;
 }

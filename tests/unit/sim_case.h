@@ -141,7 +141,7 @@ static inline bool run_case(const Case *c, const char *decl, const char *directi
   Device *dev = &sim.devices[0];
   uint32_t *buffer = (uint32_t *)(uintptr_t)device_alloc(dev, BUFFER, 512, ALLOC_DEVICE), recorded[WORDS];
   bool has_record = !c->report && case_recorded(c, text, recorded);
-  Module *m = module_load(dev, text, strlen(text));
+  PtxModule *m = ptx_module_load(dev, text, strlen(text));
   if (m->error) fail_msg("%s: %s", c->what, m->error);
   for (uint64_t seed = 0; seed < SEEDS; seed++) {
     for (uint32_t i = 0; i < WORDS; i++) buffer[i] = i;
@@ -150,7 +150,7 @@ static inline bool run_case(const Case *c, const char *decl, const char *directi
     uint32_t n = c->cluster ? c->cluster : 1;
     char where[32];
     snprintf(where, sizeof where, "seed %d", (int)seed);
-    LaunchParams lp = {.func = module_find(m, "k"), .grid = {n, 1, 1}, .block = {c->threads, 1, 1}, .cluster = {n, 1, 1}, .params = (const uint8_t *)&param};
+    LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {n, 1, 1}, .block = {c->threads, 1, 1}, .cluster = {n, 1, 1}, .params = (const uint8_t *)&param};
     CUresult rc = grid_run(&sim, dev, &lp);
     if (!c->report && rc) fail_msg("%s, %s: %s", c->what, where, sim.report);
     if (!c->report) case_compare(c, where, buffer, has_record ? recorded : NULL);
@@ -158,7 +158,7 @@ static inline bool run_case(const Case *c, const char *decl, const char *directi
     if (c->report && !case_reports(sim.report, c->report)) fail_msg("%s, %s: another report: %s", c->what, where, sim.report);
   }
   free(text);
-  module_free(m);
+  ptx_module_free(m);
   sim_free(&sim);
   return has_record;
 }

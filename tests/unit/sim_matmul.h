@@ -71,10 +71,10 @@ static inline void matmul_close(Matmul *m) {
 }
 
 // Runs the kernel once. CUDA_SUCCESS with *wrong elements that differ, or the error; the report is in m->sim.report.
-static inline CUresult matmul_run(Matmul *m, Module *mod, uint64_t seed, int *wrong) {
+static inline CUresult matmul_run(Matmul *m, PtxModule *mod, uint64_t seed, int *wrong) {
   m->sim.seed = seed;
   memset(m->c, 0xff, MM_M * MM_N * 2);
-  LaunchParams lp = {.func = module_find(mod, "tma_wgmma"), .grid = {MM_N / MM_TILE, MM_M / MM_TILE, 1}, .block = {MM_THREADS, 1, 1},
+  LaunchParams lp = {.func = ptx_module_find(mod, "tma_wgmma"), .grid = {MM_N / MM_TILE, MM_M / MM_TILE, 1}, .block = {MM_THREADS, 1, 1},
                      .cluster = {1, 1, 1}, .params = m->params};
   assert_non_null(lp.func);
   CUresult rc = grid_run(&m->sim, m->device, &lp);

@@ -154,7 +154,7 @@ static void test_fresh_memory(void **state) {
   sim_init(&sim);
   Device *dev = &sim.devices[0];
   uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
-  memory_track(dev, buffer);
+  undef_track_memory(dev, buffer);
   static const char *const bodies[] = {
     "ld.global.u32 %r5, [%d1+64]; st.global.u32 [%d1], %r5;",
     "cp.async.ca.shared.global [%s], [%d1+64], 4; cp.async.wait_all; ld.shared.u32 %r5, [%s]; st.global.u32 [%d1], %r5;",
@@ -164,19 +164,19 @@ static void test_fresh_memory(void **state) {
   for (int i = 0; i < 4; i++)
     for (int defined = 0; defined < 2; defined++) {
       char *text = case_text("", "", bodies[i]);
-      Module *m = module_load(dev, text, strlen(text));
+      PtxModule *m = ptx_module_load(dev, text, strlen(text));
       assert_null(m->error);
       free(text);
-      if (defined) memory_copied(dev, buffer, 0, BUFFER);
-      LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+      if (defined) undef_memory_copied(dev, buffer, 0, BUFFER);
+      LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
       CUresult rc = grid_run(&sim, dev, &lp);
       if ((rc == CUDA_SUCCESS) != (defined || i == 3)) fail_msg("body %d, memory %sdefined: %s", i, defined ? "" : "not ", rc ? sim.report : "no report");
       if (rc) assert_int_equal(sim.report_kind, REPORT_UNDEFINED);
       if (rc && i == 2) assert_non_null(strstr(sim.report, "the global memory that this atomic operation changes has never been set"));
-      module_free(m);
+      ptx_module_free(m);
       device_free(dev, buffer);
       buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
-      memory_track(dev, buffer);
+      undef_track_memory(dev, buffer);
     }
   sim_free(&sim);
 }

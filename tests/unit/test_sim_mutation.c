@@ -121,7 +121,7 @@ static void test_clean(void **state) {
   matmul_open(&m);
   size_t size;
   char *text = read_text(kernel, &size);
-  Module *mod = module_load(m.device, text, size);
+  PtxModule *mod = ptx_module_load(m.device, text, size);
   assert_null(mod->error);
   const char *more = getenv("TILE_TEST_SEEDS");
   int seeds = more ? atoi(more) : CLEAN_SEEDS, wrong;
@@ -129,7 +129,7 @@ static void test_clean(void **state) {
     CUresult rc = matmul_run(&m, mod, (uint64_t)s, &wrong);
     if (rc || wrong) fail_msg("seed %d: %d elements differ; %s", s, wrong, rc ? m.sim.report : "no report");
   }
-  module_free(mod);
+  ptx_module_free(mod);
   free(text);
   matmul_close(&m);
 }
@@ -145,7 +145,7 @@ static void test_mutants(void **state) {
   for (size_t i = 0; i < sizeof mutations / sizeof mutations[0]; i++) {
     const Mutation *mu = &mutations[i];
     char *changed = mutate(text, mu);
-    Module *mod = module_load(m.device, changed, strlen(changed));
+    PtxModule *mod = ptx_module_load(m.device, changed, strlen(changed));
     if (mod->error) fail_msg("%s: %s", mu->what, mod->error);
     int reported = 0, runs = 0;
     char first[100] = "nothing";
@@ -159,7 +159,7 @@ static void test_mutants(void **state) {
     bool right = mu->needed == (reported > 0);
     print_message("%-40s %-10s %s, %d seeds: %s\n", mu->what, mu->needed ? "needed" : "not needed", reported ? "reported" : "silent", runs, first);
     if (!right) failures++;
-    module_free(mod);
+    ptx_module_free(mod);
     free(changed);
   }
   free(text);

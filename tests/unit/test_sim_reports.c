@@ -162,12 +162,12 @@ static void report_of_some_seed(const char *what, const char *checks, uint32_t t
     sim.seed = seed;
     Device *dev = &sim.devices[0];
     uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
-    Module *m = module_load(dev, text, strlen(text));
+    PtxModule *m = ptx_module_load(dev, text, strlen(text));
     if (m->error) fail_msg("%s: %s", what, m->error);
-    LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+    LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
     found = grid_run(&sim, dev, &lp) && case_reports(sim.report, report);
     if (!found && seed == 39) fail_msg("%s: no seed gives the report; the last gave: %s", what, sim.report);
-    module_free(m);
+    ptx_module_free(m);
     sim_free(&sim);
   }
   unsetenv("TILE_SIM_CHECKS");

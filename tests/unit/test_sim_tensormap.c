@@ -83,10 +83,10 @@ static void test_elements(void **state) {
     char text[8192];
     snprintf(text, sizeof text, "%s@!%%p1 tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%%r20], %d;\n%s", before, types[i].value, after);
     char *whole = case_text("", "", text);
-    Module *m = module_load(dev, whole, strlen(whole));
+    PtxModule *m = ptx_module_load(dev, whole, strlen(whole));
     free(whole);
     if (m->error) fail_msg("%s", m->error);
-    LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+    LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {1, 1, 1}, .block = {32, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
     if (grid_run(&sim, dev, &lp)) fail_msg("%s", sim.report);
     TensorMap map;
     assert_true(tensormap_unpack((const void *)(uintptr_t)(buffer + 3072), &map));
@@ -95,7 +95,7 @@ static void test_elements(void **state) {
     assert_int_equal(map.box[3], 7);
     assert_int_equal(map.fill, TMAP_FILL_NAN);
     assert_true(map.stride[4] == 4096 && map.dim[4] == 3000000000u);
-    module_free(m);
+    ptx_module_free(m);
   }
   sim_free(&sim);
 }
@@ -109,18 +109,18 @@ static void test_change_in_flight(void **state) {
   Device *dev = &sim.devices[0];
   uint64_t buffer = device_alloc(dev, BUFFER, 512, ALLOC_DEVICE);
   char *text = case_text("", "", BUILD MAP_PUBLISH MAP_ACQUIRE BAR SEND "S: bar.sync 0;" CHANGE "@%p1 bra Q; cp.async.bulk.wait_group 0; Q:");
-  Module *m = module_load(dev, text, strlen(text));
+  PtxModule *m = ptx_module_load(dev, text, strlen(text));
   free(text);
   if (m->error) fail_msg("%s", m->error);
   uint32_t reports = 0;
   for (sim.seed = 0; sim.seed < SEEDS; sim.seed++) {
-    LaunchParams lp = {.func = module_find(m, "k"), .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
+    LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {1, 1, 1}, .block = {64, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)&buffer};
     if (grid_run(&sim, dev, &lp) == CUDA_SUCCESS) continue;
     reports++;
     assert_non_null(strstr(sim.report, "the tensor map is changed while the tensor copy"));
   }
   assert_true(reports >= SEEDS / 3);
-  module_free(m);
+  ptx_module_free(m);
   sim_free(&sim);
 }
 
@@ -154,9 +154,9 @@ static void test_forms(void **state) {
   sim_init(&sim);
   for (size_t i = 0; i < countof(forms); i++) {
     char *text = case_text("", "", forms[i].text);
-    Module *m = module_load(&sim.devices[0], text, strlen(text));
+    PtxModule *m = ptx_module_load(&sim.devices[0], text, strlen(text));
     if (!m->error != forms[i].good) fail_msg("%s: %s", forms[i].text, m->error ? m->error : "accepted");
-    module_free(m);
+    ptx_module_free(m);
     free(text);
   }
   sim_free(&sim);

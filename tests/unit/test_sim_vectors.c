@@ -262,15 +262,15 @@ static void test_unary(void **state) {
   for (; next_record(f, &r); free_record(&r)) {
     char text[4096];
     build_ptx(r.h.name, text, sizeof text);
-    Module *m = module_load(dev, text, strlen(text));
+    PtxModule *m = ptx_module_load(dev, text, strlen(text));
     if (m->error) {
       print_error("%s: %s\n", r.h.name, m->error);
       wrong++;
-      module_free(m);
+      ptx_module_free(m);
       continue;
     }
     uint64_t params[3] = {in, out, n};
-    LaunchParams lp = {.func = module_find(m, "k"), .grid = {(n + 127) / 128, 1, 1}, .block = {128, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)params};
+    LaunchParams lp = {.func = ptx_module_find(m, "k"), .grid = {(n + 127) / 128, 1, 1}, .block = {128, 1, 1}, .cluster = {1, 1, 1}, .params = (const uint8_t *)params};
     if (grid_run(&sim, dev, &lp)) fail_msg("%s: %s", r.h.name, sim.report);
     const uint64_t *got = (const uint64_t *)(uintptr_t)out, *want = (const uint64_t *)r.data[0];
     const uint32_t *x = (const uint32_t *)(uintptr_t)in;
@@ -282,7 +282,7 @@ static void test_unary(void **state) {
     }
     print_message("%-32s %u inputs, %u differ, %u beyond the bound\n", r.h.name, n, inexact, bad);
     wrong += bad;
-    module_free(m);
+    ptx_module_free(m);
   }
   fclose(f);
   sim_free(&sim);

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/sim/sim.h"
+#include "runtime/sim/exec.h"
 
-static const uint8_t *frame_bytes(Warp *w, const Instr *in, int lane, const Operand *arg, uint32_t size) {
+static const uint8_t *frame_bytes(Warp *w, const Instr *in, int lane, const PtxOperand *arg, uint32_t size) {
   if (arg->kind == OPND_SYM && arg->sym->space == SPACE_FRAME && arg->sym->size >= size)
     return warp_local(w, in, lane, w->lane_local[lane] + arg->sym->addr, size);
   return NULL;
@@ -12,7 +12,7 @@ static const uint8_t *frame_bytes(Warp *w, const Instr *in, int lane, const Oper
 static bool argument(Warp *w, const Instr *in, int lane, uint32_t i, uint32_t size, uint64_t *out) {
   *out = 0;
   if (i >= in->ops[2].count) return false;
-  const Operand *arg = &in->ops[2].sub[i];
+  const PtxOperand *arg = &in->ops[2].sub[i];
   if (arg->kind == OPND_REG || arg->kind == OPND_IMM) {
     *out = src_row(w, arg)[lane];
     return true;
@@ -23,7 +23,7 @@ static bool argument(Warp *w, const Instr *in, int lane, uint32_t i, uint32_t si
 }
 static void give_result(Warp *w, const Instr *in, int lane, uint64_t v, uint32_t size) {
   if (!in->ops[0].count) return;
-  const Operand *res = &in->ops[0].sub[0];
+  const PtxOperand *res = &in->ops[0].sub[0];
   if (res->kind == OPND_REG) {
     dst_row(w, res)[lane] = v & width_mask(size * 8);
     set_undef(w, res, (uint32_t)lane, 0);
@@ -139,7 +139,7 @@ static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t for
   return ok ? EXEC_NEXT : EXEC_FAULT;
 }
 
-ExecResult sim_call_builtin(Warp *w, const Instr *in, uint32_t mask, const char *name) {
+ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char *name) {
   Grid *g = w->grid;
   FOR_LANES(l, mask) {
     int lane = (int)l;

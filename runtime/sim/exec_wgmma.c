@@ -1,211 +1,9 @@
-// Matrix instructions: mma.sync, ldmatrix, stmatrix, movmatrix and wgmma. Placement and arithmetic are mma.c's.
-#include "runtime/sim/async.h"
-#include "runtime/sim/shadow.h"
-
+// wgmma: products of a warpgroup, queued when they are issued and computed later. Placement and arithmetic are mma.c's.
 #include <stdlib.h>
 #include <string.h>
 
-static bool mma_type_of(PtxType t, MmaType *out) {
-  static const struct { PtxType ptx; MmaType mma; } table[] = {
-    {T_F16, MMA_F16}, {T_BF16, MMA_BF16}, {T_TF32, MMA_TF32}, {T_E4M3, MMA_E4M3}, {T_E5M2, MMA_E5M2}, {T_F64, MMA_F64},
-    {T_F32, MMA_F32}, {T_S8, MMA_S8}, {T_U8, MMA_U8}, {T_S4, MMA_S4}, {T_U4, MMA_U4}, {T_S32, MMA_S32}};
-  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-    if (table[i].ptx == t) {
-      *out = table[i].mma;
-      return true;
-    }
-  return false;
-}
-
-static bool want_registers(Parser *p, Instr *in, uint32_t i, uint32_t count) {
-  if (i >= in->num_ops || in->ops[i].kind != OPND_VEC || in->ops[i].count != count)
-    return ptx_error(p, in->line, "operand %u must be a vector of %u registers", i + 1, count);
-  for (uint32_t j = 0; j < count; j++) {
-    OperandKind kind = (OperandKind)in->ops[i].sub[j].kind;
-    if (kind != OPND_REG && (kind != OPND_IMM || i == 0)) return ptx_error(p, in->line, "operand %u must be a vector of %u registers", i + 1, count);
-  }
-  return true;
-}
-
-static uint64_t element(uint64_t reg, unsigned e, unsigned bits) { return bits == 64 ? reg : reg >> (e * bits) & ((1ull << bits) - 1); }
-static uint64_t with_element(uint64_t reg, unsigned e, unsigned bits, uint64_t v) {
-  if (bits == 64) return v;
-  uint64_t mask = ((1ull << bits) - 1) << (e * bits);
-  return (reg & ~mask) | (v << (e * bits) & mask);
-}
-
-// A whole warp must be there: the .aligned instructions.
-static bool whole_warp(const Warp *w, uint32_t mask) { return mask == live_lanes(w); }
-// And none may have exited, where the threads' places are part of the operation.
-static ExecResult full_warp(Warp *w, const Instr *in, uint32_t mask) {
-  if (!whole_warp(w, mask)) return EXEC_STALL;
-  return mask == FULL_MASK ? EXEC_NEXT : sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "%s needs all 32 threads of the warp", ptx_op_name(in->op));
-}
-
-// ---- mma.sync
-
-static ExecResult exec_mma(Warp *w, const Instr *in, uint32_t mask) {
-  ExecResult met = full_warp(w, in, mask);
-  if (met != EXEC_NEXT) return met;
-  const MmaSpec *s = in->aux;
-  uint64_t a[16 * 64], b[8 * 64], d[16 * 8];
-  for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-    for (unsigned r = 0; r < in->ops[1].count; r++)
-      for (unsigned e = 0; e < mma_per_register(s->a); e++) {
-        MmaCoord c = mma_a_coord(s, lane, r, e);
-        a[c.row * s->k + c.col] = element(src_row(w, &in->ops[1].sub[r])[lane], e, mma_type_info(s->a)->bits);
-      }
-    for (unsigned r = 0; r < in->ops[2].count; r++)
-      for (unsigned e = 0; e < mma_per_register(s->b); e++) {
-        MmaCoord c = mma_b_coord(s, lane, r, e);
-        b[c.col * s->k + c.row] = element(src_row(w, &in->ops[2].sub[r])[lane], e, mma_type_info(s->b)->bits);
-      }
-    for (unsigned r = 0; r < in->ops[3].count; r++)
-      for (unsigned e = 0; e < mma_per_register(s->d); e++) {
-        MmaCoord c = mma_d_coord(s, lane, r, e);
-        d[c.row * s->n + c.col] = element(src_row(w, &in->ops[3].sub[r])[lane], e, mma_type_info(s->d)->bits);
-      }
-  }
-  mma_compute(s, s->m, a, b, d, true);
-  shadow_mma(w, in, s);
-  for (unsigned r = 0; r < in->ops[0].count; r++) {
-    uint64_t *dst = dst_row(w, &in->ops[0].sub[r]);
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-      uint64_t v = 0;
-      for (unsigned e = 0; e < mma_per_register(s->d); e++) {
-        MmaCoord c = mma_d_coord(s, lane, r, e);
-        v = with_element(v, e, mma_type_info(s->d)->bits, d[c.row * s->n + c.col]);
-      }
-      dst[lane] = v;
-    }
-  }
-  return EXEC_NEXT;
-}
-
-// PTX vectors of one register may be written without braces.
-static void as_vector(Parser *p, Operand *o) {
-  if (o->kind != OPND_REG) return;
-  Operand *sub = arena_new(ptx_arena(p), Operand);
-  *sub = *o;
-  *o = (Operand){.kind = OPND_VEC, .sub = sub, .count = 1};
-}
-
-// Whether the layouts are named .row.col, in this order.
-static bool is_row_col(const Instr *in) {
-  for (uint32_t i = 0; i < in->num_mods; i++)
-    if (in->mods[i] == M_row) return i + 1 < in->num_mods && in->mods[i + 1] == M_col;
-  return false;
-}
-
-bool decode_mma(Parser *p, Instr *in) {
-  MmaSpec *s = arena_new(ptx_arena(p), MmaSpec);
-  MmaType c;
-  if (!has_mod(in, M_sync) || has_mod(in, M_sp) || has_mod(in, M_xor) || has_mod(in, M_and)) return ptx_error(p, in->line, "unknown instruction: this form of mma");
-  if (in->num_types != 4 || !mma_type_of(in->type[0], &s->d) || !mma_type_of(in->type[1], &s->a) || !mma_type_of(in->type[2], &s->b) ||
-      !mma_type_of(in->type[3], &c) || c != s->d)
-    return ptx_error(p, in->line, "unknown instruction: mma on these types");
-  s->m = in->m, s->n = in->n, s->k = in->k;
-  s->saturate = has_mod(in, M_satfinite);
-  const char *wrong = mma_spec_error(s);
-  if (wrong) return ptx_error(p, in->line, "unknown instruction: %s", wrong);
-  if (!is_row_col(in)) return ptx_error(p, in->line, "mma takes A by rows and B by columns");
-  if (!decode_want_ops(p, in, 4, 4)) return false;
-  for (int i = 0; i < 4; i++) as_vector(p, &in->ops[i]);
-  in->aux = s;
-  in->exec = exec_mma;
-  return want_registers(p, in, 0, mma_d_registers(s)) && want_registers(p, in, 1, mma_a_registers(s)) &&
-         want_registers(p, in, 2, mma_b_registers(s)) && want_registers(p, in, 3, mma_d_registers(s));
-}
-
-// ---- ldmatrix, stmatrix, movmatrix
-
-// The rows of a matrix, one address of each of the first threads.
-static ExecResult matrix_rows(Warp *w, const Instr *in, const Operand *address, unsigned rows, AccessKind kind, MemAccess *a) {
-  ExecResult r = mem_resolve(w, in, address, (Space)in->space, 16, 16, kind, FULL_MASK >> (32 - rows), a);
-  for (unsigned i = 0; i < rows && r == EXEC_NEXT; i++)
-    if (a->space[i] != SPACE_SHARED) r = sim_report(w->grid, w, in, (int)i, REPORT_OUT_OF_BOUNDS, "a matrix lies in shared memory; this address does not");
-  return r;
-}
-
-static ExecResult exec_ldmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  ExecResult r = full_warp(w, in, mask);
-  if (r != EXEC_NEXT) return r;
-  unsigned count = in->sel, rows = count * 8;
-  MemAccess a;
-  r = matrix_rows(w, in, &in->ops[1], rows, ACCESS_READ, &a);
-  if (r != EXEC_NEXT) return r;
-  uint16_t rows16[32][8];
-  for (unsigned i = 0; i < rows; i++) memcpy(rows16[i], a.host[i], 16);
-  bool trans = has_mod(in, M_trans);
-  for (unsigned m = 0; m < count; m++) {
-    uint64_t *dst = dst_row(w, &in->ops[0].sub[m]);
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-      uint64_t v = 0;
-      for (unsigned e = 0; e < 2; e++) {
-        MmaCoord c = mma_matrix_coord(lane, e, trans);
-        v |= (uint64_t)rows16[m * 8 + c.row][c.col] << (16 * e);
-      }
-      dst[lane] = v;
-    }
-  }
-  shadow_ldmatrix(w, in, &a, count, trans);
-  return EXEC_NEXT;
-}
-
-static ExecResult exec_stmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  ExecResult r = full_warp(w, in, mask);
-  if (r != EXEC_NEXT) return r;
-  unsigned count = in->sel, rows = count * 8;
-  MemAccess a;
-  r = matrix_rows(w, in, &in->ops[0], rows, ACCESS_WRITE, &a);
-  if (r != EXEC_NEXT) return r;
-  bool trans = has_mod(in, M_trans);
-  for (unsigned m = 0; m < count; m++) {
-    const uint64_t *src = src_row(w, &in->ops[1].sub[m]);
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++)
-      for (unsigned e = 0; e < 2; e++) {
-        MmaCoord c = mma_matrix_coord(lane, e, trans);
-        uint16_t v = (uint16_t)(src[lane] >> (16 * e));
-        memcpy(a.host[m * 8 + c.row] + 2 * c.col, &v, 2);
-      }
-  }
-  shadow_stmatrix(w, in, &a, count, trans);
-  return EXEC_NEXT;
-}
-
-static ExecResult exec_movmatrix(Warp *w, const Instr *in, uint32_t mask) {
-  ExecResult r = full_warp(w, in, mask);
-  if (r != EXEC_NEXT) return r;
-  uint16_t matrix[8][8];
-  const uint64_t *src = src_row(w, &in->ops[1]);
-  for (unsigned lane = 0; lane < WARP_SIZE; lane++)
-    for (unsigned e = 0; e < 2; e++) matrix[lane / 4][lane % 4 * 2 + e] = (uint16_t)(src[lane] >> (16 * e));
-  uint64_t *dst = dst_row(w, &in->ops[0]);
-  for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-    MmaCoord lo = mma_matrix_coord(lane, 0, true), hi = mma_matrix_coord(lane, 1, true);
-    dst[lane] = matrix[lo.row][lo.col] | (uint64_t)matrix[hi.row][hi.col] << 16;
-  }
-  return EXEC_NEXT;
-}
-
-bool decode_ldmatrix(Parser *p, Instr *in) {
-  bool stores = in->op == OP_stmatrix;
-  in->sel = has_mod(in, M_x4) ? 4 : has_mod(in, M_x2) ? 2 : 1;
-  if (!has_mod(in, M_m8n8) || in->num_types != 1 || in->type[0] != T_B16) return ptx_error(p, in->line, "unknown instruction: matrices of 8x8 elements of b16 only");
-  if (in->space == SPACE_GLOBAL) return ptx_error(p, in->line, "a matrix lies in shared memory");
-  if (!decode_want_ops(p, in, 2, 2) || !decode_want_kind(p, in, stores ? 0 : 1, OPND_MEM)) return false;
-  as_vector(p, &in->ops[stores ? 1 : 0]);
-  in->exec = stores ? exec_stmatrix : exec_ldmatrix;
-  return want_registers(p, in, stores ? 1 : 0, in->sel);
-}
-
-bool decode_movmatrix(Parser *p, Instr *in) {
-  if (!has_mod(in, M_m8n8) || !has_mod(in, M_trans)) return ptx_error(p, in->line, "unknown instruction: this form of movmatrix");
-  in->exec = exec_movmatrix;
-  return decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_REG) && decode_want_kind(p, in, 1, OPND_REG);
-}
-
-// ---- wgmma
+#include "runtime/sim/exec_matrix.h"
+#include "runtime/sim/shadow.h"
 
 static Warp *group_leader(const Warp *w) { return &w->cta->warps[w->id & ~3u]; }
 
@@ -238,10 +36,10 @@ static ExecResult check_chunk(void *user, uint32_t address) {
   ChunkCheck *c = user;
   if (address < SHARED_BASE || address - SHARED_BASE + 16 > c->w->cta->shared_size)
     return sim_report(c->w->grid, c->w, c->in, -1, REPORT_OUT_OF_BOUNDS, "wgmma reads shared memory at 0x%x, outside the CTA's %u bytes", address, c->w->cta->shared_size);
-  return shadow_wgmma_reads(c->w, c->op, address - SHARED_BASE, 16);
+  return agent_wgmma_reads(c->w, c->op, address - SHARED_BASE, 16);
 }
 
-static uint32_t absolute(const WgmmaFlight *f, const Operand *o) { return f->base + o->slot; }
+static uint32_t absolute(const WgmmaFlight *f, const PtxOperand *o) { return f->base + o->slot; }
 
 static void count_flight(WarpAsync *wa, const WgmmaFlight *f, int by) {
   const WgmmaForm *form = f->in->aux;
@@ -252,7 +50,7 @@ static void count_flight(WarpAsync *wa, const WgmmaFlight *f, int by) {
 }
 
 void wgmma_release(Warp *w, uint32_t below_group) {
-  WarpAsync *wa = warp_async(w);
+  WarpAsync *wa = async_of_warp(w);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < wa->num_flight; i++) {
     if (wa->flight[i].group < below_group) count_flight(wa, &wa->flight[i], -1);
@@ -271,7 +69,7 @@ void wgmma_release(Warp *w, uint32_t below_group) {
 static void write_aliases(const AsyncOp *op, unsigned part) {
   Warp *w = &op->warp[part];
   const WarpAsync *wa = w->async;
-  const Operand *d = &op->in->ops[0];
+  const PtxOperand *d = &op->in->ops[0];
   for (uint32_t i = 0; i < wa->num_alias; i++) {
     const WgmmaAlias *a = &wa->alias[i];
     bool mine = false;
@@ -288,13 +86,13 @@ static void write_aliases(const AsyncOp *op, unsigned part) {
 
 // Accumulators may be shared with products in flight only register by register and in the same shape; A never with them.
 static ExecResult check_registers(Warp *w, const Instr *in) {
-  WarpAsync *wa = warp_async(w);
+  WarpAsync *wa = async_of_warp(w);
   const WgmmaForm *form = in->aux;
   WgmmaFlight mine = {in, w->base, wa->wgmma_committed};
   uint32_t top = w->base + w->grid->func->num_slots;
   for (uint32_t i = 0; i < in->ops[0].count; i++)
     if (absolute(&mine, &in->ops[0].sub[i]) >= top) top = absolute(&mine, &in->ops[0].sub[i]) + 1;
-  warp_async_reserve(w, top);
+  async_reserve_slots(w, top);
   bool checks = w->grid->checks & CHECK_ASYNC;
   for (uint32_t i = 0; checks && i < in->ops[0].count; i++) {
     uint32_t slot = absolute(&mine, &in->ops[0].sub[i]);
@@ -324,7 +122,7 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
     wa->cap_flight = wa->cap_flight ? 2 * wa->cap_flight : 16;
     wa->flight = realloc(wa->flight, wa->cap_flight * sizeof *wa->flight);
   }
-  for (uint32_t i = 0; form->a_in_registers && i < in->ops[1].count; i++) warp_async_reserve(w, absolute(&mine, &in->ops[1].sub[i]) + 1);
+  for (uint32_t i = 0; form->a_in_registers && i < in->ops[1].count; i++) async_reserve_slots(w, absolute(&mine, &in->ops[1].sub[i]) + 1);
   wa->flight[wa->num_flight++] = mine;
   count_flight(wa, &mine, 1);
   return EXEC_NEXT;
@@ -336,9 +134,9 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t part = w->id & 3;
   Warp *leader = group_leader(w);
   if (mask != FULL_MASK || leader->id + 4 > w->cta->num_warps) return sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "wgmma needs the 128 threads of a warpgroup");
-  WarpAsync *wa = warp_async(w);
+  WarpAsync *wa = async_of_warp(w);
   AsyncOp *op = NULL;
-  for (AsyncOp *o = cluster_async(w->cta->cluster)->first; o && !op; o = o->next)
+  for (AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o && !op; o = o->next)
     if (o->kind == ASYNC_WGMMA && o->warp == leader && o->wgmma.index == wa->wgmma_issued) op = o;
   if (op && op->in != in) return sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
   uint64_t desc_a = 0, desc_b, scale = 1;
@@ -363,7 +161,7 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   bool is_new = !op;
   if (is_new) op = async_new(leader, in, -1, ASYNC_WGMMA);
   AsyncWgmma *g = &op->wgmma;
-  shadow_wgmma_issue(w, op);
+  agent_wgmma_issue(w, op);
   ChunkCheck check = {w, op, in};
   unsigned es = mma_type_info(form->spec.a)->bits / 8;
   if (!form->a_in_registers) r = each_chunk(desc_a, form->trans_a, es, 16 * part, 16, form->spec.k, check_chunk, &check);
@@ -409,19 +207,19 @@ ExecResult wgmma_perform(AsyncOp *op) {
       for (unsigned r = 0; form->a_in_registers && r < in->ops[1].count; r++)
         for (unsigned e = 0; e < mma_per_register(s->a); e++) {
           MmaCoord c = mma_a_coord(s, lane, r, e);
-          const Operand *o = &in->ops[1].sub[r];
+          const PtxOperand *o = &in->ops[1].sub[r];
           uint64_t v = o->kind == OPND_IMM ? o->lanes[0] : regs[(size_t)(g->base[part] + o->slot) * WARP_SIZE + lane];
-          a[(part * 16 + c.row) * s->k + c.col] = element(v, e, es * 8);
+          a[(part * 16 + c.row) * s->k + c.col] = mma_element(v, e, es * 8);
         }
       for (unsigned r = 0; g->use_c[0] && r < in->ops[0].count; r++)
         for (unsigned e = 0; e < mma_per_register(s->d); e++) {
           MmaCoord c = mma_d_coord(s, lane, r, e);
-          d[(part * 16 + c.row) * s->n + c.col] = element(regs[(size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE + lane], e, bits);
+          d[(part * 16 + c.row) * s->n + c.col] = mma_element(regs[(size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE + lane], e, bits);
         }
     }
   }
   mma_compute(s, 64, a, b, d, g->use_c[0]);
-  shadow_wgmma_result(op);
+  undef_wgmma_result(op);
   for (unsigned part = 0; part < 4; part++) {
     for (unsigned r = 0; r < in->ops[0].count; r++) {
       uint64_t *dst = op->warp[part].regs + (size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE;
@@ -429,7 +227,7 @@ ExecResult wgmma_perform(AsyncOp *op) {
         uint64_t v = 0;
         for (unsigned e = 0; e < mma_per_register(s->d); e++) {
           MmaCoord c = mma_d_coord(s, lane, r, e);
-          v = with_element(v, e, bits, d[(part * 16 + c.row) * s->n + c.col]);
+          v = mma_with_element(v, e, bits, d[(part * 16 + c.row) * s->n + c.col]);
         }
         dst[lane] = v;
       }
@@ -442,25 +240,25 @@ ExecResult wgmma_perform(AsyncOp *op) {
 static ExecResult exec_wgmma_fence(Warp *w, const Instr *in, uint32_t mask) {
   (void)in;
   if (!whole_warp(w, mask)) return EXEC_STALL;
-  warp_async(w)->fence_epoch++;
+  async_of_warp(w)->fence_epoch++;
   return EXEC_NEXT;
 }
 
 static ExecResult exec_wgmma_commit(Warp *w, const Instr *in, uint32_t mask) {
   (void)in;
   if (!whole_warp(w, mask)) return EXEC_STALL;
-  warp_async(w)->wgmma_committed++;
+  async_of_warp(w)->wgmma_committed++;
   return EXEC_NEXT;
 }
 
 // A warpgroup's products complete as one: waiting for them waits for all four warps to have issued them.
 static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
   if (!whole_warp(w, mask)) return EXEC_STALL;
-  WarpAsync *wa = warp_async(w);
+  WarpAsync *wa = async_of_warp(w);
   uint64_t n = in->ops[0].lanes[0];
   uint32_t below = wa->wgmma_committed > n ? wa->wgmma_committed - (uint32_t)n : 0, part = w->id & 3;
   Warp *leader = group_leader(w);
-  for (AsyncOp *o = cluster_async(w->cta->cluster)->first, *next; o; o = next) {
+  for (AsyncOp *o = async_of_cluster(w->cta->cluster)->first, *next; o; o = next) {
     next = o->next;
     if (o->kind != ASYNC_WGMMA || o->warp != leader || !(o->wgmma.issued >> part & 1) || o->wgmma.group[part] >= below) continue;
     if (o->wgmma.issued != 15) return EXEC_WAIT;
@@ -468,11 +266,11 @@ static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
     if (r != EXEC_NEXT) return r;
   }
   wgmma_release(w, below);
-  shadow_wgmma_waited(w, below);
+  agent_wgmma_waited(w, below);
   return EXEC_NEXT;
 }
 
-static bool scale_of(Parser *p, Instr *in, uint32_t i, bool *negative) {
+static bool scale_of(PtxParser *p, Instr *in, uint32_t i, bool *negative) {
   if (!decode_want_kind(p, in, i, OPND_IMM)) return false;
   int32_t v = (int32_t)in->ops[i].lanes[0];
   if (v != 1 && v != -1) return ptx_error(p, in->line, "imm-scale must be 1 or -1");
@@ -480,18 +278,18 @@ static bool scale_of(Parser *p, Instr *in, uint32_t i, bool *negative) {
   return true;
 }
 
-static bool trans_of(Parser *p, Instr *in, uint32_t i, bool *trans) {
+static bool trans_of(PtxParser *p, Instr *in, uint32_t i, bool *trans) {
   if (!decode_want_kind(p, in, i, OPND_IMM)) return false;
   if (in->ops[i].lanes[0] > 1) return ptx_error(p, in->line, "imm-trans must be 0 or 1");
   *trans = in->ops[i].lanes[0];
   return true;
 }
 
-static bool decode_mma_async(Parser *p, Instr *in) {
+static bool decode_mma_async(PtxParser *p, Instr *in) {
   WgmmaForm *f = arena_new(ptx_arena(p), WgmmaForm);
   MmaSpec *s = &f->spec;
   if (has_mod(in, M_sp)) return ptx_error(p, in->line, "unknown instruction: sparse wgmma is not simulated");
-  if (in->num_types != 3 || !mma_type_of(in->type[0], &s->d) || !mma_type_of(in->type[1], &s->a) || !mma_type_of(in->type[2], &s->b))
+  if (in->num_types != 3 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) || !decode_mma_type(in->type[2], &s->b))
     return ptx_error(p, in->line, "unknown instruction: wgmma on these types");
   s->m = in->m, s->n = in->n, s->k = in->k, s->wgmma = true;
   s->saturate = has_mod(in, M_satfinite);
@@ -500,8 +298,8 @@ static bool decode_mma_async(Parser *p, Instr *in) {
   bool is_int = !mma_type_info(s->a)->is_float, half = mma_type_info(s->a)->bits == 16;
   f->a_in_registers = in->num_ops > 1 && in->ops[1].kind == OPND_VEC;
   uint32_t count = is_int ? 4 : half ? (f->a_in_registers ? 7 : 8) : 6;
-  if (!decode_want_ops(p, in, count, count) || !want_registers(p, in, 0, mma_d_registers(s))) return false;
-  if (f->a_in_registers ? !want_registers(p, in, 1, mma_a_registers(s)) : !decode_want_kind(p, in, 1, OPND_REG)) return false;
+  if (!decode_want_ops(p, in, count, count) || !decode_registers(p, in, 0, mma_d_registers(s))) return false;
+  if (f->a_in_registers ? !decode_registers(p, in, 1, mma_a_registers(s)) : !decode_want_kind(p, in, 1, OPND_REG)) return false;
   if (!decode_want_kind(p, in, 2, OPND_REG)) return false;
   f->scale_d_operand = 3;
   if (in->ops[3].kind != OPND_PRED && !decode_want_kind(p, in, 3, OPND_IMM)) return false;
@@ -513,7 +311,7 @@ static bool decode_mma_async(Parser *p, Instr *in) {
   return true;
 }
 
-bool decode_wgmma(Parser *p, Instr *in) {
+bool decode_wgmma(PtxParser *p, Instr *in) {
   if (has_mod(in, M_mma_async)) return decode_mma_async(p, in);
   if (has_mod(in, M_fence)) in->exec = exec_wgmma_fence;
   else if (has_mod(in, M_commit_group)) in->exec = exec_wgmma_commit;

@@ -1,0 +1,124 @@
+// What the handlers of instructions share: decode checks, operands, addresses, the warp's control.
+#ifndef TILE_RUNTIME_SIM_EXEC_H
+#define TILE_RUNTIME_SIM_EXEC_H
+
+#include "runtime/sim/sim.h"
+
+// ---- parse.c, decode.c
+bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);   // returns false
+Arena *ptx_arena(PtxParser *p);
+uint32_t ptx_new_slot(PtxParser *p);            // a fresh register slot of the current function
+// Common decode checks; each reports and returns false when it fails.
+bool decode_want_ops(PtxParser *p, Instr *in, uint32_t lo, uint32_t hi);
+bool decode_want_kind(PtxParser *p, Instr *in, uint32_t i, OperandKind kind);
+bool decode_want_type(PtxParser *p, Instr *in, uint32_t n);
+bool decode_dst(PtxParser *p, Instr *in, uint32_t i);                        // register or `_`
+bool decode_srcs(PtxParser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
+bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to);
+bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
+bool decode_unknown(PtxParser *p, Instr *in);                               // "unknown instruction …"; a decode function that
+                                                                          // returns false without a report says the same
+
+// ---- warp.c
+void warp_start(Warp *w, uint32_t id, Cta *c);
+uint32_t warp_run(Warp *w, uint32_t budget);       // at most `budget` instructions; how many
+void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]);
+void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
+uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t size);   // NULL when outside the thread's local memory
+void warp_save_group(Warp *w);                 // writes the active lanes' pc, depth and frame to lane_*
+void warp_wake(Warp *w);                       // some of its lanes can go on
+// Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
+ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
+ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
+ExecResult exec_threads_exited(Warp *w, const Instr *in);
+void exec_setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
+ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: exec_system.c
+void warp_poll(Warp *w);                       // a poll failed: another warp should run
+uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
+int sreg_find(const char *name);                                  // -1 when there is none
+
+// ---- exec_memory.c
+typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
+// One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
+struct MemAccess {
+  AccessKind kind;
+  uint32_t mask;
+  uint32_t size;               // bytes per lane, all vector elements together
+  Space space[WARP_SIZE];      // resolved: GLOBAL, SHARED, LOCAL, CONST, PARAM (a generic access can mix)
+  uint64_t addr[WARP_SIZE];    // global: address; shared: offset in cta[lane]->shared; local: offset
+  Cta *cta[WARP_SIZE];         // shared: whose
+  Alloc *alloc[WARP_SIZE];     // global
+  uint8_t *host[WARP_SIZE];
+};
+
+// Addresses of a memory operand for the lanes of mask. space may be GENERIC. Checks bounds and alignment, resolves generic
+// addresses, runs the access hook. On EXEC_FAULT nothing may be touched.
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out);
+// The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
+ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out);
+uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
+
+// ---- operands at run time
+static inline const uint64_t *src_row(const Warp *w, const PtxOperand *op) {
+  return op->kind == OPND_IMM ? op->lanes : w->r + (size_t)op->slot * WARP_SIZE;
+}
+static inline uint64_t *dst_row(Warp *w, const PtxOperand *op) {
+  return op->kind == OPND_REG ? w->r + (size_t)op->slot * WARP_SIZE : w->scratch[0];
+}
+static inline uint32_t src_pred(const Warp *w, const PtxOperand *op) {      // lane mask; an immediate 0 or 1 is allowed
+  uint32_t v = op->kind == OPND_PRED ? w->p[op->slot] : (op->lanes[0] ? FULL_MASK : 0);
+  return op->negated ? ~v : v;
+}
+static inline void set_pred(Warp *w, const PtxOperand *op, uint32_t mask, uint32_t value) {
+  if (op->kind == OPND_PRED) w->p[op->slot] = (w->p[op->slot] & ~mask) | (value & mask);
+}
+// Definedness of a register's lane, for instructions that set it themselves; cheap no-ops when it is not checked.
+static inline uint64_t get_undef(const Warp *w, const PtxOperand *op, uint32_t lane) {
+  return w->undef && op->kind == OPND_REG ? w->undef[((size_t)w->base + op->slot) * WARP_SIZE + lane] : 0;
+}
+static inline void set_undef(Warp *w, const PtxOperand *op, uint32_t lane, uint64_t bits) {
+  if (!w->undef || op->kind != OPND_REG) return;
+  uint32_t slot = w->base + op->slot;
+  w->undef[(size_t)slot * WARP_SIZE + lane] = bits;
+  w->undef_lanes[slot] = (w->undef_lanes[slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
+}
+static inline uint64_t width_mask(unsigned bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
+// Of values, and in the same way of what is undefined in them.
+static inline uint64_t bit_field_extract(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
+  unsigned bits = ptx_types[t].bits;
+  if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
+  if (!len) return 0;
+  if (len > 255) len = 255;
+  if (pos > 255) pos = 255;
+  bool s = ptx_types[t].cls == CLASS_SINT;
+  unsigned top = pos + len - 1 < bits - 1 ? pos + len - 1 : bits - 1;
+  uint64_t sign = s && (a >> top & 1) ? ~UINT64_C(0) : 0;
+  unsigned have = pos >= bits ? 0 : len < bits - pos ? len : bits - pos;
+  uint64_t field = have ? a >> pos & width_mask(have) : 0;
+  return (field | (have >= 64 ? 0 : sign & ~width_mask(have))) & width_mask(bits);
+}
+static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, uint32_t len, unsigned bits) {
+  if (bits == 32) pos &= 255, len &= 255;
+  if (pos >= bits || !len) return b & width_mask(bits);
+  if (len > bits - pos) len = bits - pos;
+  uint64_t m = width_mask(len) << pos;
+  return (b & ~m) | ((a << pos) & m);
+}
+#define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
+// A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
+#define LANES(l, mask, ...)                                                                   \
+  do {                                                                                        \
+    if ((mask) == FULL_MASK) {                                                                \
+      _Pragma("GCC ivdep") for (uint32_t l = 0; l < WARP_SIZE; l++) { __VA_ARGS__ }           \
+    } else {                                                                                  \
+      FOR_LANES(l, mask) { __VA_ARGS__ }                                                      \
+    }                                                                                         \
+  } while (0)
+static inline uint32_t live_lanes(const Warp *w) { return w->exist & ~w->exited; }
+
+// ---- decode functions named by ptx_ops.def
+#define PTX_OP(mnemonic, decode, flags) bool decode(PtxParser *p, Instr *in);
+#include "runtime/sim/ptx_ops.def"
+#undef PTX_OP
+
+#endif
