@@ -184,11 +184,12 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
 CgValue *cg_hold_sums(Cg *c, const Op *loop, uint32_t i);
 CgValue *cg_held_result(Cg *c, const Op *loop, uint32_t i, CgValue *held);
 
-// The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE).
+// The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE). An LLVM row has none.
 #define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;
+#define CG_DECLARE_LLVM(intrinsic) CG_DECLARE_GONE
 #define CG_DECLARE_WHOLE(name) void emit_##name(Cg *c, Op *op);
 #define CG_DECLARE_GONE(name)
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) CG_DECLARE_##how(name)
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) CG_DECLARE_##how(name)
 #include "ir/ops.def"
 
 // ---- debug_info.c ----

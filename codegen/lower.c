@@ -6,27 +6,25 @@
 typedef struct {
   ScalarEmitter *scalar;
   void (*whole)(Cg *c, Op *op);
+  const char *intrinsic;   // in place of `scalar`
 } Emitter;
 
-#define ENTRY_SCALAR(name) {emit_##name, NULL}
-#define ENTRY_WHOLE(name) {NULL, emit_##name}
-#define ENTRY_GONE(name) {NULL, NULL}
+#define ENTRY_SCALAR(name) {.scalar = emit_##name}
+#define ENTRY_WHOLE(name) {.whole = emit_##name}
+#define ENTRY_GONE(name) {NULL}
+#define ENTRY_LLVM(name) {.intrinsic = "llvm." #name} ENTRY_NO_MORE
+#define ENTRY_NO_MORE(name)
 static const Emitter emitters[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = ENTRY_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = ENTRY_##how(name),
 #include "ir/ops.def"
 };
 
-// Arithmetic has no fp8 form: the operands go through f32.
-static bool computes_in_f32(const Op *op) {
-  return op->opcode != OP_SELECT && op->opcode != OP_BITCAST && op->opcode != OP_FPEXT && op->opcode != OP_FPTRUNC &&
-         op->opcode != OP_FPTOSI && op->opcode != OP_FPTOUI;
-}
-
-static LLVMValueRef lower_element(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind k, LLVMValueRef *in) {
-  if (!kind_is_fp8(k) || !computes_in_f32(op)) return emit(c, op, k, in);
-  for (uint32_t i = 0; i < op->num_operands; i++) in[i] = cg_float_to_f32(c, in[i], k);
-  LLVMValueRef r = emit(c, op, SC_F32, in);
-  return LLVMTypeOf(r) == c->t_f32 ? cg_f32_to_float(c, r, k, ROUND_RNE) : r;
+// One element, or a vector of two halves.
+static LLVMValueRef lower_element(Cg *c, const Op *op, ScalarKind k, LLVMValueRef *in) {
+  const Emitter *e = &emitters[op->opcode];
+  if (e->scalar) return e->scalar(c, op, k, in);
+  LLVMTypeRef t = LLVMTypeOf(in[0]);
+  return cg_call_intrinsic(c, e->intrinsic, &t, 1, in, op->num_operands);
 }
 
 // For each register the lowest one that holds the same element, or an element that `constancy` says is equal.
@@ -56,11 +54,7 @@ static const uint32_t *equal_registers(Cg *c, const Op *op) {
 
 // Arithmetic that the machine does on two elements at a time.
 static bool is_packed(const Cg *c, const Op *op, ScalarKind k) {
-  if (k != SC_F16 && (k != SC_BF16 || c->target->sm < 90)) return false;
-  switch (op->opcode) {
-    case OP_ADDF: case OP_SUBF: case OP_MULF: case OP_FMA: case OP_MINF: case OP_MAXF: return true;
-    default: return false;
-  }
+  return op_is(op, TRAIT_HALVES) && (k == SC_F16 || (k == SC_BF16 && c->target->sm >= 90));
 }
 
 static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi) {
@@ -70,7 +64,7 @@ static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi)
 }
 
 // Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with halves changed over.)
-static void lower_packed(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
+static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
   uint8_t bits[LAYOUT_MAX_BITS];
   const Layout *l = op->results[0].type->layout;
   uint32_t step = 0, most = 0;
@@ -85,16 +79,16 @@ static void lower_packed(Cg *c, Op *op, ScalarEmitter *emit, ScalarKind k, const
     if (r & step || reps[r] != r || reps[mate] != mate) continue;
     LLVMValueRef x[4];
     for (uint32_t i = 0; i < op->num_operands; i++) x[i] = half_pair(c, in[i], r, mate);
-    LLVMValueRef pair = emit(c, op, k, x);
+    LLVMValueRef pair = lower_element(c, op, k, x);
     out->v[r] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 0), "");
     out->v[mate] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 1), "");
   }
 }
 
-static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
+static void lower_elementwise(Cg *c, Op *op) {
   Value *result = op_result(op, 0);
   uint32_t n = cg_num_regs(result->type), num_in = op->num_operands;
-  ScalarKind k = cg_elem_kind(op_operand(op, op->opcode == OP_SELECT ? 1 : 0)->type);
+  ScalarKind k = cg_elem_kind(op_operand(op, op_subject(op->opcode))->type);
   const CgValue *in[4];
   bool splat = true, scalar = !type_is_tensor(result->type);
   for (uint32_t i = 0; i < num_in; i++) {
@@ -104,13 +98,13 @@ static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
   LLVMValueRef x[4];
   if (splat || scalar) {
     for (uint32_t i = 0; i < num_in; i++) x[i] = in[i]->v[0];
-    cg_set(result, cg_splat(c, n, lower_element(c, op, emit, k, x)));
+    cg_set(result, cg_splat(c, n, lower_element(c, op, k, x)));
     return;
   }
   const uint32_t *reps = equal_registers(c, op);
   if (cg_lower_packed_cast(c, op, reps)) return;
   CgValue *out = cg_value_new(c, n);
-  if (is_packed(c, op, k)) lower_packed(c, op, emit, k, in, reps, out);
+  if (is_packed(c, op, k)) lower_packed(c, op, k, in, reps, out);
   for (uint32_t r = 0; r < n; r++) {
     if (out->v[r]) continue;
     if (reps[r] != r) {
@@ -118,7 +112,7 @@ static void lower_elementwise(Cg *c, Op *op, ScalarEmitter *emit) {
       continue;
     }
     for (uint32_t i = 0; i < num_in; i++) x[i] = cg_reg(in[i], r);
-    out->v[r] = lower_element(c, op, emit, k, x);
+    out->v[r] = lower_element(c, op, k, x);
   }
   cg_set(result, out);
 }
@@ -128,8 +122,8 @@ void cg_lower_op(Cg *c, Op *op) {
   c->ctx->current_op = op;
   if (c->debug) debug_lines_set(c->debug, op);
   const Emitter *e = &emitters[op->opcode];
-  if (e->scalar)
-    lower_elementwise(c, op, e->scalar);
+  if (e->scalar || e->intrinsic)
+    lower_elementwise(c, op);
   else if (e->whole)
     e->whole(c, op);
   else
@@ -138,7 +132,7 @@ void cg_lower_op(Cg *c, Op *op) {
 
 void cg_lower_block(Cg *c, Block *b) {
   for (Op *op = b->first; op; op = op->next)
-    if (!(op_info[op->opcode].traits & TRAIT_TERMINATOR)) cg_lower_op(c, op);
+    if (!op_is(op, TRAIT_TERMINATOR)) cg_lower_op(c, op);
 }
 
 void cg_inline_region(Cg *c, Block *b, const LLVMValueRef *args, LLVMValueRef *out) {

@@ -45,11 +45,6 @@ EMIT(shli) { return shift(c, in, LLVMShl); }
 EMIT(shrsi) { return shift(c, in, LLVMAShr); }
 EMIT(shrui) { return shift(c, in, LLVMLShr); }
 
-EMIT(minsi) { return cg_binary_intrinsic(c, "llvm.smin", in[0], in[1]); }
-EMIT(maxsi) { return cg_binary_intrinsic(c, "llvm.smax", in[0], in[1]); }
-EMIT(minui) { return cg_binary_intrinsic(c, "llvm.umin", in[0], in[1]); }
-EMIT(maxui) { return cg_binary_intrinsic(c, "llvm.umax", in[0], in[1]); }
-
 EMIT(mulhui) {
   uint32_t width = LLVMGetIntTypeWidth(LLVMTypeOf(in[0]));
   if (width == 32) return cg_insn(c, INSN_MULHI_U32, c->t_i32, in, 2);
@@ -65,7 +60,6 @@ static LLVMValueRef with_false(Cg *c, const char *name, LLVMValueRef x) {
 }
 EMIT(absi) { return with_false(c, "llvm.abs", in[0]); }
 EMIT(clz) { return with_false(c, "llvm.ctlz", in[0]); }
-EMIT(popc) { return cg_unary_intrinsic(c, "llvm.ctpop", in[0]); }
 
 EMIT(cmpi) {
   static const LLVMIntPredicate preds[] = {
@@ -81,16 +75,7 @@ EMIT(select) { return LLVMBuildSelect(c->b, in[0], in[1], in[2], ""); }
 EMIT(addf) { return LLVMBuildFAdd(c->b, in[0], in[1], ""); }
 EMIT(subf) { return LLVMBuildFSub(c->b, in[0], in[1], ""); }
 EMIT(mulf) { return LLVMBuildFMul(c->b, in[0], in[1], ""); }
-EMIT(fma) {
-  LLVMTypeRef t = LLVMTypeOf(in[0]);
-  return cg_call_intrinsic(c, "llvm.fma", &t, 1, in, 3);
-}
 EMIT(negf) { return LLVMBuildFNeg(c->b, in[0], ""); }
-EMIT(absf) { return cg_unary_intrinsic(c, "llvm.fabs", in[0]); }
-EMIT(minf) { return cg_binary_intrinsic(c, "llvm.minnum", in[0], in[1]); }
-EMIT(maxf) { return cg_binary_intrinsic(c, "llvm.maxnum", in[0], in[1]); }
-EMIT(minimumf) { return cg_binary_intrinsic(c, "llvm.minimum", in[0], in[1]); }
-EMIT(maximumf) { return cg_binary_intrinsic(c, "llvm.maximum", in[0], in[1]); }
 
 EMIT(cmpf) {
   static const LLVMRealPredicate preds[] = {
@@ -99,11 +84,6 @@ EMIT(cmpf) {
   };
   return LLVMBuildFCmp(c->b, preds[op_int(op, ATTR_PRED, CMP_OEQ)], in[0], in[1], "");
 }
-
-EMIT(floor) { return cg_unary_intrinsic(c, "llvm.floor", in[0]); }
-EMIT(ceil) { return cg_unary_intrinsic(c, "llvm.ceil", in[0]); }
-EMIT(trunc) { return cg_unary_intrinsic(c, "llvm.trunc", in[0]); }
-EMIT(rint) { return cg_unary_intrinsic(c, "llvm.rint", in[0]); }
 
 // ---- pointers ----
 EMIT(addptr) {

@@ -140,8 +140,7 @@ typedef struct { const Op *op; bool passed, writes, reads; } Before;
 static void look_before(Op *op, void *user) {
   Before *b = user;
   b->passed |= op == b->op;
-  uint32_t traits = op_info[op->opcode].traits;
-  if (b->passed || (traits & (TRAIT_PURE | TRAIT_TERMINATOR | TRAIT_REGION)) || op->opcode == OP_ASSUME) return;
+  if (b->passed || op_is(op, TRAIT_PURE | TRAIT_TERMINATOR | TRAIT_REGION) || op->opcode == OP_ASSUME) return;
   b->writes |= op->opcode != OP_LOAD && op->opcode != OP_BARRIER;
   b->reads |= op->opcode == OP_LOAD;
 }
@@ -150,7 +149,7 @@ static void look_before(Op *op, void *user) {
 static bool comes_from_reduce(const Value *v, int depth) {
   if (!v->def || depth == 0 || type_is_tensor(v->type)) return false;
   if (v->def->opcode == OP_REDUCE) return true;
-  if (!(op_info[v->def->opcode].traits & TRAIT_ELEMENTWISE)) return false;
+  if (!op_is(v->def, TRAIT_ELEMENTWISE)) return false;
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i) && comes_from_reduce(op_operand(v->def, i), depth - 1)) return true;
   return false;
@@ -160,7 +159,7 @@ static bool comes_from_reduce(const Value *v, int depth) {
 // value needed all it read.
 static bool release_needs_barrier(const Op *op, const Value *value) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) return true;
+    if (op_is(p, TRAIT_LOOP)) return true;
   Before b = {.op = op};
   block_walk(op->parent->func->body, look_before, &b);
   return b.writes || (b.reads && !comes_from_reduce(value, 16));

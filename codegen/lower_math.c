@@ -1,22 +1,15 @@
 // Division, roots and transcendental functions: one machine instruction where the row promises no more, and the exact
-// remainder. Types narrower than f32 are computed in f32 and rounded.
+// remainder.
 #include "codegen/cg.h"
 
-#define EMIT(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k, LLVMValueRef *in)
+#define EMIT(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
 
-// insn on f32, whatever the narrow type.
-static LLVMValueRef through_f32(Cg *c, ScalarKind k, InsnId insn, LLVMValueRef *in, unsigned n) {
-  LLVMValueRef x[2];
-  for (unsigned i = 0; i < n; i++) x[i] = cg_float_to_f32(c, in[i], k);
-  return cg_f32_to_float(c, cg_insn(c, insn, c->t_f32, x, n), k, ROUND_RNE);
-}
-
-EMIT(exp2) { return through_f32(c, k, INSN_EX2_F32, in, 1); }
-EMIT(log2) { return through_f32(c, k, INSN_LG2_F32, in, 1); }
-EMIT(sin) { return through_f32(c, k, INSN_SIN_F32, in, 1); }
-EMIT(cos) { return through_f32(c, k, INSN_COS_F32, in, 1); }
-EMIT(tanh) { return through_f32(c, k, INSN_TANH_F32, in, 1); }
-EMIT(rcp) { return through_f32(c, k, INSN_RCP_F32, in, 1); }
+EMIT(exp2) { return cg_insn(c, INSN_EX2_F32, c->t_f32, in, 1); }
+EMIT(log2) { return cg_insn(c, INSN_LG2_F32, c->t_f32, in, 1); }
+EMIT(sin) { return cg_insn(c, INSN_SIN_F32, c->t_f32, in, 1); }
+EMIT(cos) { return cg_insn(c, INSN_COS_F32, c->t_f32, in, 1); }
+EMIT(tanh) { return cg_insn(c, INSN_TANH_F32, c->t_f32, in, 1); }
+EMIT(rcp) { return cg_insn(c, INSN_RCP_F32, c->t_f32, in, 1); }
 
 // x / d for many x and one d: what div.full does, with the part that depends on d alone made once. The reciprocal is normal
 // because d is scaled to where that is so; x is scaled likewise.
@@ -32,32 +25,19 @@ static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
 
 EMIT(divf) {
   if (k == SC_F64) return LLVMBuildFDiv(c->b, in[0], in[1], "");
-  if (type_is_tensor(op->results[0].type) && cg_get(op_operand(op, 1))->splat) {
-    LLVMValueRef q = divide_by_one(c, cg_float_to_f32(c, in[0], k), cg_float_to_f32(c, in[1], k));
-    return cg_f32_to_float(c, q, k, ROUND_RNE);
-  }
-  return through_f32(c, k, INSN_DIV_FULL_F32, in, 2);
+  if (type_is_tensor(op->results[0].type) && cg_get(op_operand(op, 1))->splat) return divide_by_one(c, in[0], in[1]);
+  return cg_insn(c, INSN_DIV_FULL_F32, c->t_f32, in, 2);
 }
-
-EMIT(divf_rn) {
-  if (k == SC_F32 || k == SC_F64) return LLVMBuildFDiv(c->b, in[0], in[1], "");
-  LLVMValueRef q = LLVMBuildFDiv(c->b, cg_float_to_f32(c, in[0], k), cg_float_to_f32(c, in[1], k), "");
-  return cg_f32_to_float(c, q, k, ROUND_RNE);
-}
+EMIT(divf_rn) { return LLVMBuildFDiv(c->b, in[0], in[1], ""); }
 
 EMIT(sqrt) {
   if (k == SC_F64) return cg_unary_intrinsic(c, "llvm.sqrt", in[0]);
-  return through_f32(c, k, INSN_SQRT_F32, in, 1);
-}
-
-EMIT(sqrt_rn) {
-  if (k == SC_F32 || k == SC_F64) return cg_unary_intrinsic(c, "llvm.sqrt", in[0]);
-  return cg_f32_to_float(c, cg_unary_intrinsic(c, "llvm.sqrt", cg_float_to_f32(c, in[0], k)), k, ROUND_RNE);
+  return cg_insn(c, INSN_SQRT_F32, c->t_f32, in, 1);
 }
 
 EMIT(rsqrt) {
   if (k == SC_F64) return LLVMBuildFDiv(c->b, LLVMConstReal(c->t_f64, 1), cg_unary_intrinsic(c, "llvm.sqrt", in[0]), "");
-  return through_f32(c, k, INSN_RSQRT_F32, in, 1);
+  return cg_insn(c, INSN_RSQRT_F32, c->t_f32, in, 1);
 }
 
 // ---- fmod, exactly: long division of the significands, one quotient bit per step ----
@@ -128,7 +108,5 @@ static LLVMValueRef exact_fmod(Cg *c, LLVMValueRef a, LLVMValueRef b, FloatShape
 }
 
 EMIT(remf) {
-  if (k == SC_F64) return exact_fmod(c, in[0], in[1], (FloatShape){c->t_i64, 64, 52});
-  LLVMValueRef x = cg_float_to_f32(c, in[0], k), y = cg_float_to_f32(c, in[1], k);
-  return cg_f32_to_float(c, exact_fmod(c, x, y, (FloatShape){c->t_i32, 32, 23}), k, ROUND_RNE);
+  return exact_fmod(c, in[0], in[1], k == SC_F64 ? (FloatShape){c->t_i64, 64, 52} : (FloatShape){c->t_i32, 32, 23});
 }

@@ -18,7 +18,7 @@ static bool is_symmetric(Block *b, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     Value *v = op_operand(end, i);
     const Op *def = v->def;
-    if (!def || !(op_info[def->opcode].traits & TRAIT_COMMUTES) || def->num_operands != 2) return false;
+    if (!def || !op_is(def, TRAIT_COMMUTES) || def->num_operands != 2) return false;
     Value *x = op_operand(def, 0), *y = op_operand(def, 1);
     bool straight = x == b->args[i] && y == b->args[n + i], crossed = y == b->args[i] && x == b->args[n + i];
     if (!straight && !crossed) return false;

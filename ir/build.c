@@ -26,6 +26,8 @@ Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
   const Type **types = arena_array(&b->ctx->arena, const Type *, n < 2 ? 2 : n);
   int count = infer_types(b->ctx, oc, operands, n, NULL, types);
   if (count < 0) ice(b->ctx, "build_op(%s): the result types must be given, or operands do not fit", op_info[oc].name);
+  if (op_has(oc, TRAIT_ELEMENTWISE) && !op_takes(oc, operands[op_subject(oc)]->type))   // before folding could hide it
+    ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, elems_text(b->ctx, op_info[oc].takes, scalar_name));
   return build_op_typed(b, oc, types, (uint32_t)count, operands, n);
 }
 
@@ -40,9 +42,10 @@ static Value *folded(Builder *b, Op *op) {
   return v;
 }
 
-Value *build_unary(Builder *b, Opcode oc, Value *x) { return folded(b, build_op(b, oc, &x, 1)); }
-Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y) { return folded(b, build_op(b, oc, (Value *[]){x, y}, 2)); }
-Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z) { return folded(b, build_op(b, oc, (Value *[]){x, y, z}, 3)); }
+Value *build_elementwise(Builder *b, Opcode oc, Value *const *x, uint32_t n) { return folded(b, build_op(b, oc, x, n)); }
+Value *build_unary(Builder *b, Opcode oc, Value *x) { return build_elementwise(b, oc, &x, 1); }
+Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y) { return build_elementwise(b, oc, (Value *[]){x, y}, 2); }
+Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z) { return build_elementwise(b, oc, (Value *[]){x, y, z}, 3); }
 
 Value *build_cast(Builder *b, Opcode oc, Value *x, const Type *elem) {
   const Type *t = type_with_elem(b->ctx, x->type, elem);

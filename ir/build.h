@@ -25,6 +25,7 @@ int infer_types(Context *ctx, Opcode oc, Value *const *operands, uint32_t n, con
 Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n);
 Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
 // One-result conveniences. Folds constants (fold.c) and returns the folded value when it can.
+Value *build_elementwise(Builder *b, Opcode oc, Value *const *x, uint32_t n);
 Value *build_unary(Builder *b, Opcode oc, Value *x);
 Value *build_binary(Builder *b, Opcode oc, Value *x, Value *y);
 Value *build_ternary(Builder *b, Opcode oc, Value *x, Value *y, Value *z);

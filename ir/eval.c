@@ -9,7 +9,7 @@ typedef struct {
   const Type *const *in_types;
   const Type *out_type;
   const uint64_t *in;
-  uint32_t w;              // bits of operand 0
+  uint32_t w;              // bits of the operand that the op works on
 } Eval;
 
 NumFormat scalar_num_format(ScalarKind k) {
@@ -30,31 +30,32 @@ static uint64_t u(const Eval *e, uint32_t i) { return num_zext(e->in[i], e->w); 
 static double f(const Eval *e, uint32_t i) { return num_decode(fmt(e->in_types[i]), e->in[i]); }
 static uint64_t from(const Eval *e, double x) { return num_encode(fmt(e->out_type), x, NUM_RNE, false); }
 
+#define EVAL(name, expr) static uint64_t eval_##name(const Eval *e) { return (uint64_t)(expr); }
+
 // ---- integers ----
-#define INT_OP(name, expr) static uint64_t eval_##name(const Eval *e) { return (uint64_t)(expr); }
-INT_OP(addi, e->in[0] + e->in[1])
-INT_OP(subi, e->in[0] - e->in[1])
-INT_OP(muli, e->in[0] * e->in[1])
-INT_OP(divui, u(e, 1) ? u(e, 0) / u(e, 1) : 0)
-INT_OP(remui, u(e, 1) ? u(e, 0) % u(e, 1) : 0)
+EVAL(addi, e->in[0] + e->in[1])
+EVAL(subi, e->in[0] - e->in[1])
+EVAL(muli, e->in[0] * e->in[1])
+EVAL(divui, u(e, 1) ? u(e, 0) / u(e, 1) : 0)
+EVAL(remui, u(e, 1) ? u(e, 0) % u(e, 1) : 0)
 // −1 apart: INT64_MIN / −1 would trap.
-INT_OP(divsi, s(e, 1) == 0 ? 0 : s(e, 1) == -1 ? 0 - (uint64_t)s(e, 0) : (uint64_t)(s(e, 0) / s(e, 1)))
-INT_OP(remsi, s(e, 1) == 0 || s(e, 1) == -1 ? 0 : s(e, 0) % s(e, 1))
-INT_OP(andi, e->in[0] & e->in[1])
-INT_OP(ori, e->in[0] | e->in[1])
-INT_OP(xori, e->in[0] ^ e->in[1])
-INT_OP(shli, u(e, 1) >= e->w ? 0 : e->in[0] << u(e, 1))
-INT_OP(shrui, u(e, 1) >= e->w ? 0 : u(e, 0) >> u(e, 1))
-INT_OP(shrsi, s(e, 0) >> (u(e, 1) >= e->w ? 63 : u(e, 1)))
-INT_OP(minsi, s(e, 0) < s(e, 1) ? s(e, 0) : s(e, 1))
-INT_OP(maxsi, s(e, 0) > s(e, 1) ? s(e, 0) : s(e, 1))
-INT_OP(minui, u(e, 0) < u(e, 1) ? u(e, 0) : u(e, 1))
-INT_OP(maxui, u(e, 0) > u(e, 1) ? u(e, 0) : u(e, 1))
-INT_OP(mulhui, e->w == 64 ? num_mulhi_u64(u(e, 0), u(e, 1)) : u(e, 0) * u(e, 1) >> e->w)
-INT_OP(absi, s(e, 0) < 0 ? 0 - (uint64_t)s(e, 0) : (uint64_t)s(e, 0))
-INT_OP(clz, u(e, 0) ? (uint64_t)__builtin_clzll(u(e, 0)) - (64 - e->w) : e->w)
-INT_OP(popc, __builtin_popcountll(u(e, 0)))
-INT_OP(select, e->in[0] & 1 ? e->in[1] : e->in[2])
+EVAL(divsi, s(e, 1) == 0 ? 0 : s(e, 1) == -1 ? 0 - (uint64_t)s(e, 0) : (uint64_t)(s(e, 0) / s(e, 1)))
+EVAL(remsi, s(e, 1) == 0 || s(e, 1) == -1 ? 0 : s(e, 0) % s(e, 1))
+EVAL(andi, e->in[0] & e->in[1])
+EVAL(ori, e->in[0] | e->in[1])
+EVAL(xori, e->in[0] ^ e->in[1])
+EVAL(shli, u(e, 1) >= e->w ? 0 : e->in[0] << u(e, 1))
+EVAL(shrui, u(e, 1) >= e->w ? 0 : u(e, 0) >> u(e, 1))
+EVAL(shrsi, s(e, 0) >> (u(e, 1) >= e->w ? 63 : u(e, 1)))
+EVAL(minsi, s(e, 0) < s(e, 1) ? s(e, 0) : s(e, 1))
+EVAL(maxsi, s(e, 0) > s(e, 1) ? s(e, 0) : s(e, 1))
+EVAL(minui, u(e, 0) < u(e, 1) ? u(e, 0) : u(e, 1))
+EVAL(maxui, u(e, 0) > u(e, 1) ? u(e, 0) : u(e, 1))
+EVAL(mulhui, e->w == 64 ? num_mulhi_u64(u(e, 0), u(e, 1)) : u(e, 0) * u(e, 1) >> e->w)
+EVAL(absi, s(e, 0) < 0 ? 0 - (uint64_t)s(e, 0) : (uint64_t)s(e, 0))
+EVAL(clz, u(e, 0) ? (uint64_t)__builtin_clzll(u(e, 0)) - (64 - e->w) : e->w)
+EVAL(popc, __builtin_popcountll(u(e, 0)))
+EVAL(select, e->in[0] & 1 ? e->in[1] : e->in[2])
 
 static uint64_t eval_cmpi(const Eval *e) {
   switch ((CmpPred)op_int(e->op, ATTR_PRED, CMP_EQ)) {
@@ -79,10 +80,10 @@ static uint64_t add(const Eval *e, uint64_t a, uint64_t b) {
   NumFormat k = fmt(e->out_type);
   return k == NUM_F64 ? num_bits_f64(num_add_f64(num_f64_bits(a), num_f64_bits(b), NUM_RNE)) : num_add(k, a, b, NUM_RNE, false);
 }
-INT_OP(addf, add(e, e->in[0], e->in[1]))
-INT_OP(subf, num_is_nan(fmt(e->out_type), e->in[1]) ? num_canonical_nan(fmt(e->out_type)) : add(e, e->in[0], e->in[1] ^ sign_bit(e)))
-INT_OP(negf, e->in[0] ^ sign_bit(e))
-INT_OP(absf, e->in[0] & ~sign_bit(e))
+EVAL(addf, add(e, e->in[0], e->in[1]))
+EVAL(subf, num_is_nan(fmt(e->out_type), e->in[1]) ? num_canonical_nan(fmt(e->out_type)) : add(e, e->in[0], e->in[1] ^ sign_bit(e)))
+EVAL(negf, e->in[0] ^ sign_bit(e))
+EVAL(absf, e->in[0] & ~sign_bit(e))
 
 static uint64_t eval_mulf(const Eval *e) {
   NumFormat k = fmt(e->out_type);
@@ -111,10 +112,10 @@ static uint64_t pick(const Eval *e, bool want_max, bool propagate) {
   bool less = a < b || (a == b && signbit(a) && !signbit(b));
   return e->in[less == want_max];
 }
-INT_OP(minf, pick(e, false, false))
-INT_OP(maxf, pick(e, true, false))
-INT_OP(minimumf, pick(e, false, true))
-INT_OP(maximumf, pick(e, true, true))
+EVAL(minf, pick(e, false, false))
+EVAL(maxf, pick(e, true, false))
+EVAL(minimumf, pick(e, false, true))
+EVAL(maximumf, pick(e, true, true))
 
 static uint64_t eval_cmpf(const Eval *e) {
   double a = f(e, 0), b = f(e, 1);
@@ -129,7 +130,7 @@ static uint64_t eval_cmpf(const Eval *e) {
   }
 }
 
-// Approximate machine functions: computed in double and rounded once, with f32 subnormals flushed as .ftz does.
+// A function computed in double and rounded once to the op's type; as `approximate` with f32 subnormals flushed, as .ftz does.
 static uint64_t approximate(const Eval *e, double (*fn)(double)) {
   if (fmt(e->out_type) != NUM_F32) return from(e, fn(f(e, 0)));
   float x = num_ftz_f32(num_f32_bits((uint32_t)e->in[0]));
@@ -137,37 +138,37 @@ static uint64_t approximate(const Eval *e, double (*fn)(double)) {
 }
 static double reciprocal_root(double x) { return 1.0 / sqrt(x); }
 static double reciprocal(double x) { return 1.0 / x; }
-INT_OP(exp2, approximate(e, exp2))
-INT_OP(log2, approximate(e, log2))
-INT_OP(sin, approximate(e, sin))
-INT_OP(cos, approximate(e, cos))
-INT_OP(tanh, approximate(e, tanh))
-INT_OP(sqrt, approximate(e, sqrt))
-INT_OP(rsqrt, approximate(e, reciprocal_root))
-INT_OP(rcp, approximate(e, reciprocal))
-INT_OP(remf, from(e, fmod(f(e, 0), f(e, 1))))
-INT_OP(floor, from(e, num_round_to_integral(f(e, 0), NUM_RDN)))
-INT_OP(ceil, from(e, num_round_to_integral(f(e, 0), NUM_RUP)))
-INT_OP(trunc, from(e, num_round_to_integral(f(e, 0), NUM_RTZ)))
-INT_OP(rint, from(e, num_round_to_integral(f(e, 0), NUM_RNE)))
+EVAL(exp2, approximate(e, exp2))
+EVAL(log2, approximate(e, log2))
+EVAL(sin, approximate(e, sin))
+EVAL(cos, approximate(e, cos))
+EVAL(tanh, approximate(e, tanh))
+EVAL(sqrt, approximate(e, sqrt))
+EVAL(rsqrt, approximate(e, reciprocal_root))
+EVAL(rcp, approximate(e, reciprocal))
+EVAL(remf, from(e, fmod(f(e, 0), f(e, 1))))
+EVAL(floor, from(e, num_round_to_integral(f(e, 0), NUM_RDN)))
+EVAL(ceil, from(e, num_round_to_integral(f(e, 0), NUM_RUP)))
+EVAL(trunc, from(e, num_round_to_integral(f(e, 0), NUM_RTZ)))
+EVAL(rint, from(e, num_round_to_integral(f(e, 0), NUM_RNE)))
 
 // ---- conversions ----
-INT_OP(extsi, s(e, 0))
-INT_OP(extui, u(e, 0))
-INT_OP(trunci, e->in[0])
-INT_OP(bitcast, e->in[0])
-INT_OP(inttoptr, u(e, 0))
-INT_OP(ptrtoint, e->in[0])
-INT_OP(sitofp, num_encode_i64(fmt(e->out_type), s(e, 0), NUM_RNE, false))
-INT_OP(uitofp, num_encode_u64(fmt(e->out_type), u(e, 0), NUM_RNE, false))
-INT_OP(fpext, num_encode(fmt(e->out_type), f(e, 0), NUM_RNE, false))
+EVAL(extsi, s(e, 0))
+EVAL(extui, u(e, 0))
+EVAL(trunci, e->in[0])
+EVAL(bitcast, e->in[0])
+EVAL(inttoptr, u(e, 0))
+EVAL(ptrtoint, e->in[0])
+EVAL(sitofp, num_encode_i64(fmt(e->out_type), s(e, 0), NUM_RNE, false))
+EVAL(uitofp, num_encode_u64(fmt(e->out_type), u(e, 0), NUM_RNE, false))
+EVAL(fpext, num_encode(fmt(e->out_type), f(e, 0), NUM_RNE, false))
 
 static uint64_t to_int(const Eval *e, bool is_signed) {
   uint32_t w = type_elem_bits(e->out_type);
   return num_to_int(f(e, 0), w < 8 ? 8 : w, is_signed, NUM_RTZ, false);
 }
-INT_OP(fptosi, to_int(e, true))
-INT_OP(fptoui, to_int(e, false))
+EVAL(fptosi, to_int(e, true))
+EVAL(fptoui, to_int(e, false))
 
 static uint64_t eval_fptrunc(const Eval *e) {
   bool narrow = type_elem_bits(e->out_type) == 8;
@@ -181,16 +182,17 @@ static uint64_t eval_addptr(const Eval *e) {
 
 typedef uint64_t (*EvalFn)(const Eval *e);
 #define HOW_SCALAR(name) eval_##name
+#define HOW_LLVM(intrinsic) HOW_SCALAR
 #define HOW_WHOLE(name) NULL
 #define HOW_GONE(name) NULL
 static const EvalFn eval_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 
 bool eval_is_scalar_op(Opcode oc) { return eval_fns[oc] != NULL; }
 
 uint64_t eval_scalar(const Op *op, const Type *const *in_types, const Type *out_type, const uint64_t *in) {
-  Eval e = {op, in_types, out_type, in, type_elem_bits(in_types[op->opcode == OP_SELECT ? 1 : 0])};
+  Eval e = {op, in_types, out_type, in, type_elem_bits(in_types[op_subject(op->opcode)])};
   return num_zext(eval_fns[op->opcode](&e), type_elem_bits(out_type));
 }

@@ -123,7 +123,7 @@ static int infer_gather(const In *in) {
 
 typedef int (*InferFn)(const In *in);
 static const InferFn infer_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = infer_##infer,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = infer_##infer,
 #include "ir/ops.def"
 };
 

@@ -111,7 +111,7 @@ static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes 
 bool run_block(Prog *p, Block *b) {
   if (is_stepped(p)) step_into(p, b);
   for (Op *op = b->first; op; op = op->next) {
-    if (op_info[op->opcode].traits & TRAIT_TERMINATOR) return true;
+    if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
   }
   return true;
@@ -170,7 +170,7 @@ bool interp_return(Prog *p, Op *op) { (void)p, (void)op; return true; }
 
 typedef bool (*InterpFn)(Prog *p, Op *op);
 static const InterpFn interp_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 
@@ -312,7 +312,7 @@ static int by_address(const void *a, const void *b) {
 }
 
 static bool synchronises(const Op *op) {
-  if (op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS) return true;
+  if (op_is_atomic(op)) return true;
   return op->opcode == OP_LOAD && (op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV);
 }
 

@@ -9,9 +9,8 @@
 // Whether the region can run on arrays in place of scalars: no branches, nothing but element-wise work.
 static bool is_straight(const Block *b) {
   for (const Op *op = b->first; op; op = op->next) {
-    uint32_t traits = op_info[op->opcode].traits;
-    bool same_for_all = op->opcode == OP_CONSTANT || op->opcode == OP_PROGRAM_ID || op->opcode == OP_NUM_PROGRAMS;
-    if (!(traits & (TRAIT_ELEMENTWISE | TRAIT_TERMINATOR)) && !same_for_all) return false;
+    bool same_for_all = op_is(op, TRAIT_PURE) && !op->num_operands;
+    if (!op_is(op, TRAIT_ELEMENTWISE | TRAIT_TERMINATOR) && !same_for_all) return false;
   }
   return true;
 }

@@ -138,9 +138,10 @@ void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, c
                int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed);
 
 #define HOW_SCALAR(name) interp_scalar
+#define HOW_LLVM(intrinsic) HOW_SCALAR
 #define HOW_WHOLE(name) interp_##name
 #define HOW_GONE(name) interp_##name
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
 #include "ir/ops.def"
 
 #endif

@@ -22,7 +22,7 @@ typedef struct Value Value;
 typedef struct Use Use;
 
 typedef enum {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) OP_##id,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) OP_##id,
 #include "ir/ops.def"
   NUM_OPS
 } Opcode;
@@ -40,10 +40,15 @@ typedef enum {
 
 typedef enum { STAGE_TILE = 1, STAGE_LAID_OUT = 2, STAGE_ALLOCATED = 4 } Stage;
 
+// Columns of ops.def, where each is explained.
 enum {
-  TRAIT_PURE = 1, TRAIT_COMMUTES = 2, TRAIT_READS = 4, TRAIT_WRITES = 8, TRAIT_ELEMENTWISE = 16,
-  TRAIT_TERMINATOR = 32, TRAIT_REGION = 64, TRAIT_SYNC = 128
+  TRAIT_PURE = 1 << 0, TRAIT_READS = 1 << 1, TRAIT_WRITES = 1 << 2, TRAIT_SYNC = 1 << 3, TRAIT_TERMINATOR = 1 << 4, TRAIT_REGION = 1 << 5,
+  TRAIT_CARRIES = 1 << 6, TRAIT_LOOP = 1 << 7, TRAIT_ELEMENTWISE = 1 << 8, TRAIT_COMMUTES = 1 << 9, TRAIT_CONVERTS = 1 << 10,
+  TRAIT_HALVES = 1 << 11, TRAIT_CONDITION = 1 << 12, TRAIT_MOVES = 1 << 13, TRAIT_BASE = 1 << 14, TRAIT_FREE = 1 << 15
 };
+typedef enum {
+  UNIT_NONE, UNIT_ALU, UNIT_SFU, UNIT_FDIV, UNIT_IDIV, UNIT_EXCH, UNIT_DOT, UNIT_GMEM, UNIT_DESC, UNIT_SMEM, UNIT_SYNC, UNIT_FLOW
+} Unit;
 
 // An attribute is immutable; an op's attributes are sorted by key.
 typedef struct {
@@ -148,14 +153,25 @@ struct Module {
   Func *funcs;
 };
 
-// ---- op.c ----
+// ---- op_info.c ----
 typedef struct {
   const char *name;
   const char *operands;               // as in ops.def: "ptr offset? mask?", "lb ub step inits*"
   int8_t num_results, num_blocks;
+  Unit unit;
   uint32_t traits, stages;
+  uint16_t takes, gives;              // sets of elements; gives: 0 where the infer rule says
 } OpInfo;
 extern const OpInfo op_info[NUM_OPS];
+static inline bool op_has(Opcode oc, uint32_t traits) { return op_info[oc].traits & traits; }   // any of them
+static inline bool op_is(const Op *op, uint32_t traits) { return op_has(op->opcode, traits); }
+static inline Unit op_unit(const Op *op) { return op_info[op->opcode].unit; }
+static inline bool op_is_atomic(const Op *op) { return op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_READS) && op_is(op, TRAIT_WRITES); }
+uint32_t op_subject(Opcode oc);                                   // the operand whose element an elementwise op works on
+bool op_takes(Opcode oc, const Type *t);                          // whether the elements may be operands of an elementwise op
+bool op_gives(Opcode oc, const Type *t);                          // whether they may be its result, as far as the row says
+// "integers", "f16, bf16, f32 and f64"
+const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(ScalarKind k));
 uint32_t op_num_fixed(Opcode oc);                                 // operands before the list
 bool op_has_list(Opcode oc);
 bool op_operand_is_optional(Opcode oc, uint32_t i);
@@ -166,6 +182,8 @@ typedef enum { ATTR_CLASS_INT, ATTR_CLASS_INTS, ATTR_CLASS_STR, ATTR_CLASS_BITS,
 typedef struct { AttrClass cls; const char *const *texts; uint32_t num_texts; } AttrKind;
 const AttrKind *attr_kind(AttrKey k);
 bool attr_find(const char *name, size_t n, AttrKey *k);
+
+// ---- op.c ----
 
 Module *module_new(Context *ctx, const Target *target);
 Func *func_new(Module *m, const char *name, Span span);           // empty body; appended to m->funcs
@@ -224,6 +242,7 @@ bool value_constant_int(const Value *v, int64_t *x);              // sign-extend
 typedef void (*OpVisitor)(Op *op, void *user);
 void block_walk(Block *b, OpVisitor visit, void *user);
 void module_walk(Module *m, OpVisitor visit, void *user);
+bool op_only_computes(const Op *op);                              // pure, or an `if` of what is
 
 // ---- print.c, parse.c, verify.c ----
 struct Buf;

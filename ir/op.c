@@ -4,89 +4,6 @@
 #include "ir/ir.h"
 #include "ir/scratch.h"
 
-#define P TRAIT_PURE
-#define C TRAIT_COMMUTES
-#define R TRAIT_READS
-#define W TRAIT_WRITES
-#define E TRAIT_ELEMENTWISE
-#define T TRAIT_TERMINATOR
-#define G TRAIT_REGION
-#define S TRAIT_SYNC
-enum {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) TRAITS_OF_##id = traits,
-#include "ir/ops.def"
-};
-#undef P
-#undef C
-#undef R
-#undef W
-#undef E
-#undef T
-#undef G
-#undef S
-
-#define T STAGE_TILE
-#define L STAGE_LAID_OUT
-#define A STAGE_ALLOCATED
-#define ALL (STAGE_TILE | STAGE_LAID_OUT | STAGE_ALLOCATED)
-enum {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) STAGES_OF_##id = stages,
-#include "ir/ops.def"
-};
-#undef T
-#undef L
-#undef A
-#undef ALL
-
-const OpInfo op_info[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) \
-  [OP_##id] = {#name, operands, results, blocks, TRAITS_OF_##id, STAGES_OF_##id},
-#include "ir/ops.def"
-};
-
-// ---- operand lists of the table ----
-
-// The i-th name of the list, with ? or *, and its length. NULL past the end.
-static const char *operand_spec(Opcode oc, uint32_t i, size_t *n) {
-  const char *s = op_info[oc].operands;
-  if (!*s) return NULL;
-  for (; i; i--) {
-    s = strchr(s, ' ');
-    if (!s) return NULL;
-    s++;
-  }
-  const char *end = strchr(s, ' ');
-  *n = end ? (size_t)(end - s) : strlen(s);
-  return s;
-}
-
-bool op_has_list(Opcode oc) {
-  size_t n = strlen(op_info[oc].operands);
-  return n && op_info[oc].operands[n - 1] == '*';
-}
-
-uint32_t op_num_fixed(Opcode oc) {
-  const char *s = op_info[oc].operands;
-  uint32_t n = *s != 0;
-  for (; *s; s++) n += *s == ' ';
-  return n - op_has_list(oc);
-}
-
-bool op_operand_is_optional(Opcode oc, uint32_t i) {
-  size_t n;
-  const char *s = operand_spec(oc, i, &n);
-  return s && s[n - 1] == '?';
-}
-
-bool opcode_find(const char *name, size_t n, Opcode *oc) {
-  for (uint32_t i = 0; i < NUM_OPS; i++)
-    if (strlen(op_info[i].name) == n && memcmp(op_info[i].name, name, n) == 0) {
-      *oc = (Opcode)i;
-      return true;
-    }
-  return false;
-}
-
 // ---- modules, functions, blocks ----
 
 Module *module_new(Context *ctx, const Target *target) {
@@ -170,7 +87,7 @@ void block_remove_arg(Block *b, uint32_t index) {
 }
 
 Op *block_terminator(const Block *b) {
-  return b->last && (op_info[b->last->opcode].traits & TRAIT_TERMINATOR) ? b->last : NULL;
+  return b->last && op_is(b->last, TRAIT_TERMINATOR) ? b->last : NULL;
 }
 
 // ---- uses ----
@@ -408,6 +325,14 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
     next = op->next;
     for (uint32_t i = 0; i < op->num_blocks; i++) block_walk(op->blocks[i], visit, user);
   }
+}
+
+bool op_only_computes(const Op *op) {
+  if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
+  for (uint32_t i = 0; i < op->num_blocks; i++)
+    for (const Op *in = op->blocks[i]->first; in; in = in->next)
+      if (!op_only_computes(in)) return false;
+  return true;
 }
 
 void module_walk(Module *m, OpVisitor visit, void *user) {

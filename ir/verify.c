@@ -23,7 +23,7 @@ bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) {
 
 typedef bool (*VerifyFn)(Verifier *v, const Op *op);
 static const VerifyFn rules[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) [OP_##id] = verify_##verify,
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = verify_##verify,
 #include "ir/ops.def"
 };
 
@@ -65,6 +65,23 @@ static bool check_use(Verifier *v, const Op *op, uint32_t i) {
   return true;
 }
 
+static const char *text_of(const Verifier *v, const Type *t) {
+  Buf b = buf_make(&v->ctx->arena);
+  ir_print_type(&b, t);
+  return buf_str(&b);
+}
+
+// An elementwise op: one shape and layout, but for a scalar condition, and elements that the row accepts.
+static bool check_elements(Verifier *v, const Op *op) {
+  const OpInfo *info = &op_info[op->opcode];
+  const Type *r = out(op, 0), *x = in(op, op_subject(op->opcode));
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    CHECK(like(in(op, i), r) || (i == 0 && op_is(op, TRAIT_CONDITION)), "operands and result must have one shape and layout");
+  CHECK(op_takes(op->opcode, x), "works on %s, not on %s", elems_text(v->ctx, info->takes, scalar_name), text_of(v, type_elem(x)));
+  CHECK(op_gives(op->opcode, r), "gives %s, not %s", elems_text(v->ctx, info->gives, scalar_name), text_of(v, type_elem(r)));
+  return true;
+}
+
 static bool check_op(Verifier *v, const Op *op) {
   const OpInfo *info = &op_info[op->opcode];
   uint32_t fixed = op_num_fixed(op->opcode);
@@ -72,14 +89,12 @@ static bool check_op(Verifier *v, const Op *op) {
   CHECK(info->num_results < 0 || op->num_results == (uint32_t)info->num_results, "has %u results, not %d", op->num_results, info->num_results);
   CHECK(op->num_blocks == (uint32_t)info->num_blocks, "has %u blocks, not %d", op->num_blocks, info->num_blocks);
   CHECK(info->stages & v->m->stage, "is not allowed in this stage");
-  CHECK(!(info->traits & TRAIT_TERMINATOR) == (op->next != NULL), op->next ? "must be the last operation of its block" : "a block must end in a terminator");
+  CHECK(!op_is(op, TRAIT_TERMINATOR) == (op->next != NULL), op->next ? "must be the last operation of its block" : "a block must end in a terminator");
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!check_use(v, op, i)) return false;
   for (uint32_t i = 0; i < op->num_results; i++)
     if (!check_type(v, op, out(op, i))) return false;
-  if (info->traits & TRAIT_ELEMENTWISE)
-    for (uint32_t i = 0; i < op->num_operands; i++)
-      CHECK(like(in(op, i), out(op, 0)) || (op->opcode == OP_SELECT && i == 0), "operands and result must have one shape and layout");
+  if (op_is(op, TRAIT_ELEMENTWISE) && !check_elements(v, op)) return false;
   if (!rules[op->opcode](v, op)) return false;
 
   const Type **types = arena_array(&v->ctx->arena, const Type *, op->num_operands + 2);
@@ -89,9 +104,7 @@ static bool check_op(Verifier *v, const Op *op) {
   CHECK(n < 0 || (uint32_t)n == op->num_results, "has %u results, not %d", op->num_results, n);
   for (int i = 0; i < n; i++) {
     if (types[i] == out(op, (uint32_t)i)) continue;
-    Buf b = buf_make(&v->ctx->arena);
-    ir_print_type(&b, types[i]);
-    return verify_fail(v, op, "result %d must have type %s", i, buf_str(&b));
+    return verify_fail(v, op, "result %d must have type %s", i, text_of(v, types[i]));
   }
   return true;
 }

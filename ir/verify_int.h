@@ -23,7 +23,7 @@ static inline bool like(const Type *a, const Type *b) { return type_same_shape(a
 bool check_address(Verifier *v, const Op *op, uint32_t ptr, const Type **shape);
 bool check_product(Verifier *v, const Op *op, const Type *a, const Type *b, const Type *c);
 
-#define OP(id, name, operands, results, blocks, traits, stages, infer, verify, how) bool verify_##verify(Verifier *v, const Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool verify_##verify(Verifier *v, const Op *op);
 #include "ir/ops.def"
 
 #endif

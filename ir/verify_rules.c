@@ -108,32 +108,19 @@ bool verify_convert_layout(Verifier *v, const Op *op) {
   return true;
 }
 
-bool verify_ints(Verifier *v, const Op *op) {
-  for (uint32_t i = 0; i < op->num_operands; i++) CHECK(type_is_int(in(op, i)) && in(op, i) == in(op, 0), "operands must be integers of one type");
-  return true;
-}
-
-bool verify_floats(Verifier *v, const Op *op) {
-  for (uint32_t i = 0; i < op->num_operands; i++)
-    CHECK(type_is_float(in(op, i)) && in(op, i) == in(op, 0), "operands must be floating-point numbers of one type");
-  return true;
-}
-
-bool verify_f32(Verifier *v, const Op *op) {
-  CHECK(type_is_scalar(type_elem(in(op, 0)), SC_F32), "operand must be f32");
+bool verify_alike(Verifier *v, const Op *op) {
+  for (uint32_t i = 1; i < op->num_operands; i++) CHECK(in(op, i) == in(op, 0), "operands must have one type");
   return true;
 }
 
 bool verify_cmpi(Verifier *v, const Op *op) {
-  CHECK((type_is_int(in(op, 0)) || type_is_ptr(in(op, 0))) && in(op, 0) == in(op, 1), "operands must be integers or pointers of one type");
   CHECK(op_int(op, ATTR_PRED, CMP_OEQ) <= CMP_UGE, "needs an integer predicate");
-  return true;
+  return verify_alike(v, op);
 }
 
 bool verify_cmpf(Verifier *v, const Op *op) {
-  CHECK(type_is_float(in(op, 0)) && in(op, 0) == in(op, 1), "operands must be floating-point numbers of one type");
   CHECK(op_int(op, ATTR_PRED, CMP_EQ) >= CMP_OEQ, "needs a floating-point predicate");
-  return true;
+  return verify_alike(v, op);
 }
 
 bool verify_select(Verifier *v, const Op *op) {
@@ -142,27 +129,32 @@ bool verify_select(Verifier *v, const Op *op) {
   return true;
 }
 
-bool verify_cast(Verifier *v, const Op *op) {
-  const Type *x = type_elem(in(op, 0)), *r = type_elem(out(op, 0));
-  uint32_t from = type_elem_bits(x), to = type_elem_bits(r);
-  bool xi = type_is_int(x), ri = type_is_int(r), xf = type_is_float(x), rf = type_is_float(r), xp = type_is_ptr(x), rp = type_is_ptr(r), good;
-  switch (op->opcode) {
-    case OP_EXTSI: case OP_EXTUI: good = xi && ri && to > from; break;
-    case OP_TRUNCI: good = xi && ri && to < from; break;
-    case OP_SITOFP: case OP_UITOFP: good = xi && rf; break;
-    case OP_FPTOSI: case OP_FPTOUI: good = xf && ri; break;
-    case OP_FPEXT: good = xf && rf && to > from; break;
-    case OP_FPTRUNC: good = xf && rf && to <= from && x != r; break;
-    case OP_INTTOPTR: good = xi && rp; break;
-    case OP_PTRTOINT: good = xp && ri; break;
-    default: good = to == from; break;
-  }
-  CHECK(good, "cannot convert between these element types");
+// Of conversions; which elements they convert says the table.
+static uint32_t bits_in(const Op *op) { return type_elem_bits(in(op, 0)); }
+static uint32_t bits_out(const Op *op) { return type_elem_bits(out(op, 0)); }
+
+bool verify_widens(Verifier *v, const Op *op) {
+  CHECK(bits_out(op) > bits_in(op), "result must be wider than the operand");
+  return true;
+}
+
+bool verify_narrows(Verifier *v, const Op *op) {
+  CHECK(bits_out(op) < bits_in(op), "result must be narrower than the operand");
+  return true;
+}
+
+bool verify_rounds(Verifier *v, const Op *op) {
+  CHECK(bits_out(op) <= bits_in(op) && in(op, 0) != out(op, 0), "result must be another type, and no wider than the operand");
+  return true;
+}
+
+bool verify_same_width(Verifier *v, const Op *op) {
+  CHECK(bits_out(op) == bits_in(op), "result must be as wide as the operand");
   return true;
 }
 
 bool verify_addptr(Verifier *v, const Op *op) {
-  CHECK(type_is_ptr(in(op, 0)) && type_is_int(in(op, 1)) && type_elem_bits(in(op, 1)) >= 32, "takes a pointer and an i32 or i64 offset");
+  CHECK(type_is_int(in(op, 1)) && type_elem_bits(in(op, 1)) >= 32, "takes a pointer and an i32 or i64 offset");
   return true;
 }
 

@@ -88,12 +88,9 @@ static uint32_t fast_axis(const Value *v) {
 static bool search_back(const Accel *s, const Value *v) {
   Op *op = v->def;
   if (!op) return false;
-  switch (op->opcode) {
-  case OP_WGMMA: case OP_WGMMA_WAIT: case OP_MMA: case OP_DOT: return true;
-  case OP_IF: return search_back(s, op_operand(op->blocks[0]->last, v->index)) || search_back(s, op_operand(op->blocks[1]->last, v->index));
-  default: break;
-  }
-  bool through = op->opcode == OP_CONVERT_LAYOUT || (op_info[op->opcode].traits & TRAIT_ELEMENTWISE);
+  if (op_unit(op) == UNIT_DOT || op->opcode == OP_WGMMA_WAIT) return true;
+  if (op->opcode == OP_IF) return search_back(s, op_operand(op->blocks[0]->last, v->index)) || search_back(s, op_operand(op->blocks[1]->last, v->index));
+  bool through = op->opcode == OP_CONVERT_LAYOUT || op_is(op, TRAIT_ELEMENTWISE);
   if (!through || op->mark == s->search) return false;
   op->mark = s->search;
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -111,9 +108,9 @@ static bool comes_from_dot(Accel *s, const Value *v) {
 static bool search_on(const Accel *s, const Value *v) {
   for (const Use *u = v->uses; u; u = u->next) {
     Op *op = u->user;
-    if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA) {
+    if (op_unit(op) == UNIT_DOT) {
       if (u->index < 2) return true;
-    } else if (op->opcode == OP_CONVERT_LAYOUT || (op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) {
+    } else if (op->opcode == OP_CONVERT_LAYOUT || op_is(op, TRAIT_ELEMENTWISE)) {
       if (op->mark == s->search) continue;
       op->mark = s->search;
       if (search_on(s, &op->results[0])) return true;

@@ -24,7 +24,7 @@ static void note_constancy(Annotate *a, Op *op) {
 
 static void annotate(Op *op, void *user) {
   Annotate *a = user;
-  if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) {
+  if (op_is(op, TRAIT_ELEMENTWISE)) {
     note_constancy(a, op);
     return;
   }

@@ -382,7 +382,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
 
 static bool holds_loop(const Block *blk) {
   for (const Op *op = blk->first; op; op = op->next) {
-    if (op->opcode == OP_FOR || op->opcode == OP_WHILE) return true;
+    if (op_is(op, TRAIT_LOOP)) return true;
     for (uint32_t i = 0; i < op->num_blocks; i++)
       if (holds_loop(op->blocks[i])) return true;
   }

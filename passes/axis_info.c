@@ -295,9 +295,7 @@ static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
     Op *op = u->user;
     --*left;
     if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
-    bool shapes = op->opcode == OP_TRANS || op->opcode == OP_CONVERT_LAYOUT || op->opcode == OP_RESHAPE || op->opcode == OP_JOIN || op->opcode == OP_BROADCAST ||
-                  op->opcode == OP_EXPAND_DIMS;
-    if (op->parent != block || !(shapes || op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) continue;
+    if (op->parent != block || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) continue;
     if (reaches_dot(op_result(op, 0), block, left)) return true;
   }
   return false;

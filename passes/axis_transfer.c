@@ -482,7 +482,7 @@ static AxisInfo hint_info(const Op *op, const AxisInfo *x) {
 static AxisInfo other_info(const Op *op, uint32_t index, const AxisInfo *const *x) {
   const Type *t = op->results[index].type;
   AxisInfo r = axis_unknown(t);
-  bool elementwise = op_info[op->opcode].traits & TRAIT_ELEMENTWISE;
+  bool elementwise = op_is(op, TRAIT_ELEMENTWISE);
   if (!(elementwise || op->opcode == OP_LOAD) || t->kind != TYPE_TENSOR) return r;
   for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = dim_of(t, i);
   for (uint32_t k = 0; k < op->num_operands; k++)

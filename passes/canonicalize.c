@@ -170,7 +170,7 @@ static void canon_op(Canon *c, Op *op) {
   Builder b = builder_before(c->ctx, op);
   Value *v = fold_op(&b, op);
   if (!v && c->by_opcode[op->opcode]) v = c->by_opcode[op->opcode](&b, op);
-  if (!v && (op_info[op->opcode].traits & TRAIT_ELEMENTWISE)) v = rewrite_elementwise(&b, op);
+  if (!v && op_is(op, TRAIT_ELEMENTWISE)) v = rewrite_elementwise(&b, op);
   if (v) replace(c, op, v);
 }
 
@@ -188,7 +188,7 @@ static void drop_unused(Block *b) {
   for (Op *op = b->last, *prev; op; op = prev) {
     prev = op->prev;
     for (uint32_t i = 0; i < op->num_blocks; i++) drop_unused(op->blocks[i]);
-    bool used = !op->num_results || !(op_info[op->opcode].traits & TRAIT_PURE);
+    bool used = !op->num_results || !op_is(op, TRAIT_PURE);
     for (uint32_t i = 0; i < op->num_results; i++) used |= op->results[i].uses != NULL;
     if (!used) op_erase(op);
   }

@@ -20,18 +20,13 @@ typedef struct {
 } Choose;
 
 static bool is_param(const Choose *c, const Value *v) { return !v->def && v->block == c->func->body; }
-static bool is_region(const Op *op) { return op->opcode == OP_IF || op->opcode == OP_FOR || op->opcode == OP_WHILE; }
-static bool is_carrier(const Op *op) { return is_region(op) || op->opcode == OP_YIELD || op->opcode == OP_CONDITION; }
-static bool is_access(const Op *op) {
-  return op->opcode == OP_DESC_LOAD || op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE || op->opcode == OP_DESC_GATHER ||
-         op->opcode == OP_DESC_SCATTER;
-}
+static bool is_carrier(const Op *op) { return op_is(op, TRAIT_CARRIES | TRAIT_TERMINATOR); }
 
 static void add_chosen(Choose *c, Value *v) {
   if (v->type->kind != TYPE_DESC) return;
   vec_push(&c->ctx->arena, &c->chosen, v);
   for (const Use *u = v->uses; u; u = u->next) {
-    if (is_access(u->user)) vec_push(&c->ctx->arena, &c->accesses, u->user);
+    if (op_unit(u->user) == UNIT_DESC) vec_push(&c->ctx->arena, &c->accesses, u->user);
     else if (!is_carrier(u->user)) c->is_lowerable = false;
   }
 }
@@ -39,8 +34,8 @@ static void add_chosen(Choose *c, Value *v) {
 static void visit(Op *op, void *user) {
   Choose *c = user;
   if (op->parent->func != c->func) return;
-  for (uint32_t i = 0; is_region(op) && i < op->num_results; i++) add_chosen(c, op_result(op, i));
-  for (uint32_t b = 0; is_region(op) && b < op->num_blocks; b++)
+  for (uint32_t i = 0; op_is(op, TRAIT_CARRIES) && i < op->num_results; i++) add_chosen(c, op_result(op, i));
+  for (uint32_t b = 0; op_is(op, TRAIT_CARRIES) && b < op->num_blocks; b++)
     for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) add_chosen(c, op->blocks[b]->args[i]);
   if (!is_carrier(op)) return;
   bool carries = false;
@@ -48,7 +43,7 @@ static void visit(Op *op, void *user) {
     const Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_DESC) continue;
     carries = true;
-    if (v->def && !is_region(v->def)) c->is_lowerable = false;   // make_desc
+    if (v->def && !op_is(v->def, TRAIT_CARRIES)) c->is_lowerable = false;   // make_desc
   }
   if (carries) vec_push(&c->ctx->arena, &c->carriers, op);
 }

@@ -19,7 +19,7 @@ static uint32_t mix(uint32_t h, uint64_t x) {
   return (uint32_t)(y >> 29);
 }
 
-static bool commutes(const Op *op) { return op->num_operands >= 2 && op_info[op->opcode].traits & TRAIT_COMMUTES; }
+static bool commutes(const Op *op) { return op->num_operands >= 2 && op_is(op, TRAIT_COMMUTES); }
 
 static uint32_t hash_op(const Op *op) {
   uint32_t h = mix(op->opcode, op->num_operands);
@@ -68,7 +68,7 @@ static void cse_block(Cse *c, Block *b) {
   Entry *outer = c->scope;
   for (Op *op = b->first, *next; op; op = next) {
     next = op->next;
-    if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || !op->num_results) {
+    if (!op_is(op, TRAIT_PURE) || op->num_blocks || !op->num_results) {
       for (uint32_t i = 0; i < op->num_blocks; i++) cse_block(c, op->blocks[i]);
       continue;
     }

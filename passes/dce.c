@@ -26,7 +26,7 @@ static void mark_op(Dce *d, Op *op) {
   op->mark = 1;
   uint32_t needed = op->opcode == OP_FOR ? 3 : op->opcode == OP_WHILE ? 0 : op->num_operands;
   bool is_back_edge = op->opcode == OP_YIELD && op->parent->parent &&
-                      (op->parent->parent->opcode == OP_FOR || op->parent->parent->opcode == OP_WHILE || op->parent->parent->opcode == OP_IF);
+                      op_is(op->parent->parent, TRAIT_CARRIES);
   if (is_back_edge) needed = 0;
   if (op->opcode == OP_CONDITION) needed = 1;
   for (uint32_t i = 0; i < needed; i++) mark_value(d, op_operand(op, i));
@@ -38,7 +38,7 @@ static void mark_op(Dce *d, Op *op) {
 }
 
 // The other ops with blocks hold functions of their arguments (a combine function), which live with the op.
-static bool is_carrier(const Op *op) { return op->opcode == OP_FOR || op->opcode == OP_WHILE || op->opcode == OP_IF; }
+static bool is_carrier(const Op *op) { return op_is(op, TRAIT_CARRIES); }
 
 static void mark_carried(Dce *d, Value *v) {
   Op *op = v->def ? v->def : v->block->parent;
@@ -70,10 +70,9 @@ static void mark_carried(Dce *d, Value *v) {
 }
 
 static bool has_effect(const Op *op) {
-  uint32_t traits = op_info[op->opcode].traits;
   if (op->opcode == OP_INLINE_ASM) return !op_int(op, ATTR_PURE, 0);
   if (op->opcode == OP_ALLOC) return false;
-  if (traits & (TRAIT_WRITES | TRAIT_SYNC)) return true;
+  if (op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return true;
   return op_int(op, ATTR_VOLATILE, 0) != 0;
 }
 
@@ -88,7 +87,7 @@ static void clear(Op *op, void *user) {
 static void mark_roots(Op *op, void *user) {
   Dce *d = user;
   Op *parent = op->parent->parent;
-  if (has_effect(op) || (!parent && (op_info[op->opcode].traits & TRAIT_TERMINATOR))) mark_op(d, op);
+  if (has_effect(op) || (!parent && op_is(op, TRAIT_TERMINATOR))) mark_op(d, op);
 }
 
 static void drop_results(Dce *d, Op *op, uint32_t first_operand) {
@@ -161,7 +160,7 @@ static void sweep_block(Dce *d, Block *b) {
     for (uint32_t k = 0; k < now->num_blocks; k++) {
       sweep_block(d, now->blocks[k]);
       // A while's first block goes before its second: its dead arguments take with them what the second yields to them.
-      if (now->opcode == OP_FOR || now->opcode == OP_WHILE) drop_args(d, now, k, now->opcode == OP_FOR);
+      if (op_is(now, TRAIT_LOOP)) drop_args(d, now, k, now->opcode == OP_FOR);
     }
   }
 }

@@ -17,21 +17,11 @@
 
 typedef struct { Context *ctx; bool changed; } Flatten;
 
-static bool block_is_pure(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next) {
-    bool fine = (op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) || op->opcode == OP_IF;
-    if (!fine) return false;
-    for (uint32_t i = 0; i < op->num_blocks; i++)
-      if (!block_is_pure(op->blocks[i])) return false;
-  }
-  return true;
-}
-
 // What a tile's prologue computes without the tile's number is computed once, and not carried.
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
-    bool invariant = (op_info[op->opcode].traits & TRAIT_PURE) && op->num_blocks == 0;
+    bool invariant = op_is(op, TRAIT_PURE) && op->num_blocks == 0;
     for (uint32_t i = 0; i < op->num_operands && invariant; i++)
       invariant = !op_operand(op, i) || value_defined_outside(op_operand(op, i), outer);
     if (invariant) op_move_before(op, outer);
@@ -60,9 +50,7 @@ static Op *only_inner_loop(Op *outer) {
   for (uint32_t i = 0; i < 3; i++)
     if (!value_defined_outside(op_operand(inner, i), outer)) return NULL;
   for (Op *op = outer->blocks[0]->first; op != inner; op = op->next) {
-    if (op->opcode == OP_MAKE_DESC) return NULL;
-    bool fine = (op_info[op->opcode].traits & TRAIT_PURE) || (op->opcode == OP_IF && block_is_pure(op->blocks[0]) && block_is_pure(op->blocks[1]));
-    if (!fine) return NULL;
+    if (op->opcode == OP_MAKE_DESC || !op_only_computes(op)) return NULL;
   }
   return makes_descriptor_of_tile(outer, inner) ? NULL : inner;
 }

@@ -3,9 +3,7 @@
 #include "passes/layout_rules.h"
 
 const Value *global_root(const Value *v) {
-  while (v->def && (v->def->opcode == OP_ADDPTR || v->def->opcode == OP_SPLAT || v->def->opcode == OP_BROADCAST || v->def->opcode == OP_BITCAST ||
-                    v->def->opcode == OP_EXPAND_DIMS || v->def->opcode == OP_CONVERT_LAYOUT || v->def->opcode == OP_HINT || v->def->opcode == OP_RESHAPE ||
-                    v->def->opcode == OP_MAKE_DESC))
+  while (v->def && (op_is(v->def, TRAIT_BASE) || (op_is(v->def, TRAIT_MOVES) && v->def->num_operands == 1)))
     v = op_operand(v->def, 0);
   if (!v->def && v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0)   // base advanced in a loop
     return global_root(op_operand(v->block->parent, v->index + 2));
@@ -22,16 +20,12 @@ static void search(Value *v, void *user) {
   vec_push(&s->ctx->arena, &s->seen, v);
   for (Use *u = v->uses; u; u = u->next) {
     Op *op = u->user;
-    switch (op->opcode) {
-      case OP_LOAD: case OP_DESC_LOAD: case OP_DESC_GATHER:
-        if (u->index == 0) vec_push(&s->ctx->arena, &s->found->reads, op);
-        break;
-      case OP_STORE: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: case OP_DESC_STORE: case OP_DESC_REDUCE: case OP_DESC_SCATTER:
-        if (u->index == 0) vec_push(&s->ctx->arena, &s->found->writes, op);
-        break;
-      case OP_FOR: case OP_WHILE: case OP_IF: break;
-      default:
-        for (uint32_t i = 0; i < op->num_results; i++) search(op_result(op, i), s);
+    if (op_unit(op) == UNIT_GMEM || op_unit(op) == UNIT_DESC) {
+      if (u->index > 0) continue;
+      if (op_is(op, TRAIT_WRITES)) vec_push(&s->ctx->arena, &s->found->writes, op);
+      else vec_push(&s->ctx->arena, &s->found->reads, op);
+    } else if (!op_is(op, TRAIT_CARRIES)) {
+      for (uint32_t i = 0; i < op->num_results; i++) search(op_result(op, i), s);
     }
   }
   value_visit_ties(v, search, s);
@@ -49,10 +43,9 @@ MemoryUses memory_uses_of(Context *ctx, Func *f, uint32_t param) {
 static bool acquires(const Op *op) {
   switch (op->opcode) {
     case OP_GRID_DEPENDENCY: return !op_int(op, ATTR_DEPENDENTS, 0);
-    case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: return op->results[0].uses != NULL;
     case OP_LOAD: return op_int(op, ATTR_VOLATILE, 0) != 0;
     case OP_INLINE_ASM: return !op_int(op, ATTR_PURE, 0);
-    default: return false;
+    default: return op_is_atomic(op) && op->results[0].uses;
   }
 }
 

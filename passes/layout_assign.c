@@ -17,7 +17,7 @@ static const Layout *layout_of(const Value *v) { return v->aux; }
 int64_t layout_loop_weight(const Op *op, int64_t weight) {
   const Block *b = op->parent;
   for (const Op *p = b->parent; p && weight < INT64_MAX / 64; b = p->parent, p = b->parent) {
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) weight *= 16;
+    if (op_is(p, TRAIT_LOOP)) weight *= 16;
     if (p->opcode == OP_IF && b == p->blocks[1] && op_int(p, ATTR_LIKELY, 0)) weight = weight / 64 + 1;
   }
   return weight;
@@ -32,7 +32,7 @@ static void number(Op *op, void *user) {
     for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
 }
 
-static bool is_tensor_core(const Op *op) { return op->opcode == OP_MMA || op->opcode == OP_WGMMA; }
+static bool is_tensor_core(const Op *op) { return op_unit(op) == UNIT_DOT && op->opcode != OP_DOT; }
 
 static const Layout *operand_layout(Assign *c, const Op *op, uint32_t i, const Layout *pivot) {
   return is_tensor_core(op) && i < 2 ? c->fixed[op->mark][i] : layout_rule_operand(c->ctx, op, i, pivot);

@@ -15,7 +15,7 @@ typedef enum {
 } Flow;
 
 static Flow flow_of(const Op *op) {
-  if (op_info[op->opcode].traits & TRAIT_ELEMENTWISE) return FLOW_SAME;
+  if (op_is(op, TRAIT_ELEMENTWISE)) return FLOW_SAME;
   switch (op->opcode) {
     case OP_LOAD: case OP_STORE: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: case OP_SCAN: case OP_MAP: case OP_HINT:
     case OP_INLINE_ASM: case OP_ASYNC_COPY:
@@ -200,7 +200,7 @@ static void visit_carried(Op *op, uint32_t k, bool forwarded, Value *self, Value
 void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
   if (v->def) {
     Op *op = v->def;
-    if (op->opcode == OP_FOR || op->opcode == OP_IF || op->opcode == OP_WHILE) visit_carried(op, v->index, true, v, visit, user);
+    if (op_is(op, TRAIT_CARRIES)) visit_carried(op, v->index, true, v, visit, user);
     if (op->opcode == OP_WGMMA_WAIT) visit_other(op_operand(op, v->index), v, visit, user);
   } else if (v->block->parent) {
     Op *op = v->block->parent;
@@ -212,19 +212,18 @@ void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
     if (op->opcode == OP_WGMMA_WAIT) visit_other(op_result(op, u->index), v, visit, user);
     if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);
     if (op->opcode == OP_WHILE) visit_carried(op, u->index, false, v, visit, user);
-    if (op->opcode == OP_YIELD && parent && (parent->opcode == OP_FOR || parent->opcode == OP_IF || parent->opcode == OP_WHILE))
+    if (op->opcode == OP_YIELD && parent && op_is(parent, TRAIT_CARRIES))
       visit_carried(parent, u->index, false, v, visit, user);
     if (op->opcode == OP_CONDITION && u->index > 0 && parent) visit_carried(parent, u->index - 1, true, v, visit, user);
   }
 }
 
 bool value_is_leaf(const Value *v) {
-  return v->def && (v->def->opcode == OP_CONSTANT || v->def->opcode == OP_RANGE || v->def->opcode == OP_SPLAT);
+  return v->def && op_is(v->def, TRAIT_FREE);
 }
 
 bool op_is_global_access(const Op *op) {
-  if (op->opcode != OP_LOAD && op->opcode != OP_STORE && op->opcode != OP_ATOMIC_RMW && op->opcode != OP_ATOMIC_CAS) return false;
-  return is_tensor(op_operand(op, 0)) || is_tensor(op_operand(op, 1));
+  return op_unit(op) == UNIT_GMEM && (is_tensor(op_operand(op, 0)) || is_tensor(op_operand(op, 1)));
 }
 
 int64_t op_access_width(const Op *op, uint32_t bytes) {

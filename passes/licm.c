@@ -20,7 +20,7 @@ static bool blocks_invariant(const Op *op, const Op *loop) {
 }
 
 static bool invariant(const Op *op, const Op *loop) {
-  if (!(op_info[op->opcode].traits & TRAIT_PURE)) return false;
+  if (!op_is(op, TRAIT_PURE)) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !value_defined_outside(op_operand(op, i), loop)) return false;
   return blocks_invariant(op, loop);
@@ -41,7 +41,7 @@ static bool visit_block(Block *b) {
   bool changed = false;
   for (Op *op = b->first; op; op = op->next) {
     for (uint32_t i = 0; i < op->num_blocks; i++) changed |= visit_block(op->blocks[i]);
-    bool is_loop = op->opcode == OP_FOR || op->opcode == OP_WHILE;
+    bool is_loop = op_is(op, TRAIT_LOOP);
     if (!is_loop || op_int(op, ATTR_NO_LICM, 0)) continue;
     for (uint32_t i = 0; i < op->num_blocks; i++) changed |= hoist_from(op->blocks[i], op);
   }

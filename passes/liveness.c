@@ -5,7 +5,7 @@
 #include "passes/layout_rules.h"
 
 bool op_is_buffer_view(const Op *op) {
-  return op->opcode == OP_BUFFER_INDEX || op->opcode == OP_BUFFER_TRANS || op->opcode == OP_BUFFER_SLICE;
+  return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
 }
 
 uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
@@ -72,7 +72,7 @@ uint32_t op_end(const Op *op) {
 static uint32_t use_end(const Op *op, const Block *home) {
   uint32_t end = op_end(op);
   for (const Op *p = op->parent->parent; p && op->parent != home; op = p, p = p->parent->parent)
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) end = op_end(p);
+    if (op_is(p, TRAIT_LOOP)) end = op_end(p);
   return end;
 }
 

@@ -12,10 +12,6 @@
 
 typedef struct { Context *ctx; Module *module; VEC(const Op *) told; bool changed; } Lower;
 
-static bool is_access(const Op *op) {
-  return op->opcode == OP_DESC_LOAD || op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE || op->opcode == OP_DESC_GATHER ||
-         op->opcode == OP_DESC_SCATTER;
-}
 
 typedef struct { Value *base, *extents[MAX_RANK], *strides[MAX_RANK]; Padding padding; } Fields;
 typedef struct { Value *pointers, *mask; } Tile;
@@ -145,7 +141,7 @@ static void choose_params(Func *f) {
     if (f->params[i].kind != PARAM_DESC) continue;
     if (!tma_can_pad(f->body->args[i]->type, f->params[i].padding)) f->params[i].kind = PARAM_DESC_FIELDS;
     for (const Use *u = f->body->args[i]->uses; u; u = u->next)
-      if (is_access(u->user) && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
+      if (op_unit(u->user) == UNIT_DESC && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
   }
 }
 
@@ -158,7 +154,7 @@ static bool needs_tma(const Op *op) {
 
 static void lower(Op *op, void *user) {
   Lower *l = user;
-  if (!is_access(op)) return;
+  if (op_unit(op) != UNIT_DESC) return;
   Value *d = op_operand(op, 0);
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
   if (tma_usable(l->module, d) && tma_has(op)) {

@@ -192,7 +192,7 @@ static void lower_load(Context *ctx, Op *op) {
 static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
   Op *loop = NULL;
   for (Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) loop = p;
+    if (op_is(p, TRAIT_LOOP)) loop = p;
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
   if (!loop) return alloc_tile(&b, desc);
   const Type *t = tma_tile_buffer(b.ctx, desc);
@@ -276,7 +276,7 @@ static bool compares_signed(const Value *desc) {
 
 static bool in_loop(const Op *op) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (p->opcode == OP_FOR || p->opcode == OP_WHILE) return true;
+    if (op_is(p, TRAIT_LOOP)) return true;
   return false;
 }
 
@@ -318,7 +318,7 @@ static void find_accesses(Op *op, void *user) {
   BarrierOrder *o = user;
   o->tma_writes |= op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE;
   o->has_tma |= o->tma_writes || op->opcode == OP_TMA_LOAD;
-  o->threads_write |= op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW || op->opcode == OP_ATOMIC_CAS;
+  o->threads_write |= op_unit(op) == UNIT_GMEM && op_is(op, TRAIT_WRITES);
 }
 
 static void order_at_barrier(Op *op, void *user) {

@@ -17,7 +17,7 @@ typedef struct {
 
 static bool block_stops(const Block *b);
 static bool stops(const Op *op) {
-  if (op->opcode == OP_FOR || op->opcode == OP_WHILE || (op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC))) return true;
+  if (op_is(op, TRAIT_LOOP | TRAIT_WRITES | TRAIT_SYNC)) return true;
   for (uint32_t i = 0; i < op->num_blocks; i++)
     if (block_stops(op->blocks[i])) return true;
   return false;
@@ -44,7 +44,7 @@ static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   if (!op || op->parent != b || op->mark <= at) return true;
   for (uint32_t i = 0; i < o->slice.count; i++)
     if (o->slice.data[i] == op) return true;
-  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || op_waits(op)) return false;
+  if (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_EXCH) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!add_slice(o, b, op_operand(op, i), at)) return false;
   vec_push(&o->ctx->arena, &o->slice, op);
@@ -55,7 +55,7 @@ static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
 static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
   const Op *op = v ? v->def : NULL;
   if (!op || op->parent != b || op->mark <= least || v->aux == load) return least;
-  if (!(op_info[op->opcode].traits & TRAIT_PURE) || op->num_blocks || op_waits(op)) return op->mark;
+  if (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_EXCH) return op->mark;
   v->aux = load;
   for (uint32_t i = 0; i < op->num_operands; i++) least = last_fixed(b, op_operand(op, i), least, load);
   return least;
@@ -74,7 +74,7 @@ static void order_block(Order *o, Block *b) {
     if (stops(op)) {
       floor = i;
       wait = 0;
-    } else if (op_waits(op) && !wait) {
+    } else if (op_unit(op) == UNIT_EXCH && !wait) {
       wait = i;
     }
     if (!is_plain_load(op) || !wait || words(op) > o->spare) continue;
@@ -82,7 +82,7 @@ static void order_block(Order *o, Block *b) {
     for (uint32_t k = 0; k < op->num_operands; k++) least = last_fixed(b, op_operand(op, k), least, op);
     // Up to the first wait behind everything it must follow.
     uint32_t to = wait;
-    while (to < i && (to <= least || !op_waits(at[to]))) to++;
+    while (to < i && (to <= least || op_unit(at[to]) != UNIT_EXCH)) to++;
     if (to >= i) continue;
     o->slice.count = 0;
     bool can = true;

@@ -11,8 +11,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    bool view = at->opcode == OP_ALLOC || at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE;
-    if (view) at = first_consumer(p, op_result(at, 0));
+    if (at->opcode == OP_ALLOC || op_is_buffer_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
     if (!first || pipe_is_before(at, first)) first = at;
   }
@@ -96,7 +95,7 @@ static bool add_to_slice(Pipe *p, Value *v);
 
 static bool add_captures(Pipe *p, Block *b) {
   for (Op *op = b->first; op; op = op->next) {
-    if (!(op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) && op->opcode != OP_IF) return false;
+    if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
     for (uint32_t i = 0; i < op->num_blocks; i++)
@@ -115,9 +114,7 @@ static bool add_to_slice(Pipe *p, Value *v) {
   if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
   Op *op = v->def;
   if (op->mark & IN_SLICE) return true;
-  if (!(op_info[op->opcode].traits & TRAIT_PURE) && op->opcode != OP_IF) return false;
-  // Not worth running twice.
-  if (op->opcode == OP_REDUCE || op->opcode == OP_SCAN || op->opcode == OP_WGMMA || op->opcode == OP_MMA || op->opcode == OP_DOT) return false;
+  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;   // not worth running twice
   op->mark |= IN_SLICE;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
@@ -192,8 +189,7 @@ static void choose_issuer(Pipe *p) {
 bool pipe_is_short(const Op *op) {
   switch (op->opcode) {
     case OP_LOCAL_LOAD: case OP_ALLOC: case OP_LOAD: case OP_DESC_LOAD: return true;
-    case OP_DOT: case OP_MMA: case OP_WGMMA: case OP_REDUCE: case OP_SCAN: return false;
-    default: return (op_info[op->opcode].traits & TRAIT_PURE) && op->num_blocks == 0;
+    default: return op_is(op, TRAIT_PURE) && op_unit(op) != UNIT_DOT && op->num_blocks == 0;
   }
 }
 

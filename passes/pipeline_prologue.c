@@ -22,7 +22,7 @@ static bool can_pass(Pipe *p, const Op *op) {
   switch (op->opcode) {
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
     case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
-    default: return (op_info[op->opcode].traits & TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
+    default: return op_is(op, TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
   }
 }
 
@@ -39,7 +39,7 @@ static void move_needed(Op *from, const Op *to, Op *before) {
 static Op *above_slow(Pipe *p, Op *at) {
   Op *highest = at;
   for (Op *op = at->prev; op && can_pass(p, op); op = op->prev) {
-    if ((op->mark & NEEDED) && !(op_info[op->opcode].traits & TRAIT_PURE)) break;
+    if ((op->mark & NEEDED) && !op_is(op, TRAIT_PURE)) break;
     if (op->mark & NEEDED) need_operands(op, at->parent);
     highest = op;
   }

@@ -113,7 +113,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    bool is_view = at == u->user && (at->opcode == OP_BUFFER_TRANS || at->opcode == OP_BUFFER_SLICE);
+    bool is_view = at == u->user && op_is_buffer_view(at);
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
     if (!is_view && pipe_is_before(*last, at)) *last = at;
   }

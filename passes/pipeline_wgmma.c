@@ -2,7 +2,7 @@
 #include "passes/pipeline_loops.h"
 
 static bool operand_is_staged(const Pipe *p, const Value *buf) {
-  while (buf->def && (buf->def->opcode == OP_BUFFER_TRANS || buf->def->opcode == OP_BUFFER_SLICE)) buf = op_operand(buf->def, 0);
+  while (buf->def && op_is_buffer_view(buf->def)) buf = op_operand(buf->def, 0);
   if (buf->type->kind != TYPE_BUFFER) return false;
   if (value_defined_outside(buf, p->loop)) return true;
   for (uint32_t i = 0; i < p->loads.count; i++)

@@ -12,18 +12,11 @@ typedef struct {
   bool complex;
 } Guess;
 
-bool op_waits(const Op *op) {
-  switch (op->opcode) {
-    case OP_REDUCE: case OP_SCAN: case OP_GATHER: case OP_HISTOGRAM: case OP_CONVERT_LAYOUT: return true;
-    default: return false;
-  }
-}
-
 // Where values must stay: at waits, and where branches that give tensors meet.
 static bool holds(const Op *op) {
   bool joins = false;
   for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++) joins |= op->results[i].type->kind == TYPE_TENSOR;
-  return joins || op_waits(op);
+  return joins || op_unit(op) == UNIT_EXCH;
 }
 
 // Offsets and masks are made anew where they are needed.
@@ -31,8 +24,8 @@ static bool is_cheap(const Value *v, uint32_t depth) {
   if (type_elem_bits(v->type) == 1) return true;
   const Op *op = v->def;
   if (!op || depth == 0 || op->num_blocks) return false;
-  if (op->opcode == OP_RANGE || op->opcode == OP_SPLAT || op->opcode == OP_CONSTANT) return true;
-  if (!type_is_int(v->type) || !(op_info[op->opcode].traits & TRAIT_PURE)) return false;
+  if (op_is(op, TRAIT_FREE)) return true;
+  if (!type_is_int(v->type) || !op_is(op, TRAIT_PURE)) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !is_cheap(op_operand(op, i), depth - 1)) return false;
   return true;
@@ -48,7 +41,7 @@ static bool used_behind(const Value *v, const Op *op) {
   for (const Use *u = v->uses; u; u = u->next) {
     if (u->user != op && u->user->mark > op->mark) return true;
     for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
-      bool is_loop = p->opcode == OP_FOR || p->opcode == OP_WHILE;
+      bool is_loop = op_is(p, TRAIT_LOOP);
       if (!is_loop || !value_defined_outside(v, p)) continue;
       for (const Op *q = u->user; q; q = q->parent->parent)
         if (q == p) return true;
@@ -81,7 +74,7 @@ static void number(Op *op, void *user) {
   Guess *g = user;
   op->mark = ++g->next;
   if (holds(op)) g->last_wait = op->mark;
-  if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
+  if (op_unit(op) == UNIT_DOT || op->opcode == OP_ALLOC || op->opcode == OP_WHILE) g->complex = true;
 }
 
 // Words of the loads in a loop's body, and of the values that it carries. 0: it has at most one machine load, or something waits in it.
@@ -89,7 +82,7 @@ static uint32_t streamed_by(const Op *loop) {
   const Block *body = loop->blocks[0];
   uint32_t loaded = 0, loads = 0, carried = 0;
   for (const Op *op = body->first; op; op = op->next) {
-    if (op->num_blocks || op_waits(op) || op_info[op->opcode].traits & (TRAIT_WRITES | TRAIT_SYNC)) return 0;
+    if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return 0;
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
     loads += (words + PRESSURE_VECTOR - 1) / PRESSURE_VECTOR;

@@ -21,8 +21,6 @@ static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {
   return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, MAX_REGISTERS);
 }
 
-// Whether the op makes the threads wait for each other.
-bool op_waits(const Op *op);
 // Registers per thread that the value takes; 0 where it is made anew for each use.
 uint32_t pressure_words(const Value *v);
 // With so many words held, addresses and the like included.

@@ -30,7 +30,7 @@ enum { COPIED = 1 << 20 };
 static void gather(Op *op, void *user) {
   Reflow *r = user;
   int64_t weight = 0;
-  if (op->opcode == OP_DOT || op->opcode == OP_MMA || op->opcode == OP_WGMMA) {
+  if (op_unit(op) == UNIT_DOT) {
     const Type *a = op_operand(op, 0)->type;
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
     if (op->opcode != OP_DOT) weight *= 64;       // these cannot have another layout
@@ -93,24 +93,10 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
 }
 
 // Of an element, in instructions of a thread: what the assembler makes of it.
-static int64_t op_cost(const Op *op) {
-  switch (op->opcode) {
-    case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: case OP_HINT: case OP_JOIN: case OP_SPLIT: return 0;
-    case OP_DIVSI: case OP_DIVUI: case OP_REMSI: case OP_REMUI: case OP_REMF: return 24;
-    case OP_DIVF: case OP_DIVF_RN: case OP_SQRT_RN: return 12;
-    case OP_EXP2: case OP_LOG2: case OP_SIN: case OP_COS: case OP_TANH: case OP_SQRT: case OP_RSQRT: case OP_RCP: return 4;
-    default: return 1;
-  }
-}
+static const uint8_t unit_cost[] = {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
 
 // Ops that a value may be made by a second time, in another layout.
-static bool can_redo(const Op *op) {
-  if (op->num_blocks) return false;
-  switch (op->opcode) {
-    case OP_CONVERT_LAYOUT: case OP_DOT: case OP_MMA: case OP_GATHER: case OP_HISTOGRAM: case OP_CAT: return false;
-    default: return (op_info[op->opcode].traits & TRAIT_PURE) != 0;
-  }
-}
+static bool can_redo(const Op *op) { return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks; }
 
 static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
   for (Plan *p = r->plans; p; p = p->next)
@@ -147,7 +133,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   }
   if (!pivot) return p->cost;
   Plan *before = r->plans;
-  int64_t again = value_has_one_use(v) ? 0 : op_cost(op) * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+  int64_t again = value_has_one_use(v) ? 0 : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
     if (op_operand(op, i)) again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
   if (again < p->cost) {

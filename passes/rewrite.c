@@ -130,7 +130,7 @@ static Value *convert_rules(Builder *b, Op *op) {
   const Type *t = op->results[0].type;
   Op *inner = def_of(x, OP_CONVERT_LAYOUT);
   if (inner) return build_convert_layout(b, op_operand(inner, 0), t->layout);
-  if (!x->def || (x->def->opcode != OP_RANGE && x->def->opcode != OP_SPLAT && x->def->opcode != OP_CONSTANT)) return NULL;
+  if (!x->def || !op_is(x->def, TRAIT_FREE)) return NULL;
   Value *operand = x->def->num_operands ? op_operand(x->def, 0) : NULL;
   Op *made = build_op_typed(b, x->def->opcode, &t, 1, &operand, x->def->num_operands);
   op_copy_attrs(b->ctx, made, x->def);

@@ -35,7 +35,7 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   if (!v->def || v->def->parent != body) return true;
   Op *op = v->def;
   if (op->mark & bit) return true;
-  bool fine = ((op_info[op->opcode].traits & TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
+  bool fine = (op_is(op, TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
   if (!fine) return false;
   op->mark |= bit;
   for (uint32_t i = 0; i < op->num_operands; i++)
@@ -61,23 +61,13 @@ static bool depends_on(const Op *loop, const Value *v, const Op *source) {
 
 static void clear_marks(Op *op, void *user) { op->mark &= ~*(const uint32_t *)user; }
 
-static bool is_pure_block(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next) {
-    if (!(op_info[op->opcode].traits & (TRAIT_PURE | TRAIT_TERMINATOR)) && op->opcode != OP_IF) return false;
-    for (uint32_t i = 0; i < op->num_blocks; i++)
-      if (!is_pure_block(op->blocks[i])) return false;
-  }
-  return true;
-}
-
 // What lies between the dots is made once more in front of the loop.
 static bool can_clone(const Chain *c, const Op *op) {
   if (op == c->first) return true;
   switch (op->opcode) {
     case OP_DESC_LOAD: case OP_ALLOC: return true;
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
-    case OP_IF: return is_pure_block(op->blocks[0]) && is_pure_block(op->blocks[1]);
-    default: return (op_info[op->opcode].traits & TRAIT_PURE) != 0;
+    default: return op_only_computes(op);
   }
 }
 
@@ -88,7 +78,7 @@ static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + 
 // Marks what is computed from O on the way to v.
 static bool mark_from_carried(const Chain *c, Value *v) {
   if (v == carried_arg(c)) return true;
-  if (!v->def || v->def->parent != c->loop->blocks[0] || v->def->num_blocks || !(op_info[v->def->opcode].traits & TRAIT_PURE)) return false;
+  if (!v->def || v->def->parent != c->loop->blocks[0] || v->def->num_blocks || !op_is(v->def, TRAIT_PURE)) return false;
   if (v->def->mark & SEEN) return v->def->mark & BEHIND;
   v->def->mark |= SEEN;
   bool from = false;

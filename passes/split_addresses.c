@@ -487,8 +487,8 @@ static void split_block(Split *s, Block *block) {
     switch (op->opcode) {
       case OP_FOR: split_for(s, op); break;
       case OP_IF: split_if(s, op); break;
-      case OP_LOAD: case OP_STORE: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS: split_access(s, op); break;
       default:
+        if (op_unit(op) == UNIT_GMEM) split_access(s, op);
         for (uint32_t i = 0; i < op->num_blocks; i++) split_block(s, op->blocks[i]);
     }
   }

@@ -117,12 +117,7 @@ static bool mask_costs(FullTile *s, const Op *op) {
 
 // What must not be copied: what other passes look for as one, and what is long.
 static bool keeps_whole(const Op *op) {
-  switch (op->opcode) {
-    case OP_FOR: case OP_WHILE: case OP_IF: case OP_DOT: case OP_DESC_LOAD: case OP_DESC_STORE: case OP_DESC_REDUCE: case OP_DESC_GATHER:
-    case OP_DESC_SCATTER: case OP_ATOMIC_RMW: case OP_ATOMIC_CAS:
-      return true;
-    default: return false;
-  }
+  return op_is(op, TRAIT_CARRIES) || op->opcode == OP_DOT || op_unit(op) == UNIT_DESC || op_is_atomic(op);
 }
 
 typedef struct { Value *masks[MAX_MASKS]; uint32_t count; } Masks;
@@ -183,7 +178,7 @@ static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
 
 static void visit_block(FullTile *s, Block *block) {
   for (Op *op = block->first; op; op = op->next)
-    for (uint32_t i = 0; i < op->num_blocks && op->opcode != OP_REDUCE && op->opcode != OP_SCAN && op->opcode != OP_MAP; i++)
+    for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
   // A loop whose loads are to be fetched ahead keeps them in its body.
   if (block->parent && block->parent->opcode == OP_FOR && op_int(block->parent, ATTR_NUM_STAGES, 1) > 1) return;

@@ -30,8 +30,9 @@ rows() {
 {
   printf '# Operations of the tile IR\n\n%s\n\n' "$note"
   sed -nE '/^\/\/   operands/,/^#ifndef/{/^#/d; s/^\/\/ ?//p}' ir/ops.def | sed 's/^/    /'
-  rows ir/ops.def OP '| op | operands | results | traits | stages | meaning |\n|---|---|---|---|---|---|' \
-    's/^OP\([A-Z0-9_]+, *([a-z0-9_]+), *"([^"]*)", *(-?[0-9]+), *[0-9]+, *([^,]*[^ ,]) *, *([^,]*[^ ,]) *,[^)]*\) *(\/\/ *(.*))?$/| `\1` | \2 | \3 | \4 | \5 | \7 |/; p;'
+  rows ir/ops.def OP '| op | operands | results | traits | stages | elements | unit | meaning |\n|---|---|---|---|---|---|---|---|' \
+    's/, *[a-z0-9_]+, *[a-z0-9_]+, *[A-Z]+(\([a-z0-9]+\))?\) *(\/\/ *)?/)/; s/, 0(, *[A-Z]+\))/, \1/
+     s/^OP\([A-Z0-9_]+, *([a-z0-9_]+), *"([^"]*)", *(-?[0-9]+), *[0-9]+, *([^, ]+), *([^, ]+), *(TO\([^)]*\)|[^, ]*) *, *([A-Z]+)\)(.*)$/| `\1` | \2 | \3 | \4 | \5 | \6 | \7 | \8 |/; p;'
 } >"$made/reference-ops.md"
 
 {

@@ -16,27 +16,31 @@ static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   return NULL;
 }
 
-Term *tl_float_unary(Lower *L, Call *c) {
-  Opcode oc = (Opcode)c->row->data;
-  bool any_float = oc == OP_FLOOR || oc == OP_CEIL || oc == OP_TRUNC || oc == OP_RINT;
-  Term *x = any_float ? arg_value(L, c, 0) : float_arg(L, c, 0);
-  if (!x) return NULL;
-  if (any_float && !ct_is_float(term_t(x))) return lower_error(L, c->spans[0], "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
-  if (any_float && ct_bits(term_t(x)) < 32) {
-    const CtType *t = ct_scalar_of(term_t(x));
-    x = unary(L, oc, lower_cast(L, x, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, c->span));
-    return lower_cast(L, x, t, DOWNCAST_DEFAULT, c->span);
-  }
-  bool only_f32 = oc == OP_EXP2 || oc == OP_LOG2 || oc == OP_SIN || oc == OP_COS || oc == OP_TANH || oc == OP_RCP;
-  if (only_f32 && !ct_is_kind(term_t(x), DT_FP32)) return lower_error(L, c->spans[0], "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
-  return unary(L, oc, x);
+// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
+static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
+
+static const char *float_name(ScalarKind k) {
+  for (int d = 0; d < NUM_DTYPE_KINDS; d++)
+    if (dtype_info[d].cls == DTCLASS_FLOAT && ct_scalar_kind((DtypeKind)d) == k) return dtype_info[d].short_name;
+  return scalar_name(k);
 }
 
-Term *tl_int_unary(Lower *L, Call *c) {
-  Term *x = arg_value(L, c, 0);
-  if (!x) return NULL;
-  if (!ct_is_int(term_t(x))) return lower_error(L, c->spans[0], "an integer is needed, not %s", term_describe(L, x));
-  return unary(L, (Opcode)c->row->data, x);
+// The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it accepts halves.
+Term *tl_elementwise(Lower *L, Call *c) {
+  Opcode oc = (Opcode)c->row->data;
+  uint32_t n = op_num_fixed(oc);
+  Term *x[3];
+  for (uint32_t i = 0; i < n; i++)
+    if (!(x[i] = n == 1 ? arg_value(L, c, i) : strong_arg(L, c, i))) return NULL;
+  for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)   // twice round: a later operand may widen those before it
+    if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
+  const CtType *t = ct_scalar_of(term_t(x[0]));
+  const Type *ir = ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
+  if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
+  const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
+  lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name, elems_text(L->ctx, op_info[oc].takes, float_name), term_describe(L, x[0]));
+  if (!ct_is_ptr(t)) diag_note(L->ctx, (Span){0, 0}, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
+  return NULL;
 }
 
 Term *tl_exp(Lower *L, Call *c) {
@@ -146,9 +150,6 @@ Term *tl_clamp(Lower *L, Call *c) {
   return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
 }
 
-// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
-static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
-
 Term *tl_fdiv(Lower *L, Call *c) {
   Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
@@ -157,22 +158,6 @@ Term *tl_fdiv(Lower *L, Call *c) {
   if (!ct_is_kind(term_t(x), DT_FP32) && !(c->row->data == 2 && ct_is_kind(term_t(x), DT_FP64)))
     return call_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
   return binary(L, OP_DIVF_RN, x, y);
-}
-
-Term *tl_fma(Lower *L, Call *c) {
-  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1), *z = strong_arg(L, c, 2);
-  for (int pass = 0; pass < 2; pass++)   // twice: the third operand may have widened the shape of the first two
-    if (!lower_promote(L, &x, &y, (PromoteRule){0}, "fma", c->span) || !lower_promote(L, &x, &z, (PromoteRule){0}, "fma", c->span)) return NULL;
-  if (!ct_is_float(term_t(x)) || ct_is_fp8(term_t(x))) return call_error(L, c, "`fma` works on fp16, bf16, fp32 and fp64, not on %s", term_describe(L, x));
-  return term_value(L, build_ternary(&L->b, OP_FMA, term_v(x), term_v(y), term_v(z)), term_t(x));
-}
-
-Term *tl_umulhi(Lower *L, Call *c) {
-  Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
-  if (!lower_promote(L, &x, &y, (PromoteRule){0}, "umulhi", c->span)) return NULL;
-  if (!ct_is_int(term_t(x)) || ct_bits(term_t(x)) < 32)
-    return call_error(L, c, "`umulhi` works on 32- and 64-bit integers, not on %s", term_describe(L, x));
-  return binary(L, OP_MULHUI, x, y);
 }
 
 // ---- matrix product ----

@@ -128,6 +128,7 @@ Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types
 
 // ---- types.c ----
 const Type *ir_type(Lower *L, const CtType *t);
+ScalarKind ct_scalar_kind(DtypeKind k);                       // that carries it
 const Type *ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
 const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
@@ -153,6 +154,7 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
 Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);      // `to`: scalar or pointer type
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
+Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);                       // of values of one type and shape
 Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);                       // arithmetic, bits, comparison
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Both operands of one type and one shape, as binary operators do it.

@@ -275,16 +275,18 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   return true;
 }
 
-// fp8 has no arithmetic of its own: computed in fp32, rounded once to the type.
-static Term *float_binary(Lower *L, Opcode oc, Term *a, Term *b) {
-  const CtType *t = ct_scalar_of(term_t(a));
-  bool via_f32 = ct_is_fp8(t) || (oc == OP_REMF && ct_bits(t) < 32) || ((oc == OP_DIVF || oc == OP_DIVF_RN) && ct_bits(t) < 32);
-  if (!via_f32) return binary_op(L, oc, a, b);
-  const CtType *f32 = ct_scalar(L, DT_FP32);
-  Span none = L->b.span;
-  a = lower_cast(L, a, f32, DOWNCAST_DEFAULT, none);
-  b = lower_cast(L, b, f32, DOWNCAST_DEFAULT, none);
-  return lower_cast(L, binary_op(L, oc, a, b), t, DOWNCAST_DEFAULT, none);
+// Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
+Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
+  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = ct_scalar(L, DT_FP32);
+  bool via_f32 = ct_is_float(t) && !op_takes(oc, ir_elem_type(L, t));
+  Value *v[3];
+  for (uint32_t i = 0; i < n; i++) {
+    if (via_f32) x[i] = lower_cast(L, x[i], f32, DOWNCAST_DEFAULT, L->b.span);
+    if (!x[i]) return NULL;
+    v[i] = term_v(x[i]);
+  }
+  Term *r = term_value(L, build_elementwise(&L->b, oc, v, n), term_t(x[0]));
+  return via_f32 ? lower_cast(L, r, t, DOWNCAST_DEFAULT, L->b.span) : r;
 }
 
 // ptr moved by off, which promotion has seen to be integers.
@@ -331,7 +333,7 @@ static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   if (pa && pb) return lower_error(L, span, "cannot add two pointers");
   if (pa) return pointer_offset(L, a, b, sub, span);
   if (pb) return pointer_offset(L, b, a, false, span);
-  if (ct_is_float(term_t(a))) return float_binary(L, sub ? OP_SUBF : OP_ADDF, a, b);
+  if (ct_is_float(term_t(a))) return lower_elementwise(L, sub ? OP_SUBF : OP_ADDF, (Term *[]){a, b}, 2);
   return int_arithmetic(L, op, sub ? OP_SUBI : OP_ADDI, a, b, span);
 }
 
@@ -346,7 +348,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
       a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
       b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
     }
-    return float_binary(L, OP_DIVF, a, b);
+    return lower_elementwise(L, OP_DIVF, (Term *[]){a, b}, 2);
   case PYOP_FLOORDIV:
     if (is_float) {
       lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
@@ -355,7 +357,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     }
     return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
   default:
-    if (is_float) return float_binary(L, OP_REMF, a, b);
+    if (is_float) return lower_elementwise(L, OP_REMF, (Term *[]){a, b}, 2);
     return binary_op(L, is_signed ? OP_REMSI : OP_REMUI, a, b);
   }
 }
@@ -477,7 +479,7 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   case PYOP_ADD: case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
   case PYOP_MUL:
     if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
-    return ct_is_float(term_t(a)) ? float_binary(L, OP_MULF, a, b) : int_arithmetic(L, op, OP_MULI, a, b, span);
+    return ct_is_float(term_t(a)) ? lower_elementwise(L, OP_MULF, (Term *[]){a, b}, 2) : int_arithmetic(L, op, OP_MULI, a, b, span);
   case PYOP_DIV: case PYOP_FLOORDIV: case PYOP_MOD: return lower_division(L, op, a, b, span);
   case PYOP_LSHIFT: case PYOP_RSHIFT: case PYOP_AND: case PYOP_OR: case PYOP_XOR: return lower_bits(L, op, a, b, span);
   case PYOP_EQ: case PYOP_NE: case PYOP_LT: case PYOP_LE: case PYOP_GT: case PYOP_GE:
@@ -516,7 +518,7 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
   switch (op) {
   case PYOP_POS: return x;
   case PYOP_NEG:
-    if (ct_is_fp8(t)) return float_binary(L, OP_SUBF, term_full(L, t, 0, 0), x);
+    if (ct_is_fp8(t)) return lower_elementwise(L, OP_SUBF, (Term *[]){term_full(L, t, 0, 0), x}, 2);
     if (ct_is_float(t)) return unary_op(L, OP_NEGF, x);
     return binary_op(L, OP_SUBI, term_full(L, t, 0, 0), x);
   default:

@@ -11,6 +11,7 @@ static const ScalarKind scalar_of_dtype[NUM_DTYPE_KINDS] = {
     [DT_FP64] = SC_F64,      [DT_VOID] = SC_I8,      [DT_FP8E4B8] = SC_I8,    [DT_FP8E5B16] = SC_I8,
 };
 
+ScalarKind ct_scalar_kind(DtypeKind k) { return scalar_of_dtype[k]; }
 const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
 bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
 

@@ -297,7 +297,7 @@ static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
     set_output(p, TILE_EMIT_AST, text, strlen(text));
   }
   if (!lower(job, p, config)) return false;
-  if (job->options->verify_each && !ir_verify(p->module)) ice(&p->ctx, "the front end's IR does not verify");
+  if (!ir_verify(p->module)) ice(&p->ctx, "the front end's IR does not verify");
   return override_ir(job, p);
 }
 

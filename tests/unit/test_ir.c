@@ -158,8 +158,8 @@ static void test_errors(void **state) {
   expect_error(ctx, "func @f(%a: i32) { %b = addi %a, _ : i32 return }", "not optional");
   expect_error(ctx, "func @f() { %b = range {start = 0, end = 12} : tensor<12xi32> return }", "powers of two");
   expect_error(ctx, "func @f() { %b = constant {value = 1} : tensor<8xi32, layout<8, lane = [8]>> return }", "outside the tensor");
-  expect_error(ctx, "func @f(%a: i32, %c: i64) { %b = addi %a, %c : i32 return }", "addi: operands must be integers of one type");
-  expect_error(ctx, "func @f(%a: f32) { %b = addi %a, %a : f32 return }", "addi: operands must be integers of one type");
+  expect_error(ctx, "func @f(%a: i32, %c: i64) { %b = addi %a, %c : i32 return }", "addi: operands must have one type");
+  expect_error(ctx, "func @f(%a: f32) { %b = addi %a, %a : f32 return }", "addi: works on integers, not on f32");
   expect_error(ctx, "func @f(%a: f32) { %b = addf %a, %a : i32 return }", "addf: result 0 must have type f32");
   expect_error(ctx, "func @f(%a: f32) { %b = convert_layout %a : f32 return }", "convert_layout: is not allowed in this stage");
   expect_error(ctx, "module {stage = laid_out} func @f() { %b = range {start = 0, end = 8} : tensor<8xi32> return }", "tensor without a layout");
