@@ -1,4 +1,4 @@
-/* C = A·B by examples/matmul.tile from C: its configurations compiled and timed at the first launch, kept on disk.
+/* C = A·B by examples/matmul.tile from C. The first launch compiles and times its configurations; the kernels are kept on disk.
  *   cc matmul.c $(pkg-config --cflags --libs libtile) -o matmul && ./matmul ../matmul.tile 4096 */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// C = A·B by examples/matmul.tile from C++: as matmul.c.
+// C = A·B by examples/matmul.tile from C++, as in matmul.c.
 //   c++ -std=c++17 matmul.cpp $(pkg-config --cflags --libs libtile) -o matmul && ./matmul ../matmul.tile 4096
 #include <cstdint>
 #include <cstdio>
