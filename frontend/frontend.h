@@ -1,4 +1,4 @@
-// The front end's only door: load a program, look at its kernels, say with which types and constants to compile one,
+// The front end's only door, implemented by lower/: load a program, look at its kernels, say with which types and constants to compile one,
 // and get TILE-stage IR.
 //
 //   Frontend *fe = frontend_load_file(ctx, "softmax.tile", &options);      // NULL after diagnostics

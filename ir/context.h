@@ -17,10 +17,12 @@ typedef struct SourceFile {
   Loc base;                // Loc of byte 0; byte i is base + i
   const uint32_t *line_starts;
   uint32_t num_lines;
+  bool is_embedded;        // text that the library carries: no file of the user's, and no dependency of a build
 } SourceFile;
 typedef struct { const SourceFile *file; uint32_t line, col; } LineCol;  // 1-based; col counts bytes
 
 const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size);
+const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size);
 LineCol source_locate(const Context *ctx, Loc loc);  // file is NULL for loc 0
 
 // ---- diag.c: messages for people ----

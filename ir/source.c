@@ -4,7 +4,7 @@
 
 #include "ir/context.h"
 
-const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size) {
+static SourceFile *add(Context *ctx, const char *path, const char *text, size_t size) {
   if (size >= (size_t)UINT32_MAX - ctx->next_loc) {
     diag_error(ctx, (Span){0, 0}, "%s: file too large", path);
     return NULL;
@@ -27,6 +27,16 @@ const SourceFile *source_add(Context *ctx, const char *path, const char *text, s
   if (ctx->num_files == ctx->cap_files)
     ctx->files = vec_grow_(&ctx->arena, (void *)ctx->files, sizeof *ctx->files, ctx->num_files, &ctx->cap_files);
   ctx->files[ctx->num_files++] = f;
+  return f;
+}
+
+const SourceFile *source_add(Context *ctx, const char *path, const char *text, size_t size) {
+  return add(ctx, path, text, size);
+}
+
+const SourceFile *source_add_embedded(Context *ctx, const char *path, const char *text, size_t size) {
+  SourceFile *f = add(ctx, path, text, size);
+  if (f) f->is_embedded = true;
   return f;
 }
 

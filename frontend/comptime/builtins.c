@@ -59,7 +59,7 @@ static CtValue *py_int(Comptime *ct, const CallArgs *a) {
   bool too_large;
   if (base && (!is_int(base) || int_of(base) < 0 || int_of(base) > 36 || int_of(base) == 1))
     return ct_fail(ct, a->span, "ValueError", "the base of int() is 0 or 2 to 36, not %s", ct_repr(ct->ctx, base));
-  if (!read_int(v->str.data, v->str.size, base ? (uint32_t)int_of(base) : 10, &i, &too_large))
+  if (!pynum_read_int(v->str.data, v->str.size, base ? (uint32_t)int_of(base) : 10, &i, &too_large))
     return ct_fail(ct, a->span, "ValueError", "%s is not an integer", ct_repr(ct->ctx, v));
   return too_large ? ct_fail(ct, a->span, "OverflowError", "integer does not fit in 128 bits") : ct_int(ct->ctx, i);
 }
@@ -72,7 +72,7 @@ static CtValue *py_float(Comptime *ct, const CallArgs *a) {
   if (v->kind == CT_FLOAT) return v;
   if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
   if (v->kind != CT_STR) return wrong_type(ct, a, v);
-  return read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
+  return pynum_read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
 }
 
 static CtValue *py_bool(Comptime *ct, const CallArgs *a) {
@@ -109,7 +109,7 @@ static CtValue *py_round(Comptime *ct, const CallArgs *a) {
   if (n < -300) return ct_float(ct->ctx, 0);
   // Through decimal text, as the correctly rounded result is defined on it.
   double out = v->f;
-  if (n >= 0) read_float(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f), strlen(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f)), &out);
+  if (n >= 0) pynum_read_float(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f), strlen(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f)), &out);
   else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
   return ct_float(ct->ctx, out);
 }
@@ -130,7 +130,7 @@ static CtValue *in_base(Comptime *ct, const CallArgs *a, uint32_t base, const ch
   CtValue *v = one(ct, a);
   if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
   Buf b = buf_make(&ct->ctx->arena);
-  put_int_base(&b, int_of(v), base, false);
+  pynum_put_int_base(&b, int_of(v), base, false);
   const char *digits = buf_str(&b);
   bool negative = *digits == '-';
   return ct_str(ct->ctx, arena_printf(&ct->ctx->arena, "%s%s%s", negative ? "-" : "", mark, digits + negative));
@@ -156,7 +156,7 @@ static CtValue *py_chr(Comptime *ct, const CallArgs *a) {
   if (int_of(v) < 0 || int_of(v) > 0x10ffff) return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
   if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
   Buf b = buf_make(&ct->ctx->arena);
-  put_utf8(&b, (uint32_t)int_of(v));
+  pynum_put_utf8(&b, (uint32_t)int_of(v));
   return ct_str_n(ct->ctx, b.data, b.size);
 }
 

@@ -178,7 +178,7 @@ static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
   m->real_path = real_path(ct, file->path);
   for (uint32_t i = 0; i < ct->modules.count; i++) m->is_imported |= ct->modules.data[i]->is_loading;
   vec_push(&ct->ctx->arena, &ct->modules, m);
-  if (!is_prelude_file(file)) vec_push(&ct->ctx->arena, &ct->files, file);
+  if (!file->is_embedded) vec_push(&ct->ctx->arena, &ct->files, file);
   uint32_t errors = diag_error_count(ct->ctx);
   m->tree = parse_module(ct->ctx, file);
   m->env = env_new(ct, NULL, m);

@@ -24,7 +24,6 @@ Comptime *comptime_new(Context *ctx, const ComptimeOptions *options);
 // Reads (or takes), parses and evaluates a module. NULL after errors. A path already loaded is not evaluated twice.
 CtModule *comptime_load_file(Comptime *ct, const char *path);
 CtModule *comptime_load_source(Comptime *ct, const SourceFile *file, const char *module_name);
-bool is_prelude_file(const SourceFile *f);   // prelude.c: text that is embedded in the library, not a file
 // Every file read, in order, the main one first: for -MD and cache keys.
 uint32_t comptime_num_files(const Comptime *ct);
 const SourceFile *comptime_file(const Comptime *ct, uint32_t i);

@@ -1,4 +1,5 @@
-// The evaluator's own door between its files. comptime.h is the door for everyone else.
+// What the evaluator's files share. comptime.h is the door for everyone else. The files form one circle, as Python's
+// meaning does: an operator may call a method, a call runs statements, and statements evaluate expressions.
 //
 // Failure inside: a function returns NULL (or false) with ct->error set, as Python's exceptions travel; `try` may clear it.
 // At comptime.h's functions a pending error becomes a diagnostic. An error that came from a CT_MISSING value carries it:
@@ -7,7 +8,6 @@
 #define TILE_FRONTEND_COMPTIME_IMPL_H
 
 #include "frontend/comptime/comptime.h"
-#include "frontend/syntax/pynum.h"
 
 enum { MAX_CALLS = 400, MAX_ERROR_NOTES = 8, MAX_ELEMENTS = 1 << 24 };
 static const size_t MAX_STACK = (size_t)3 << 20, MAX_MEMORY = (size_t)1 << 30;

@@ -104,11 +104,11 @@ static const char *sign_of(const Spec *f, bool negative) { return negative ? "-"
 static CtValue *format_int(Comptime *ct, const Spec *f, Int128 value) {
   Buf b = buf_make(&ct->ctx->arena);
   if (f->type == 'c') {
-    if (value >= 0 && value <= 0x10ffff) put_utf8(&b, (uint32_t)value);
+    if (value >= 0 && value <= 0x10ffff) pynum_put_utf8(&b, (uint32_t)value);
     return pad(ct, f, '<', "", b.size ? b.data : "", b.size);
   }
   uint32_t base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'o' ? 8 : f->type == 'b' ? 2 : 10;
-  put_int_base(&b, value, base, f->type == 'X');
+  pynum_put_int_base(&b, value, base, f->type == 'X');
   const char *digits = buf_str(&b) + (value < 0);
   if (f->grouping) digits = group_digits(ct, digits, f->grouping, base == 10 ? 3 : 4, false);
   const char *mark = f->alternate && base != 10 ? arena_printf(&ct->ctx->arena, "0%c", f->type) : "";
@@ -125,7 +125,7 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
     const bool upper = type == 'E' || type == 'F' || type == 'G';
     buf_puts(&b, isnan(value) ? (upper ? "NAN" : "nan") : upper ? "INF" : "inf");
   } else if (!type) {
-    put_float(&b, magnitude);
+    pynum_put_float(&b, magnitude);
   } else {
     int precision = f->has_precision ? (int)f->precision : 6;
     if (type == '%') magnitude *= 100;
@@ -254,7 +254,7 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
   Int128 index;
   bool big;
   CtValue *v = NULL;
-  if (!head || read_int(name, head, 10, &index, &big)) {
+  if (!head || pynum_read_int(name, head, 10, &index, &big)) {
     uint32_t at = head ? (uint32_t)index : (*next)++;
     if (at >= a->num_args) return ct_fail(ct, a->span, "IndexError", "format() has no argument %u", at);
     v = a->args[at];
@@ -271,7 +271,7 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
       v = get_attr(ct, v, intern_n(ct->ctx, name + from, i - from), a->span);
     } else {
       while (i < n && name[i] != ']') i++;
-      CtValue *key = read_int(name + from, i - from, 10, &index, &big) ? ct_int(ct->ctx, index) : ct_str_n(ct->ctx, name + from, i - from);
+      CtValue *key = pynum_read_int(name + from, i - from, 10, &index, &big) ? ct_int(ct->ctx, index) : ct_str_n(ct->ctx, name + from, i - from);
       v = op_subscript(ct, v, key, a->span);
       i++;
     }

@@ -172,7 +172,7 @@ static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, S
   *out = int_of(index) < 0 ? int_of(index) + n : int_of(index);
   if (*out >= 0 && *out < n) return true;
   Buf b = buf_make(&ct->ctx->arena);
-  put_int(&b, int_of(index));
+  pynum_put_int(&b, int_of(index));
   ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v), (long long)n);
   return false;
 }

@@ -4,7 +4,7 @@
 #ifndef TILE_FRONTEND_VALUE_H
 #define TILE_FRONTEND_VALUE_H
 
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/syntax.h"
 
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,

@@ -1,7 +1,6 @@
 // Compile-time values as text: Python's repr() and str().
 #include <string.h>
 
-#include "frontend/syntax/pynum.h"
 #include "frontend/comptime/value.h"
 
 // Text beyond these bounds is left out: values may be cyclic, and may share parts exponentially often.
@@ -50,8 +49,8 @@ static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
   switch (v->kind) {
     case CT_NONE: buf_puts(b, "None"); break;
     case CT_BOOL: buf_puts(b, v->b ? "True" : "False"); break;
-    case CT_INT: put_int(b, v->i); break;
-    case CT_FLOAT: put_float(b, v->f); break;
+    case CT_INT: pynum_put_int(b, v->i); break;
+    case CT_FLOAT: pynum_put_float(b, v->f); break;
     case CT_STR: case CT_BYTES: put_str_repr(b, v); break;
     case CT_ELLIPSIS: buf_puts(b, "Ellipsis"); break;
     case CT_TUPLE:
@@ -81,12 +80,12 @@ static void put_repr(Context *ctx, Buf *b, const CtValue *v, int depth) {
       break;
     case CT_RANGE:
       buf_puts(b, "range(");
-      put_int(b, v->range.start);
+      pynum_put_int(b, v->range.start);
       buf_puts(b, ", ");
-      put_int(b, v->range.stop);
+      pynum_put_int(b, v->range.stop);
       if (v->range.step != 1) {
         buf_puts(b, ", ");
-        put_int(b, v->range.step);
+        pynum_put_int(b, v->range.step);
       }
       buf_putc(b, ')');
       break;

@@ -1,4 +1,5 @@
-// Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms.
+// Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms. The files form one circle: an
+// expression may be a call, a call inlines a function's statements, and statements hold expressions.
 //
 // An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's type,
 // which knows signedness), or a structure of terms. Terms are immutable; NULL means "wrong, and already diagnosed", and
@@ -232,8 +233,18 @@ bool has_exit(const NodeList *body, bool with_break);                     // a r
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
-// ---- builtins.c ----
+// ---- names.c ----
 typedef struct BuiltinRow BuiltinRow;
+// What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
+// prelude function. NULL without a diagnostic.
+Term *builtin_resolve(Lower *L, const char *canonical);
+const BuiltinRow *builtin_row_of(const char *canonical);
+Term *method_find(Lower *L, const char *name);                // of tensors: a row or a prelude function
+bool in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
+Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
+bool is_language_name(const char *name);                      // of a row or a prelude function
+
+// ---- builtins.c ----
 typedef struct {
   const BuiltinRow *row;
   Term **args;                 // one per parameter; a *list is a TERM_TUPLE
@@ -248,16 +259,6 @@ const BuiltinRow *builtin_find(const char *name);             // name without `t
 const BuiltinRow *builtin_at(uint32_t i);
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *out);
-// What a canonical builtin name ("tl.load", "libdevice.tanh", "cdiv") means: a row (as TERM_CONST of CT_BUILTIN) or a
-// prelude function. NULL without a diagnostic.
-Term *builtin_resolve(Lower *L, const char *canonical);
-const BuiltinRow *builtin_row_of(const char *canonical);
-Term *prelude_find(Lower *L, const char *name, bool libdevice);
-Term *method_find(Lower *L, const char *name);                // of tensors: a row or a prelude function
-bool in_prelude(Lower *L, Span span);
-Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
-bool is_language_name(const char *name);
-
 // Arguments of builtins. Each is false/NULL after a diagnostic naming the parameter.
 bool arg_is_none(const Call *c, uint32_t i);
 Term *arg_value(Lower *L, Call *c, uint32_t i);               // run-time value

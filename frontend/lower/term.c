@@ -300,11 +300,6 @@ Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types
   return op;
 }
 
-bool in_prelude(Lower *L, Span span) {
-  const SourceFile *f = source_locate(L->ctx, span.begin).file;
-  return f && is_prelude_file(f);
-}
-
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);

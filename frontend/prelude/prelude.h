@@ -1,27 +1,17 @@
-// The prelude's files: text made by CMake from prelude_NAME.tile. Only prelude.c includes this.
+// The prelude: builtins written in the language itself, as texts embedded in the library. The lowering parses each text
+// when a kernel first uses one of its functions.
 #ifndef TILE_FRONTEND_PRELUDE_H
 #define TILE_FRONTEND_PRELUDE_H
 
-#include "prelude_math.inc"
-#include "prelude_math64.inc"
-#include "prelude_numbers.inc"
-#include "prelude_trigonometry.inc"
-#include "prelude_special.inc"
-#include "prelude_device.inc"
-#include "prelude_random.inc"
-#include "prelude_scaled.inc"
-#include "prelude_standard.inc"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-// F(name, is_math): math files are where libdevice's functions are.
-#define PRELUDE_FILES(F) \
-  F(standard, false)     \
-  F(random, false)       \
-  F(scaled, false)       \
-  F(math, true)          \
-  F(trigonometry, true)  \
-  F(numbers, true)       \
-  F(math64, true)        \
-  F(device, true)        \
-  F(special, true)
+// is_math: the functions that libdevice also has.
+typedef struct { const char *path, *text; size_t size; bool is_math; } PreludeFile;
+const PreludeFile *prelude_file(uint32_t i);   // in the order of search; NULL past the end
+bool prelude_defines(const PreludeFile *file, const char *name);
+// The next function defined at or after *at, which advances past it: its name, of *length bytes; NULL after the last.
+const char *prelude_next_function(const char **at, size_t *length);
 
 #endif

@@ -85,13 +85,4 @@ struct Node {
 
 const char *node_kind_name(NodeKind kind);
 
-// Parses a whole file. Returns its MODULE (statements that failed are ERROR nodes), never NULL; syntax errors are in the
-// Context's diagnostics, so compare diag_error_count before and after.
-Node *parse_module(Context *ctx, const SourceFile *file);
-// Parses one expression (a `-D` value, a grid). NULL after an error.
-Node *parse_expression(Context *ctx, const SourceFile *file);
-
-// A readable s-expression, one statement per line; owned by the arena.
-const char *ast_dump(Context *ctx, const Node *node);
-
 #endif

@@ -1,8 +1,7 @@
 // The tree as s-expressions, for --emit=ast and tests: one statement per line, blocks indented, absent fields as `-`.
 #include <string.h>
 
-#include "frontend/syntax/ast.h"
-#include "frontend/syntax/pynum.h"
+#include "frontend/syntax/syntax.h"
 
 static const char *const kind_names[] = {
 #define NODE(kind, name, member) name,
@@ -145,8 +144,8 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
     case NODE_MATCH: put(b, n->match.subject, indent); put_block(b, NULL, &n->match.cases, indent); break;
     case NODE_CASE: put(b, n->case_.pattern, indent); put(b, n->case_.guard, indent); put_block(b, NULL, &n->case_.body, indent); break;
     case NODE_NAME: put_name(b, n->name.id); break;
-    case NODE_INT: buf_putc(b, ' '); put_int(b, n->integer.value); break;
-    case NODE_FLOAT: case NODE_IMAG: buf_putc(b, ' '); put_float(b, n->floating.value); break;
+    case NODE_INT: buf_putc(b, ' '); pynum_put_int(b, n->integer.value); break;
+    case NODE_FLOAT: case NODE_IMAG: buf_putc(b, ' '); pynum_put_float(b, n->floating.value); break;
     case NODE_STR: buf_putc(b, ' '); buf_quote(b, n->str.data, n->str.size); break;
     case NODE_BYTES: put_bytes(b, n); break;
     case NODE_FORMAT:

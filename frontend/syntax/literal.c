@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "frontend/syntax/parser.h"
-#include "frontend/syntax/pynum.h"
 
 // ---- numbers ----
 
@@ -11,7 +10,7 @@ static int digit_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a
 
 static Node *int_literal(Parser *p, Span span, const char *s, size_t n) {
   Node *node = ast_node(p, NODE_INT, span);
-  read_int(s, n, 0, &node->integer.value, &node->integer.is_too_large);
+  pynum_read_int(s, n, 0, &node->integer.value, &node->integer.is_too_large);
   return node;
 }
 
@@ -207,17 +206,17 @@ static void decode(Parser *p, Buf *b, const StringForm *f, uint32_t begin, uint3
       case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7':
         i--;
         read_digits(s, &i, end, 8, 1, 3, &value);
-        if (f->bytes) buf_putc(b, (char)value); else put_utf8(b, value);
+        if (f->bytes) buf_putc(b, (char)value); else pynum_put_utf8(b, value);
         break;
       case 'x':
         if ((ok = read_digits(s, &i, end, 16, 2, 2, &value))) {
-          if (f->bytes) buf_putc(b, (char)value); else put_utf8(b, value);
+          if (f->bytes) buf_putc(b, (char)value); else pynum_put_utf8(b, value);
         }
         break;
       case 'u': case 'U':
         if (f->bytes) { buf_putc(b, '\\'); buf_putc(b, c); break; }
         ok = read_digits(s, &i, end, 16, c == 'u' ? 4 : 8, c == 'u' ? 4 : 8, &value) && value < 0x110000;
-        if (ok) put_utf8(b, value >= 0xd800 && value < 0xe000 ? 0xfffd : value);
+        if (ok) pynum_put_utf8(b, value >= 0xd800 && value < 0xe000 ? 0xfffd : value);
         break;
       case 'N':
         if (f->bytes) { buf_putc(b, '\\'); buf_putc(b, c); break; }

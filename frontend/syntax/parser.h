@@ -1,9 +1,10 @@
-// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed.
+// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed. Scanning and
+// parsing form one circle, because the braces of an f-string hold expressions, and each is parsed as a text of its own.
 //   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c, ast_stmt.c
 #ifndef TILE_FRONTEND_PARSER_H
 #define TILE_FRONTEND_PARSER_H
 
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/syntax.h"
 
 enum { MAX_BRACKETS = 200, MAX_INDENTS = 100, MAX_QUEUE = MAX_INDENTS + 8 };
 

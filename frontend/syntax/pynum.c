@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_int_base(Buf *b, Int128 value, uint32_t base, bool upper) {
+void pynum_put_int_base(Buf *b, Int128 value, uint32_t base, bool upper) {
   char digits[132], *s = digits + sizeof digits;
   unsigned __int128 v = value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
   *--s = 0;
@@ -14,9 +14,9 @@ void put_int_base(Buf *b, Int128 value, uint32_t base, bool upper) {
   buf_puts(b, s);
 }
 
-void put_int(Buf *b, Int128 value) { put_int_base(b, value, 10, false); }
+void pynum_put_int(Buf *b, Int128 value) { pynum_put_int_base(b, value, 10, false); }
 
-void put_float(Buf *b, double value) {
+void pynum_put_float(Buf *b, double value) {
   if (isnan(value)) { buf_puts(b, "nan"); return; }
   if (isinf(value)) { buf_puts(b, value < 0 ? "-inf" : "inf"); return; }
   char text[40];
@@ -31,7 +31,7 @@ void put_float(Buf *b, double value) {
   else buf_printf(b, "%.*f", digits - 1 - exponent < 1 ? 1 : digits - 1 - exponent, value);
 }
 
-void put_utf8(Buf *b, uint32_t c) {
+void pynum_put_utf8(Buf *b, uint32_t c) {
   if (c < 0x80) buf_putc(b, (char)c);
   else if (c < 0x800) buf_putc(b, (char)(0xc0 | c >> 6)), buf_putc(b, (char)(0x80 | (c & 0x3f)));
   else if (c < 0x10000) buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
@@ -45,7 +45,7 @@ static void trim(const char **s, size_t *n) {
   while (*n && is_blank((*s)[*n - 1])) --*n;
 }
 
-bool read_int(const char *s, size_t n, uint32_t base, Int128 *out, bool *too_large) {
+bool pynum_read_int(const char *s, size_t n, uint32_t base, Int128 *out, bool *too_large) {
   const unsigned __int128 max = ~(unsigned __int128)0 >> 1;
   trim(&s, &n);
   *too_large = false;
@@ -76,7 +76,7 @@ bool read_int(const char *s, size_t n, uint32_t base, Int128 *out, bool *too_lar
   return any;
 }
 
-bool read_float(const char *s, size_t n, double *out) {
+bool pynum_read_float(const char *s, size_t n, double *out) {
   trim(&s, &n);
   char text[400];
   size_t len = 0;

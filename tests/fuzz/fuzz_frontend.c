@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/syntax.h"
 #include "frontend/frontend.h"
 
 enum { MAX_KERNELS = 4, STEPS = 20000 };

@@ -1,5 +1,5 @@
 // Any bytes as a source file: the parser reports or accepts, and its tree can be dumped.
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/syntax.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontend/syntax/ast.h"
+#include "frontend/syntax/syntax.h"
 #include "ir/buf.h"
 
 static Node *parse(Context *ctx, const char *text, size_t size) { return parse_module(ctx, source_add(ctx, "t.py", text, size)); }

@@ -1,0 +1,137 @@
+// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded here,
+// each on first use.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+#include "frontend/prelude/prelude.h"
+
+// ---- functions of the prelude ----
+static CtModule *load(Lower *L, uint32_t i) {
+  Frontend *fe = L->fe;
+  if (!fe->prelude) {
+    uint32_t n = 0;
+    while (prelude_file(n)) n++;
+    fe->prelude = arena_array(&L->ctx->arena, CtModule *, n);
+  }
+  if (fe->prelude[i]) return fe->prelude[i];
+  const PreludeFile *f = prelude_file(i);
+  fe->prelude[i] = comptime_load_source(L->ct, source_add_embedded(L->ctx, f->path, f->text, f->size), f->path);
+  if (!fe->prelude[i]) ice(L->ctx, "the prelude file %s does not load: %s", f->path, diag_render(L->ctx, false));
+  return fe->prelude[i];
+}
+
+static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
+  const PreludeFile *f;
+  for (uint32_t i = 0; (f = prelude_file(i)); i++) {
+    if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
+    CtValue *v = env_get_local(load(L, i)->env, intern(L->ctx, name));
+    return v ? term_const(L, v) : NULL;
+  }
+  return NULL;
+}
+
+Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span) {
+  Term *fn = prelude_find(L, name, false);
+  if (!fn) ice(L->ctx, "the prelude has no function %s", name);
+  return lower_call_positional(L, fn, args, n, span);
+}
+
+bool in_prelude(Lower *L, Span span) {
+  const SourceFile *f = source_locate(L->ctx, span.begin).file;
+  return f && f->is_embedded;
+}
+
+bool is_language_name(const char *name) {
+  if (builtin_find(name)) return true;
+  const PreludeFile *f;
+  for (uint32_t i = 0; (f = prelude_file(i)); i++)
+    if (prelude_defines(f, name)) return true;
+  return false;
+}
+
+const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
+  NameVec names = {0};
+  Arena *arena = &fe->ctx->arena;
+  const BuiltinRow *row;
+  for (uint32_t i = 0; (row = builtin_at(i)); i++)
+    if (row->name[0] != '_' && !strchr(row->name, '.')) vec_push(arena, &names, row->name);
+  const PreludeFile *f;
+  for (uint32_t i = 0; (f = prelude_file(i)); i++) {
+    size_t length;
+    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));)
+      if (*found != '_') vec_push(arena, &names, arena_strndup(arena, found, length));
+  }
+  return find_nearest(name, names.data, names.count);
+}
+
+// ---- canonical names ----
+typedef enum { SPACE_PYTHON, SPACE_TL, SPACE_LIBDEVICE, SPACE_TRITON, SPACE_OTHER } NameSpace;
+
+static NameSpace space_of(const char *canonical, const char **last) {
+  const char *dot = strrchr(canonical, '.');
+  *last = dot ? dot + 1 : canonical;
+  if (!dot) return SPACE_PYTHON;
+  if (strstr(canonical, "libdevice")) return SPACE_LIBDEVICE;
+  if (strncmp(canonical, "tl.", 3) == 0 || strncmp(canonical, "triton.language.", 16) == 0) return SPACE_TL;
+  if (strncmp(canonical, "triton.", 7) == 0) return SPACE_TRITON;
+  if (strncmp(canonical, "py.", 3) == 0 || strncmp(canonical, "descriptor.", 11) == 0) {
+    *last = canonical;
+    return SPACE_TL;
+  }
+  return SPACE_OTHER;
+}
+
+static const BuiltinRow *python_row(const char *name) {
+  char text[40] = "py.";
+  if (strlen(name) > 32) return NULL;
+  return builtin_find(strcat(text, name));
+}
+
+// Names that mean one thing as Python's and another, or more, in libdevice.
+static bool is_exact_libdevice(const char *name) {
+  static const char *const names[] = {"exp", "exp2", "div_rn"};
+  for (uint32_t i = 0; i < countof(names); i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
+const BuiltinRow *builtin_row_of(const char *canonical) {
+  const char *last;
+  switch (space_of(canonical, &last)) {
+  case SPACE_PYTHON: {
+    const BuiltinRow *r = python_row(last);
+    return r ? r : builtin_find(last);
+  }
+  case SPACE_TL:
+    // Names of Triton 2: the maximum of two operands, where tl.max reduces one.
+    if (strcmp(canonical, "tl.math.max") == 0) return builtin_find("maximum");
+    if (strcmp(canonical, "tl.math.min") == 0) return builtin_find("minimum");
+    return builtin_find(last);
+  case SPACE_LIBDEVICE: return is_exact_libdevice(last) ? NULL : builtin_find(last);
+  default: return NULL;
+  }
+}
+
+Term *builtin_resolve(Lower *L, const char *canonical) {
+  const char *last;
+  NameSpace space = space_of(canonical, &last);
+  const BuiltinRow *row = builtin_row_of(canonical);
+  if (row) return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
+  if (space == SPACE_OTHER) return NULL;
+  return prelude_find(L, last, space == SPACE_LIBDEVICE);
+}
+
+Term *method_find(Lower *L, const char *name) {
+  const BuiltinRow *row = builtin_find(name);
+  if (row && row->is_method) {
+    const char *canonical = arena_printf(&L->ctx->arena, "tl.%s", name);
+    return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
+  }
+  static const char *const from_prelude[] = {
+      "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "cumsum", "cumprod", "sigmoid", "softmax", "cdiv", "flip",
+      "sort", "topk", "ravel", "log", "log2", "sin", "cos", "erf"};
+  for (uint32_t i = 0; i < countof(from_prelude); i++)
+    if (strcmp(name, from_prelude[i]) == 0) return prelude_find(L, name, false);
+  return NULL;
+}
