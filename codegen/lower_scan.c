@@ -21,7 +21,7 @@ typedef struct { LLVMValueRef x[MAX_COMBINED]; } Tuple;
 
 static Tuple combine(const Scan *s, const Tuple *acc, const Tuple *x) {
   LLVMValueRef args[2 * MAX_COMBINED];
-  Tuple out;
+  Tuple out = {0};
   for (uint32_t i = 0; i < s->n; i++) {
     args[i] = acc->x[i];
     args[s->n + i] = x->x[i];
@@ -31,7 +31,7 @@ static Tuple combine(const Scan *s, const Tuple *acc, const Tuple *x) {
 }
 
 static Tuple get(const Scan *s, CgValue *const *v, uint32_t r) {
-  Tuple t;
+  Tuple t = {0};
   for (uint32_t i = 0; i < s->n; i++) t.x[i] = v[i]->v[r];
   return t;
 }
@@ -41,7 +41,7 @@ static void put(const Scan *s, CgValue *const *v, uint32_t r, const Tuple *t) {
 }
 
 static Tuple choose(const Scan *s, LLVMValueRef p, const Tuple *a, const Tuple *b) {
-  Tuple t;
+  Tuple t = {0};
   for (uint32_t i = 0; i < s->n; i++) t.x[i] = LLVMBuildSelect(s->c->b, p, a->x[i], b->x[i], "");
   return t;
 }
@@ -97,7 +97,7 @@ static LLVMValueRef scatter_bits(Cg *c, LLVMValueRef number, const uint32_t *bit
 }
 
 static Tuple shuffle(const Scan *s, const Tuple *x, LLVMValueRef lane) {
-  Tuple t;
+  Tuple t = {0};
   for (uint32_t i = 0; i < s->n; i++) t.x[i] = cg_shuffle_idx(s->c, x->x[i], lane);
   return t;
 }

@@ -9,11 +9,12 @@ preset=release build=build
 failures=()
 step() { echo "== $1"; shift; "$@" || failures+=("$*"); }
 
-cmake --preset $preset ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >"$build.log" 2>&1 && cmake --build --preset $preset >>"$build.log" 2>&1 ||
+cmake --preset $preset -DTILE_WERROR=ON ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} >"$build.log" 2>&1 && cmake --build --preset $preset >>"$build.log" 2>&1 ||
   { tail -n 40 "$build.log"; echo "the build failed"; exit 1; }
 export TILE_BUILD=$PWD/$build
 tilec=$build/tilec
 step layers tests/check_layers.sh $build
+step "warnings of other compilers and flags" tests/install/warnings.sh
 step "installed package" tests/install/check.sh $build
 step "binary interface" tests/install/abi.sh
 step "unit tests" ctest --test-dir $build --output-on-failure -j "$(nproc)" -Q --no-tests=error

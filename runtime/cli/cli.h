@@ -2,6 +2,7 @@
 #ifndef TILE_RUNTIME_CLI_H
 #define TILE_RUNTIME_CLI_H
 
+#include "runtime/cli/file_uses.h"
 #include "runtime/compile/compile.h"
 #include "runtime/compile/options.h"
 
@@ -14,9 +15,11 @@ tile_status cli_input(Arena *a, const Options *o, const char **path, const char 
 
 // outputs.c
 unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
-tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error);
+// Writes nothing if one of them is in use.
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses, tile_error **error);
 
 // The make rule of -MD and -MF, if they are given.
+tile_status depfile_use(const Options *o, const char *target, FileUses *uses, tile_error **error);
 tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c

@@ -23,7 +23,8 @@ static int compile_main(const Options *o) {
   if (status == TILE_OK) {
     fputs(diag_render(&program->ctx, job.color), stderr);
     if (program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
-    status = outputs_write(o, program, job.path, job.emit, &error);
+    FileUses uses = {0};
+    status = outputs_write(o, program, job.path, job.emit, &uses, &error);
   }
   tile_program_free(program);
   return cli_finish(status, error, o);

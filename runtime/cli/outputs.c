@@ -72,8 +72,19 @@ static void put_make_name(Buf *b, const char *s) {
   }
 }
 
+static const char *depfile_path(const Options *o, const char *target) {
+  if (o->depfile_name) return o->depfile_name;
+  return o->depfile ? arena_printf(o->arena, "%.*s.d", (int)(suffix_of(target) - target), target) : NULL;
+}
+
+tile_status depfile_use(const Options *o, const char *target, FileUses *uses, tile_error **error) {
+  const char *path = depfile_path(o, target);
+  return path ? file_uses_add(uses, o->arena, o->depfile_name ? "-MF" : "-MD", path, error) : TILE_OK;
+}
+
 tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error) {
-  if (!o->depfile && !o->depfile_name) return TILE_OK;
+  const char *path = depfile_path(o, target);
+  if (!path) return TILE_OK;
   Buf b = buf_make(o->arena);
   put_make_name(&b, target);
   buf_putc(&b, ':');
@@ -82,24 +93,27 @@ tile_status depfile_write(const Options *o, const StrList *files, const char *ta
     put_make_name(&b, files->data[i]);
   }
   buf_putc(&b, '\n');
-  const char *path = o->depfile_name ? o->depfile_name : arena_printf(o->arena, "%.*s.d", (int)(suffix_of(target) - target), target);
   return file_write(o->arena, path, buf_str(&b), b.size, error);
 }
 
-tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, tile_error **error) {
-  const char *main_output = "-";
-  for (uint32_t bit = 0; bit < NUM_EMITS; bit++) {
-    if (!(emits >> bit & 1)) continue;
-    const char *path = output_path(o, input, emits, bit);
-    tile_status status = file_write(o->arena, path, p->outputs[bit].data, p->outputs[bit].size, error);
-    if (status != TILE_OK) return status;
-    // A make rule is about the file that -o names.
-    if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
-  }
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses, tile_error **error) {
   StrList files = {0};
   const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
   if (!ct) vec_push(o->arena, &files, input);
   if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
-  return depfile_write(o, &files, main_output, error);
+  tile_status status = file_uses_add_inputs(uses, o, error);
+  for (uint32_t i = 0; status == TILE_OK && i < files.count; i++) status = file_uses_add(uses, o->arena, NULL, files.data[i], error);
+  const char *paths[NUM_EMITS], *main_output = "-";
+  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++) {
+    if (!(emits >> bit & 1)) continue;
+    const char *path = paths[bit] = output_path(o, input, emits, bit);
+    status = file_uses_add(uses, o->arena, o->output ? "-o" : "--emit", path, error);
+    // A make rule is about the file that -o names.
+    if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
+  }
+  if (status == TILE_OK) status = depfile_use(o, main_output, uses, error);
+  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++)
+    if (emits >> bit & 1) status = file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error);
+  return status == TILE_OK ? depfile_write(o, &files, main_output, error) : status;
 }

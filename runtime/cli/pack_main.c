@@ -19,6 +19,7 @@ typedef struct {
   Assembler *assembler;
   Signature *signatures;
   StrList files;               // read, for the make rule
+  FileUses uses;
   bool told;                   // which configuration an autotuned kernel takes
 } Packing;
 
@@ -94,10 +95,15 @@ static tile_status write_package(Packing *k, tile_error **error) {
   const Options *o = k->options;
   size_t n = strlen(o->output);
   bool is_header = o->emit ? !strcmp(o->emit, "header") : n > 2 && !strcmp(o->output + n - 2, ".h");
+  tile_status status = file_uses_add_inputs(&k->uses, o, error);
+  for (uint32_t i = 0; status == TILE_OK && i < k->files.count; i++) status = file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error);
+  if (status == TILE_OK) status = file_uses_add(&k->uses, k->arena, "-o", o->output, error);
+  if (status == TILE_OK) status = depfile_use(o, o->output, &k->uses, error);
+  if (status != TILE_OK) return status;
   Buf out = buf_make(k->arena);
   if (is_header) header_write(&k->pack, &out);
   else pack_write(&k->pack, &out);
-  tile_status status = file_write(k->arena, o->output, buf_str(&out), out.size, error);
+  status = file_write(k->arena, o->output, buf_str(&out), out.size, error);
   return status == TILE_OK ? depfile_write(o, &k->files, o->output, error) : status;
 }
 

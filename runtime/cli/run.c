@@ -242,14 +242,19 @@ static const RunBuffer *buffer_named(const Run *run, const char *name, size_t n)
   return NULL;
 }
 
-// --print and --save, checked before the run so that a typing error does not cost one.
-static tile_status check_names(const Run *run, tile_error **error) {
+// What a run writes beside -o, and --print and --save, checked before the run so that a typing error does not cost one.
+static tile_status check_names(Run *run, tile_error **error) {
   const Options *o = run->options;
+  tile_status status = file_uses_add_inputs(&run->uses, o, error);
+  if (status == TILE_OK && o->sim_trace) status = file_uses_add(&run->uses, run->arena, "--sim-trace", o->sim_trace, error);
+  if (status != TILE_OK) return status;
   for (uint32_t i = 0; i < o->prints.count + o->saves.count; i++) {
     bool is_save = i >= o->prints.count;
     const char *text = is_save ? o->saves.data[i - o->prints.count] : o->prints.data[i];
     size_t n = is_save ? strcspn(text, "=") : strlen(text);
     if (is_save && !text[n]) return error_set(error, TILE_ERROR_USAGE, "--save takes NAME=FILE.npy, not '%s'", text);
+    if (is_save) status = file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error);
+    if (status != TILE_OK) return status;
     bool known = false;
     for (uint32_t k = 0; k < run->num_args; k++) known = known || (!strncmp(run->args[k].name, text, n) && !run->args[k].name[n]);
     if (!known && !buffer_named(run, text, n)) return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%.*s'", is_save ? "save" : "print", (int)n, text);
@@ -351,7 +356,7 @@ int run_main(const Options *o, Arena *arena) {
       fputs(diag_render(&s.program->ctx, job.color), stderr);
       if (s.program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", s.program->kernel->name, s.program->config_text);
     }
-    if (emits) status = outputs_write(o, s.program, job.path, emits, &error);
+    if (emits) status = outputs_write(o, s.program, job.path, emits, &run.uses, &error);
   }
   if (o->compile_only) {
     tile_program_free(s.program);

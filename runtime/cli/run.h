@@ -4,6 +4,7 @@
 
 #include "runtime/compile/compile.h"
 #include "runtime/compile/device.h"
+#include "runtime/cli/file_uses.h"
 #include "runtime/cli/run_spec.h"
 
 typedef struct {
@@ -33,6 +34,7 @@ typedef struct {
   RunBuffer *buffers;
   uint32_t num_buffers;
   uint32_t grid[3];
+  FileUses uses;
   const StrList *swept;        // NAME=VALUE of a sweep's point; or NULL
   double flops, moved;         // what --flops and --bytes say
   bool is_usage_error;         // the diagnostics are about the command line

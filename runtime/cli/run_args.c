@@ -92,6 +92,8 @@ tile_status run_read_files(Run *run, tile_error **error) {
   for (uint32_t i = 0; i < run->num_buffers; i++) {
     RunBuffer *b = &run->buffers[i];
     if (b->spec->kind != ARG_FILE) continue;
+    tile_status used = file_uses_add(&run->uses, run->arena, NULL, b->spec->name, error);
+    if (used != TILE_OK) return used;
     const char *bytes;
     size_t size;
     tile_status status = file_read(run->arena, b->spec->name, &bytes, &size, error);

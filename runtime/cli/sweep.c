@@ -215,7 +215,11 @@ static tile_status check_options(const Options *o, tile_error **error) {
     if (!has_suffix(path, ".csv") && !has_suffix(path, ".json") && !has_suffix(path, ".svg"))
       return error_set(error, TILE_ERROR_USAGE, "--bench-out %s: the name must end in .csv, .json or .svg", path);
   }
-  return TILE_OK;
+  FileUses uses = {0};
+  tile_status status = file_uses_add_inputs(&uses, o, error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->peers.count; i++) status = file_uses_add(&uses, o->arena, NULL, o->peers.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->bench_outs.count; i++) status = file_uses_add(&uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
+  return status;
 }
 
 static void make_points(Sweep *s) {

@@ -207,6 +207,15 @@ static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
   return status == TILE_OK ? tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error) : status;
 }
 
+static tile_status use_files(Tune *t, tile_error **error) {
+  const Options *o = t->run.options;
+  FileUses *uses = &t->run.uses;
+  tile_status status = file_uses_add_inputs(uses, o, error);
+  const Comptime *ct = frontend_comptime(t->frontend);
+  for (uint32_t i = 0; status == TILE_OK && i < comptime_num_files(ct); i++) status = file_uses_add(uses, o->arena, NULL, comptime_file(ct, i)->path, error);
+  return status == TILE_OK && o->tune_file ? file_uses_add(uses, o->arena, "--tune-file", o->tune_file, error) : status;
+}
+
 // ---- the table ----
 
 static int by_time(const void *a, const void *b) {
@@ -276,6 +285,7 @@ int tune_main(const Options *o, Arena *arena) {
   if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);
   if (status == TILE_OK) status = tile_device_open(o->device, &t.device, &error);
   if (status == TILE_OK) status = guarded(&t, load_source, &source, &error);
+  if (status == TILE_OK) status = use_files(&t, &error);
   if (status == TILE_OK) status = open_jit(&t, &source, &error);
   if (status == TILE_OK) status = upload(&t, &error);
   if (status == TILE_OK) {

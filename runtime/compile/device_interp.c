@@ -1,4 +1,6 @@
 // The interpreter as a device: memory is the host's, a kernel is the program's IR at whatever stage it was left at.
+// Any number of threads may use the device at the same time: its lock guards the list of allocations, and a launch holds it to the end,
+// because launches read that list and take memory from their kernel and their program.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,45 +16,63 @@ enum { ALIGNMENT = 256 };      // as the driver's allocations
 
 typedef struct {
   tile_device base;
+  pthread_mutex_t lock;
   InterpBuffer *buffers;
   uint32_t num_buffers, cap_buffers;
 } InterpDevice;
 
 static InterpDevice *of(tile_device *d) { return (InterpDevice *)d; }
 
-static tile_status interp_alloc(tile_device *base, size_t size, uint64_t *address, tile_error **error) {
-  InterpDevice *d = of(base);
+// False: there is no memory for the list.
+static bool add_buffer(InterpDevice *d, InterpBuffer buffer) {
   if (d->num_buffers == d->cap_buffers) {
     uint32_t capacity = d->cap_buffers ? d->cap_buffers * 2 : 16;
     InterpBuffer *bigger = realloc(d->buffers, capacity * sizeof *bigger);
-    if (!bigger) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    if (!bigger) return false;
     d->buffers = bigger;
     d->cap_buffers = capacity;
   }
+  d->buffers[d->num_buffers++] = buffer;
+  return true;
+}
+
+static tile_status interp_alloc(tile_device *base, size_t size, uint64_t *address, tile_error **error) {
+  InterpDevice *d = of(base);
   void *p = size <= SIZE_MAX / 2 ? aligned_alloc(ALIGNMENT, (size + ALIGNMENT) / ALIGNMENT * ALIGNMENT) : NULL;
   if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: %zu bytes", size);
+  pthread_mutex_lock(&d->lock);
+  bool is_added = add_buffer(d, (InterpBuffer){(uint64_t)(uintptr_t)p, size});
+  pthread_mutex_unlock(&d->lock);
+  if (!is_added) {
+    free(p);
+    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  }
   *address = (uint64_t)(uintptr_t)p;
-  d->buffers[d->num_buffers++] = (InterpBuffer){*address, size};
   return TILE_OK;
 }
 
 static tile_status interp_free(tile_device *base, uint64_t address, tile_error **error) {
   InterpDevice *d = of(base);
-  for (uint32_t i = 0; i < d->num_buffers; i++) {
-    if (d->buffers[i].address != address) continue;
-    free((void *)(uintptr_t)address);
-    d->buffers[i] = d->buffers[--d->num_buffers];
-    return TILE_OK;
-  }
-  return error_set(error, TILE_ERROR_USAGE, "0x%llx is not the address of an allocation", (unsigned long long)address);
+  pthread_mutex_lock(&d->lock);
+  uint32_t i = 0;
+  while (i < d->num_buffers && d->buffers[i].address != address) i++;
+  bool is_found = i < d->num_buffers;
+  if (is_found) d->buffers[i] = d->buffers[--d->num_buffers];
+  pthread_mutex_unlock(&d->lock);
+  if (!is_found) return error_set(error, TILE_ERROR_USAGE, "0x%llx is not the address of an allocation", (unsigned long long)address);
+  free((void *)(uintptr_t)address);
+  return TILE_OK;
 }
 
-static bool is_inside(const InterpDevice *d, uint64_t address, size_t size) {
-  for (uint32_t i = 0; i < d->num_buffers; i++) {
+static bool is_inside(InterpDevice *d, uint64_t address, size_t size) {
+  bool found = false;
+  pthread_mutex_lock(&d->lock);
+  for (uint32_t i = 0; i < d->num_buffers && !found; i++) {
     const InterpBuffer *b = &d->buffers[i];
-    if (address >= b->address && size <= b->size && address - b->address <= b->size - size) return true;
+    found = address >= b->address && size <= b->size && address - b->address <= b->size - size;
   }
-  return false;
+  pthread_mutex_unlock(&d->lock);
+  return found;
 }
 
 static tile_status interp_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
@@ -88,6 +108,7 @@ static tile_status interp_synchronize(tile_device *d, tile_error **error) {
 static void interp_close(tile_device *base) {
   InterpDevice *d = of(base);
   for (uint32_t i = 0; i < d->num_buffers; i++) free((void *)(uintptr_t)d->buffers[i].address);
+  pthread_mutex_destroy(&d->lock);
   free(d->buffers);
   free(d);
 }
@@ -202,10 +223,13 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
 }
 
 static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
-  ArenaMark mark = arena_mark(&k->arena);
+  InterpDevice *d = of(k->device);
   Launch launch = {k, o, args};
+  pthread_mutex_lock(&d->lock);
+  ArenaMark mark = arena_mark(&k->arena);
   tile_status status = scratch_contain(&k->arena, "launching", launch_with_memory, &launch, error);
   arena_rewind(&k->arena, mark);
+  pthread_mutex_unlock(&d->lock);
   return status;
 }
 
@@ -223,6 +247,7 @@ tile_status device_open_interp(tile_device **device, tile_error **error) {
                                 interp_load, interp_unload, interp_is_own, NULL, interp_launch, NULL, interp_time, true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  pthread_mutex_init(&d->lock, NULL);
   d->base.ops = &ops;
   d->base.kind = "interp";
   snprintf(d->base.name, sizeof d->base.name, "the IR interpreter");

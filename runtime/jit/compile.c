@@ -200,7 +200,6 @@ void variant_free(tile_variant *v) {
   if (!v) return;
   tile_kernel_free(v->kernel);
   tile_program_free(v->program);
-  pthread_mutex_destroy(&v->lock);
   free(v);
 }
 
@@ -335,7 +334,6 @@ tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char *
 tile_status jit_compile(const Request *r, int config, tile_variant **variant, tile_error **error) {
   tile_variant *v = calloc(1, sizeof *v);
   if (!v) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
-  pthread_mutex_init(&v->lock, NULL);
   v->owner = r->kernel;
   Making m = {.r = r, .config = config, .v = v};
   tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", make_kernel, &m, error);

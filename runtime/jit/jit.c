@@ -432,22 +432,13 @@ void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed)
   }
 }
 
-static tile_status launch_flat(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
-  if (!v->program) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
-  pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&v->lock;
-  pthread_mutex_lock(lock);
-  tile_status status = kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
-  pthread_mutex_unlock(lock);
-  return status;
-}
-
 tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
-  if (!v->has_tuples) return launch_flat(v, grid, stream, args, error);
+  if (!v->has_tuples) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   tile_arg flat[JIT_MAX_LEAVES];
   uint32_t count;
   jit_flatten(args, v->owner->num_params, flat, &count);
   while (count < v->num_leaves) flat[count++] = tile_arg_default();   // a tuple shorter than the variant's: the kernel has the message
-  return launch_flat(v, grid, stream, flat, error);
+  return kernel_launch(v->kernel, grid, stream, flat, v->arg_params, error);
 }
 
 tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args) {

@@ -60,7 +60,6 @@ struct tile_variant {
   uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
   bool has_tuples;             // arguments are flattened before they are packed
   uint32_t num_leaves;         // into so many
-  pthread_mutex_t lock;        // the interpreter runs one launch at a time
 };
 
 typedef struct {

@@ -105,11 +105,16 @@ static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, ui
   return (b & ~m) | ((a << pos) & m);
 }
 #define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
+#ifdef __clang__
+#define LANES_ARE_INDEPENDENT
+#else
+#define LANES_ARE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 // A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
 #define LANES(l, mask, ...)                                                                   \
   do {                                                                                        \
     if ((mask) == FULL_MASK) {                                                                \
-      _Pragma("GCC ivdep") for (uint32_t l = 0; l < WARP_SIZE; l++) { __VA_ARGS__ }           \
+      LANES_ARE_INDEPENDENT for (uint32_t l = 0; l < WARP_SIZE; l++) { __VA_ARGS__ }           \
     } else {                                                                                  \
       FOR_LANES(l, mask) { __VA_ARGS__ }                                                      \
     }                                                                                         \

@@ -1,0 +1,24 @@
+// The files that a command reads and writes: none may be an input and an output, or two outputs.
+#ifndef TILE_RUNTIME_FILE_USES_H
+#define TILE_RUNTIME_FILE_USES_H
+
+#include <sys/types.h>
+
+#include "runtime/compile/options.h"
+
+typedef struct {
+  const char *option;          // that names the output; NULL: an input
+  const char *path;
+  dev_t device;                // of the file, or of the folder where it will be
+  ino_t inode;
+  const char *name;            // in that folder; "" for a file that is there
+} FileUse;
+typedef struct { FileUse *data; uint32_t count, capacity; } FileUses;   // a VEC(FileUse)
+
+// An error of status TILE_ERROR_USAGE where the file is in use already, under this name or another one: a link counts as what it leads to.
+// "-", devices and pipes may be used any number of times.
+tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error);
+// What every command reads and names itself: its inputs, and --ir-override's file.
+tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error);
+
+#endif
