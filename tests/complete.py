@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Says what is missing beside what there is: complete.py
+A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir; an operation has a row in ops.def and stands in a test;
+a script that the docs name can be executed."""
+import glob
+import os
+import re
+import sys
+
+os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+missing = []
+
+
+def read(*patterns):
+    return "\n".join(open(p, encoding="utf-8").read() for pattern in patterns for p in sorted(glob.glob(pattern, recursive=True)))
+
+
+passes = set(re.findall(r"^PASS\((\w+),", read("passes/passes.def"), re.M))
+for name in sorted(passes):
+    missing += [f"pass {name}: no {p}" for p in (f"passes/{name}.c", f"tests/passes/{name}.tir") if not os.path.exists(p)]
+for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
+    missing.append(f"pass {name}: no row in passes/passes.def")
+
+# An operation of a test's IR stands where a line or a block begins, behind `=`, or in the tables of conformance/ops.tir.
+ir = read("tests/**/*.tir", "tests/**/*.test", "tests/unit/*.c")
+used = set(re.findall(r"""(?:^|=|[{"])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))
+for name in re.findall(r"^OP\(\w+,\s*(\w+),", read("ir/ops.def"), re.M):
+    if name not in used:
+        missing.append(f"operation {name}: in no .tir file, no .test file and no unit test")
+
+for script in sorted(set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/*.md")))):
+    if not os.path.exists(script):
+        missing.append(f"{script}: named in the docs, not there")
+    elif not os.access(script, os.X_OK) and not script.endswith("expect.py"):   # a module of run.py
+        missing.append(f"{script}: named in the docs, not executable")
+
+print("\n".join(missing) or "complete: ok")
+sys.exit(bool(missing))
