@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
 A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir; an operation has a row in ops.def and stands in a test;
-a script that the docs name can be executed."""
+a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
 import re
@@ -22,17 +22,17 @@ for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c
     missing.append(f"pass {name}: no row in passes/passes.def")
 
 # An operation of a test's IR stands where a line or a block begins, behind `=`, or in the tables of conformance/ops.tir.
-ir = read("tests/**/*.tir", "tests/**/*.test", "tests/unit/*.c")
-used = set(re.findall(r"""(?:^|=|[{"])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))
+# In a file of the language, which is lowered, it stands in what a FileCheck line expects.
+ir = read("tests/**/*.tir", "tests/**/*.test", "tests/unit/*.c") + "\n".join(re.findall(r"# *[A-Z][A-Z0-9-]*:(.*)", read("tests/**/*.tile")))
+used = set(re.findall(r"""(?:^|[={"}:])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))
 for name in re.findall(r"^OP\(\w+,\s*(\w+),", read("ir/ops.def"), re.M):
     if name not in used:
-        missing.append(f"operation {name}: in no .tir file, no .test file and no unit test")
+        missing.append(f"operation {name}: no test names it")
 
-for script in sorted(set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/*.md")))):
-    if not os.path.exists(script):
-        missing.append(f"{script}: named in the docs, not there")
-    elif not os.access(script, os.X_OK) and not script.endswith("expect.py"):   # a module of run.py
-        missing.append(f"{script}: named in the docs, not executable")
+scripts = sorted(p for folder in ("tests", "tools") for end in ("py", "sh") for p in glob.glob(f"{folder}/**/*.{end}", recursive=True))
+missing += [f"{p}: begins with #! and is not executable" for p in scripts if read(p).startswith("#!") and not os.access(p, os.X_OK)]
+named = set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/**/*.md")))
+missing += [f"{p}: named in the docs, not there" for p in sorted(named - set(scripts))]
 
 print("\n".join(missing) or "complete: ok")
 sys.exit(bool(missing))
