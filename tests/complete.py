@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Says what is missing beside what there is: complete.py
-A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir; an operation has a row in ops.def and stands in a test;
+A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
 a script that the docs name exists, and one that begins with #! can be executed."""
 import glob
 import os
@@ -18,6 +18,9 @@ def read(*patterns):
 passes = set(re.findall(r"^PASS\((\w+),", read("passes/passes.def"), re.M))
 for name in sorted(passes):
     missing += [f"pass {name}: no {p}" for p in (f"passes/{name}.c", f"tests/passes/{name}.tir") if not os.path.exists(p)]
+for test in sorted(os.listdir("tests/passes")):
+    if test.endswith((".tir", ".test")) and not any(re.match(rf"{name}[._]", test) for name in passes):
+        missing.append(f"tests/passes/{test}: tests no pass of passes/passes.def")
 for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
     missing.append(f"pass {name}: no row in passes/passes.def")
 
