@@ -9,9 +9,9 @@ tilec=$(realpath "$1"); shift
 archs=${*:-sm_90a sm_80}
 cd "$(dirname "$0")/.." || exit 3
 ptxas=${TILE_PTXAS:-$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)}
-[ -x "$ptxas" ] || { echo "ptxas_report: ptxas is not here, nothing done"; exit 0; }
+[ -x "$ptxas" ] || { echo "skipped: what ptxas says: ptxas is not here"; exit 77; }
 nvdisasm=${TILE_NVDISASM:-$(command -v nvdisasm || echo "$(dirname "$ptxas")/nvdisasm")}
-[ -x "$nvdisasm" ] || nvdisasm=
+[ -x "$nvdisasm" ] || { nvdisasm=; echo "skipped: the busiest loops in machine code: nvdisasm is not here"; }
 scratch=$(mktemp -d) || exit 3
 trap 'rm -rf "$scratch"' EXIT
 failed=0

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Launches into a CUDA graph that PyTorch captures: prepared ones are replayed, others are refused and leave the capture whole.
     PYTHONPATH=runtime/python TILE_LIBRARY=build/libtile.so python3 tests/gpu/graph.py"""
 import torch

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """What a warm launch with 12 arguments costs on the host from Python, in microseconds: medians over batches that the launch queue
 holds. With torch and a GPU: ours and Triton's, in one process. Without (TILE_DEVICE=gpu over the stub driver): ours alone.
     PYTHONPATH=runtime/python TILE_LIBRARY=build/libtile.so python3 tests/gpu/launch_overhead.py"""

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # The grouped matmul over 24 configurations: what `tilec tune` is measured with.
 import triton
 import triton.language as tl

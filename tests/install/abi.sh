@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The binary interface of both libraries against the recorded one: functions, types, layouts, enumerators. Additions pass, changes
-# and removals do not. Symbols are compared by check.sh; this needs abigail-tools and is skipped without.
+# and removals do not. Symbols are compared by check.sh; this needs abigail-tools and is skipped without (status 77).
 #   tests/install/abi.sh [--record]
 # The libraries are compiled here without optimisation and without LLVM, for their debug information alone.
 set -eu
 cd "$(dirname "$0")/../.."
-command -v abidw >/dev/null || { echo "abi: skipped, abigail-tools is not installed"; exit 0; }
+command -v abidw >/dev/null || { echo "skipped: binary interface: abigail-tools is not installed"; exit 77; }
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 status=0
 compile() { # OUT SOURCE…

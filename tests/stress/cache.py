@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The cache on disk under attack: never an error, never a wrong kernel.
     python3 tests/stress/cache.py BUILD [--full]
 Short: 8 processes, 20 kills, 20 damaged entries. Full: 64, 200, 200. What needs root (a full disk, another owner) is left out

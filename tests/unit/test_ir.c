@@ -100,6 +100,7 @@ static void test_files(void **state) {
   glob_t g;
   assert_int_equal(glob("tests/*/*.tir", 0, NULL, &g), 0);
   for (size_t i = 0; i < g.gl_pathc; i++) {
+    if (strstr(g.gl_pathv[i], "tests/conformance/")) continue;   // templates, which run.py --round-trip fills in
     FILE *f = fopen(g.gl_pathv[i], "rb");
     assert_non_null(f);
     fseek(f, 0, SEEK_END);

@@ -59,11 +59,7 @@ static uint64_t make_buffer(tile_device *d, const float *from, size_t n) { retur
 enum { N = 256 };
 
 static void variants_on(const char *device) {
-  tile_device *d;
-  if (tile_device_open(device, &d, NULL) != TILE_OK) {
-    printf("no %s here\n", device);
-    return;
-  }
+  tile_device *d = case_device_or_skip(device);
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
   tile_jit_kernel *k = case_kernel(jit, "axpy");

@@ -52,11 +52,7 @@ static void outputs(void **state) {
 }
 
 static void run_on(const char *name) {
-  tile_device *device;
-  if (tile_device_open(name, &device, NULL) != TILE_OK) {
-    printf("no %s here\n", name);
-    return;
-  }
+  tile_device *device = case_device_or_skip(name);
   assert_string_equal(tile_device_kind(device), name);
   tile_program *program = compile_add(tile_device_arch(device));
   tile_kernel *kernel;

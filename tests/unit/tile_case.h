@@ -27,6 +27,13 @@ static inline tile_device *case_device(const char *spec) {
   return d;
 }
 
+// The same; without a GPU here, a test that wants one is skipped.
+static inline tile_device *case_device_or_skip(const char *spec) {
+  tile_device *d = NULL;
+  if (tile_device_open(spec, &d, NULL) == TILE_ERROR_NO_DEVICE) skip();
+  return d ? d : case_device(spec);
+}
+
 // A JIT of the source, without a cache on disk.
 static inline tile_jit *case_jit(tile_device *d, const char *source) {
   tile_jit *jit = NULL;

@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""Says what is missing beside what there is: complete.py
+A pass is a row of passes.def, a file passes/NAME.c and a test tests/passes/NAME.tir (more of its tests: NAME_WHAT); an operation has a row in ops.def and stands in a test;
+a script that the docs name exists, and one that begins with #! can be executed."""
+import glob
+import os
+import re
+import sys
+
+os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+missing = []
+
+
+def read(*patterns):
+    return "\n".join(open(p, encoding="utf-8").read() for pattern in patterns for p in sorted(glob.glob(pattern, recursive=True)))
+
+
+passes = set(re.findall(r"^PASS\((\w+),", read("passes/passes.def"), re.M))
+for name in sorted(passes):
+    missing += [f"pass {name}: no {p}" for p in (f"passes/{name}.c", f"tests/passes/{name}.tir") if not os.path.exists(p)]
+for test in sorted(os.listdir("tests/passes")):
+    if test.endswith((".tir", ".test")) and not any(re.match(rf"{name}[._]", test) for name in passes):
+        missing.append(f"tests/passes/{test}: tests no pass of passes/passes.def")
+for name in sorted(set(re.findall(r"^bool pass_(\w+)\(PassCtx", read("passes/*.c"), re.M)) - passes):
+    missing.append(f"pass {name}: no row in passes/passes.def")
+
+# An operation of a test's IR stands where a line or a block begins, behind `=`, or in the tables of conformance/ops.tir.
+# In a file of the language, which is lowered, it stands in what a FileCheck line expects.
+ir = read("tests/**/*.tir", "tests/**/*.test", "tests/unit/*.c") + "\n".join(re.findall(r"# *[A-Z][A-Z0-9-]*:(.*)", read("tests/**/*.tile")))
+used = set(re.findall(r"""(?:^|[={"}:])\s*([a-z]\w*)(?=[ ",]|$)""", ir, re.M))
+for name in re.findall(r"^OP\(\w+,\s*(\w+),", read("ir/ops.def"), re.M):
+    if name not in used:
+        missing.append(f"operation {name}: no test names it")
+
+scripts = sorted(p for folder in ("tests", "tools") for end in ("py", "sh") for p in glob.glob(f"{folder}/**/*.{end}", recursive=True))
+missing += [f"{p}: begins with #! and is not executable" for p in scripts if read(p).startswith("#!") and not os.access(p, os.X_OK)]
+named = set(re.findall(r"\b(?:tests|tools)/[\w/]+\.(?:py|sh)\b", read("*.md", "docs/**/*.md")))
+missing += [f"{p}: named in the docs, not there" for p in sorted(named - set(scripts))]
+
+print("\n".join(missing) or "complete: ok")
+sys.exit(bool(missing))
