@@ -240,7 +240,7 @@ def suite_examples(bench, library, options):
         del got, others
         before = [o.clone() for o in work.out]
         bench.compare(f"{case.name} {label(*config)}", fns, work.unit, work.amount, case.name,
-                      "memory-bound" if work.unit == "GB/s" else "matrix products")
+                      "memory-bound" if work.unit == "GB/s" else "matmuls")
         for o, b in zip(work.out, before): o.copy_(b)
 
     def run(case):

@@ -9,9 +9,9 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 import results  # noqa: E402
 
 NAMES = {"ours": "tilec", "triton": "Triton", "cublas": "cuBLAS", "cudnn": "cuDNN", "torch": "PyTorch", "peer": "peer's kernel"}
-TITLES = {"memory": "Memory-bound kernels", "small": "Launches of few rows", "matmul": "Matrix products in fp16", "fp8": "Matrix products in fp8",
-          "attention": "Attention forward", "examples": "The other examples", "list16": "The persistent product's autotune list, fp16",
-          "list8": "The persistent product's autotune list, fp8"}
+TITLES = {"memory": "Memory-bound kernels", "small": "Launches of few rows", "matmul": "Matmul in fp16", "fp8": "Matmul in fp8",
+          "attention": "Attention forward", "examples": "The other examples", "list16": "The persistent matmul's autotune list, fp16",
+          "list8": "The persistent matmul's autotune list, fp8"}
 
 
 def family(name):

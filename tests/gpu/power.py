@@ -12,7 +12,7 @@ import time
 import torch
 import triton
 
-import bench
+import bench_common as bench
 import tile_ctypes
 from triton.tools.tensor_descriptor import TensorDescriptor
 
