@@ -152,28 +152,27 @@ EVAL(ceil, from(e, num_round_to_integral(f(e, 0), NUM_RUP)))
 EVAL(trunc, from(e, num_round_to_integral(f(e, 0), NUM_RTZ)))
 EVAL(rint, from(e, num_round_to_integral(f(e, 0), NUM_RNE)))
 
-// ---- conversions ----
+// ---- conversions; to fp8 they saturate ----
+static bool is_fp8(const Eval *e) { return type_elem_bits(e->out_type) == 8; }
 EVAL(extsi, s(e, 0))
 EVAL(extui, u(e, 0))
 EVAL(trunci, e->in[0])
 EVAL(bitcast, e->in[0])
 EVAL(inttoptr, u(e, 0))
 EVAL(ptrtoint, e->in[0])
-EVAL(sitofp, num_encode_i64(fmt(e->out_type), s(e, 0), NUM_RNE, false))
-EVAL(uitofp, num_encode_u64(fmt(e->out_type), u(e, 0), NUM_RNE, false))
+EVAL(sitofp, num_encode_i64(fmt(e->out_type), s(e, 0), NUM_RNE, is_fp8(e)))
+EVAL(uitofp, num_encode_u64(fmt(e->out_type), u(e, 0), NUM_RNE, is_fp8(e)))
 EVAL(fpext, num_encode(fmt(e->out_type), f(e, 0), NUM_RNE, false))
 
 static uint64_t to_int(const Eval *e, bool is_signed) {
-  uint32_t w = type_elem_bits(e->out_type);
-  return num_to_int(f(e, 0), w < 8 ? 8 : w, is_signed, NUM_RTZ, false);
+  return num_to_int(f(e, 0), type_elem_bits(e->out_type), is_signed, NUM_RTZ, false);
 }
 EVAL(fptosi, to_int(e, true))
 EVAL(fptoui, to_int(e, false))
 
 static uint64_t eval_fptrunc(const Eval *e) {
-  bool narrow = type_elem_bits(e->out_type) == 8;
   NumRound r = op_int(e->op, ATTR_ROUNDING, ROUND_RNE) == ROUND_RTZ ? NUM_RTZ : NUM_RNE;
-  return num_encode(fmt(e->out_type), f(e, 0), r, narrow);
+  return num_encode(fmt(e->out_type), f(e, 0), r, is_fp8(e));
 }
 
 static uint64_t eval_addptr(const Eval *e) {

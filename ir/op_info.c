@@ -58,6 +58,7 @@ enum {
 // Sets of elements: bit k is ScalarKind k, the one after them is pointers. The upper half is the result's, 0 = by the infer rule.
 enum { ELEM_PTR = NUM_SCALARS, RESULT_SHIFT = 16 };
 #define INTS (1 << SC_I1 | 1 << SC_I8 | 1 << SC_I16 | 1 << SC_I32 | 1 << SC_I64)
+#define I8UP (INTS & ~(1 << SC_I1))
 #define I32UP (1 << SC_I32 | 1 << SC_I64)
 #define FP8S (1 << SC_F8E4M3 | 1 << SC_F8E5M2 | 1 << SC_F8E4B15)
 #define FLTS (1 << SC_F16 | 1 << SC_BF16 | 1 << SC_F32 | 1 << SC_F64)

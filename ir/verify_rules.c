@@ -148,8 +148,9 @@ bool verify_rounds(Verifier *v, const Op *op) {
   return true;
 }
 
-bool verify_same_width(Verifier *v, const Op *op) {
+bool verify_bitcast(Verifier *v, const Op *op) {
   CHECK(bits_out(op) == bits_in(op), "result must be as wide as the operand");
+  CHECK(type_is_ptr(in(op, 0)) == type_is_ptr(out(op, 0)), "inttoptr and ptrtoint convert between pointers and others");
   return true;
 }
 
