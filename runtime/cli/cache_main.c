@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/jit/cache.h"
+#include "runtime/jit/jit.h"
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 
 static const char *size_text(Arena *a, uint64_t bytes) {
   static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};

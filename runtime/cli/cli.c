@@ -5,10 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/codegen.h"
 #include "passes/pass.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 
 bool cli_color(const Options *o) {
   if (o->color && strcmp(o->color, "auto")) return !strcmp(o->color, "always");
@@ -36,7 +34,7 @@ bool cli_answer(const Options *o, int *exit_status) {
   if (o->help) {
     options_print(&b, OPTIONS_HELP);
   } else if (o->version) {
-    buf_printf(&b, "tilec %s\nLLVM %s\n", tile_version(), codegen_llvm_version());
+    buf_printf(&b, "tilec %s\nLLVM %s\n", tile_version(), compile_llvm_version());
   } else if (o->list_archs) {
     for (size_t i = 0; tile_arch_name(i); i++) buf_printf(&b, "%s\n", tile_arch_name(i));
   } else if (o->list_passes) {

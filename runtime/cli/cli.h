@@ -4,7 +4,6 @@
 
 #include "runtime/cli/file_uses.h"
 #include "runtime/compile/compile.h"
-#include "runtime/compile/options.h"
 
 bool cli_color(const Options *o);                                    // for standard error
 // Prints the error (if any) to standard error, frees it, and returns the exit status.
@@ -23,9 +22,9 @@ tile_status depfile_use(const Options *o, const char *target, FileUses *uses, ti
 tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c
-int jit_worker_main(Arena *arena);                                    // jit_isolated.c
 int tune_main(const Options *o, Arena *arena);                       // tune_main.c
 int commands_main(const Options *o);                                  // run_commands.c
+int pack_main(const Options *o, Arena *arena);                       // pack_main.c
 int cache_main(const Options *o, Arena *arena, int argc, const char *const *argv);   // cache_main.c
 
 #endif

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 
 // False where nothing can be overwritten.
 static bool identify(FileUse *use, Arena *a) {

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "runtime/compile/options.h"
+#include "runtime/compile/compile.h"
 
 typedef struct {
   const char *option;          // that names the output; NULL: an input

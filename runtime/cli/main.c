@@ -8,7 +8,7 @@
 #include "ir/deep_stack.h"
 #include "runtime/cli/cli.h"
 #include "runtime/compile/compile.h"
-#include "runtime/compile/pack.h"
+#include "runtime/jit/jit.h"
 
 static int compile_main(const Options *o) {
   tile_error *error = NULL;

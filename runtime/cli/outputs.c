@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 
 static const char *suffix_of(const char *path) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
-#include "runtime/compile/pack.h"
+#include "runtime/compile/compile.h"
 
 // "add(*fp32:16, i32)" or, for the kernel of -n or the only one, "*fp32:16, i32".
 typedef struct { const char *kernel, *text; bool used; } Signature;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 
 // ---- CSV ----
 

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 #include "runtime/cli/sweep.h"
 
 enum { GUARD = 4096, GUARD_BYTE = 0xc5 };

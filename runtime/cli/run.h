@@ -3,7 +3,6 @@
 #define TILE_RUNTIME_RUN_H
 
 #include "runtime/compile/compile.h"
-#include "runtime/compile/device.h"
 #include "runtime/cli/file_uses.h"
 #include "runtime/cli/run_spec.h"
 
@@ -65,9 +64,6 @@ typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
 // Is any element out of bounds? The first such one.
 bool check_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
-double check_largest(const HostTensor *ref);         // the largest finite magnitude
-// Is got within the default bounds of ref, whose largest magnitude is known?
-bool check_is_close(const HostTensor *got, const HostTensor *ref, double largest, bool uses_tf32);
 bool module_uses_tf32(Module *m);
 
 #endif

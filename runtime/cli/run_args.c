@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 #include "runtime/cli/run.h"
-#include "runtime/compile/specialize.h"
 
 // ---- before the kernel is known ----
 

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 #include "runtime/cli/run.h"
 
 static int run_line(const Options *outer, const char *line, size_t size) {

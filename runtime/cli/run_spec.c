@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 
 #define BAD(...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), NULL)
 

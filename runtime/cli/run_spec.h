@@ -2,8 +2,7 @@
 #ifndef TILE_RUNTIME_RUN_SPEC_H
 #define TILE_RUNTIME_RUN_SPEC_H
 
-#include "runtime/compile/host_tensor.h"
-#include "runtime/compile/options.h"
+#include "runtime/compile/compile.h"
 
 typedef enum { ARG_NONE, ARG_BOOL, ARG_INT, ARG_FLOAT, ARG_BUFFER, ARG_FILE, ARG_ALIAS, ARG_DESC, ARG_TUPLE, ARG_CONSTEXPR } ArgSpecKind;
 

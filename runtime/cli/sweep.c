@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
-#include "runtime/compile/json_writer.h"
+#include "runtime/compile/compile.h"
 #include "runtime/cli/plot.h"
 #include "runtime/cli/run.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
-#include "runtime/jit/jit_impl.h"
+#include "runtime/compile/compile.h"
+#include "runtime/jit/jit.h"
 #include "runtime/cli/run.h"
 
 // The source once more, for the expressions of the command line.

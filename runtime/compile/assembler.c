@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "runtime/compile/compile.h"
-#include "runtime/compile/error.h"
 
 // nvJitLink's interface, as far as it is used here.
 typedef void *NvHandle;

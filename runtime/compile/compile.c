@@ -6,13 +6,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "codegen/codegen.h"
 #include "ir/c_locale.h"
 #include "passes/pass.h"
-#include "runtime/compile/device.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
 #include "runtime/compile/layout_svg.h"
-#include "runtime/compile/pack.h"
 
 const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
                                               {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"},
@@ -525,6 +522,8 @@ static tile_status compile_here(void *user, tile_error **error) {
   }
   return status;
 }
+
+const char *compile_llvm_version(void) { return codegen_llvm_version(); }
 
 tile_status compile(const CompileJob *job, tile_program **out, tile_error **error) {
   Compilation c = {job, out};

@@ -1,11 +1,19 @@
 // The compile facade: frontend → passes → codegen for one file, in one Context. Bugs of ours (ice) end here as errors.
+// This is the room's door: jit and cli include it and no other header of runtime/compile.
 #ifndef TILE_RUNTIME_COMPILE_H
 #define TILE_RUNTIME_COMPILE_H
 
-#include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "ir/ir.h"
+#include "runtime/compile/assembler.h"
+#include "runtime/compile/device.h"
+#include "runtime/compile/error.h"
+#include "runtime/compile/file.h"
+#include "runtime/compile/host_tensor.h"
+#include "runtime/compile/json_writer.h"
 #include "runtime/compile/options.h"
+#include "runtime/compile/pack.h"
+#include "runtime/compile/specialize.h"
 #include "runtime/tile/tile.h"
 
 enum { NUM_EMITS = 10 };
@@ -54,6 +62,7 @@ struct CompileJob {
 };
 
 tile_status compile(const CompileJob *job, tile_program **program, tile_error **error);
+const char *compile_llvm_version(void);
 // An autotune configuration as the source writes it.
 const char *config_text(Context *ctx, const CtConfig *config);
 bool path_is_ir(const char *path);   // suffix .tir
@@ -64,8 +73,7 @@ bool override_ir(const CompileJob *job, tile_program *program);
 
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
-struct JsonWriter;
-void metadata_put_kernel(struct JsonWriter *w, const tile_program *program, const Func *f);   // one of them
+void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one of them
 
 // Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
 const char *param_spelling(Arena *a, const Func *f, uint32_t i);

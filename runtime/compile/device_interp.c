@@ -9,8 +9,6 @@
 
 #include "ir/interp.h"
 #include "runtime/compile/compile.h"
-#include "runtime/compile/device.h"
-#include "runtime/compile/error.h"
 
 enum { ALIGNMENT = 256 };      // as the driver's allocations
 
@@ -211,7 +209,7 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     const tile_tensor *t = args[i].value.tensor;
     InterpDesc *desc = arena_new(&k->arena, InterpDesc);
     desc->address = t->base;
-    desc->padding = p->padding;
+    desc->padding = k->func->params[i].padding;
     for (uint32_t a = 0; a < t->rank; a++) desc->extents[a] = t->shape[a], desc->strides[a] = t->strides[a];
     values[i].desc = desc;
   }

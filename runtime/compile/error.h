@@ -3,7 +3,7 @@
 #define TILE_RUNTIME_ERROR_H
 
 #include "ir/context.h"
-#include "runtime/rt/error.h"
+#include "runtime/rt/device.h"
 
 // All diagnostics of ctx, rendered with carets and copied.
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color);

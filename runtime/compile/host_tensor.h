@@ -2,7 +2,7 @@
 #ifndef TILE_RUNTIME_HOST_TENSOR_H
 #define TILE_RUNTIME_HOST_TENSOR_H
 
-#include "frontend/comptime/value.h"
+#include "frontend/frontend.h"
 #include "ir/buf.h"
 
 enum { HOST_MAX_RANK = 8 };
@@ -34,6 +34,16 @@ void host_fill(HostTensor *t, const Fill *fill);
 
 // As numpy prints: nested brackets, the middle of long axes left out.
 void host_print(Buf *out, const HostTensor *t);
+
+// host_compare.c
+// Relative tolerance by dtype: exact for integers, else about what reordering a long sum costs in that format.
+double host_rtol(DtypeKind d, bool uses_tf32);
+double host_largest(const HostTensor *ref);          // the largest finite magnitude
+typedef struct {
+  double abs, rel, largest;    // worst errors; largest finite |reference|
+  uint64_t bad, first_bad;     // elements that differ by more than atol + rtol · (|ref| + largest)
+} HostDifference;
+HostDifference host_compare(const HostTensor *got, const HostTensor *ref, double rtol, double atol, double largest);
 
 // npy.c: versions 1.0 and 2.0, little-endian, C order. bf16 and fp8 are written as raw uint16 and uint8.
 // NULL, or what is wrong with the file. Data is copied to the arena.

@@ -1,8 +1,6 @@
 // Kernel metadata: a versioned JSON object per kernel. Launchers written by others read it out of the PTX's leading
 // comments, so a field once published keeps its meaning; a change that breaks readers raises METADATA_FORMAT.
 #include "runtime/compile/compile.h"
-#include "runtime/compile/json_writer.h"
-#include "runtime/rt/metadata.h"
 
 enum { METADATA_FORMAT = 1 };
 

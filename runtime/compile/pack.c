@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/json_writer.h"
-#include "runtime/rt/metadata.h"
-#include "runtime/rt/package.h"
+#include "runtime/compile/compile.h"
 
 // ---- what a variant is ----
 
@@ -150,8 +147,8 @@ static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVaria
 
 static tile_status make_target(const Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o, PackTarget *t, tile_error **error) {
   Arena *a = pack->arena;
-  size_t size;
-  const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
+  const char *ptx = p->outputs[log2_u32(TILE_EMIT_PTX)].data;
+  const size_t size = p->outputs[log2_u32(TILE_EMIT_PTX)].size;
   size_t skip = metadata_size_in_ptx(a, ptx, size);
   Buf json = buf_make(a);
   JsonWriter w = json_writer(&json);

@@ -3,9 +3,10 @@
 #ifndef TILE_RUNTIME_PACK_H
 #define TILE_RUNTIME_PACK_H
 
+#include "ir/buf.h"
+#include "ir/target.h"
 #include "runtime/compile/assembler.h"
-#include "runtime/compile/compile.h"
-#include "runtime/compile/device.h"
+#include "runtime/tile/tile.h"
 
 typedef struct PackCode PackCode;
 struct PackCode { const char *kind, *made_by; const char *data; size_t size, offset; };
@@ -47,7 +48,5 @@ tile_status pack_add(Pack *pack, const tile_program *program, const PackOptions 
 void pack_write(Pack *pack, Buf *out);
 // header.c: a C header that holds the package, with typed functions to load and launch.
 void header_write(Pack *pack, Buf *out);
-
-int pack_main(const Options *options, Arena *arena);   // `tilec pack`
 
 #endif

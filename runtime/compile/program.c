@@ -4,8 +4,6 @@
 
 #include "ir/target.h"
 #include "runtime/compile/compile.h"
-#include "runtime/compile/error.h"
-#include "runtime/rt/device.h"
 
 static bool take_options(Options *to, const tile_compile_options *o, tile_error **error) {
   bool ok = true;

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "runtime/compile/compile.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
 
 extern char **environ;
 

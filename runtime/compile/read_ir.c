@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "runtime/compile/compile.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
 
 static Module *parse_verified(Context *ctx, const char *path, const char *text, size_t size) {
   const SourceFile *file = source_add(ctx, path, text, size);

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "codegen/codegen.h"
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 _Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV && TILE_FP64 == (int)DT_FP64,
@@ -168,7 +167,7 @@ const char *jit_identity(const tile_jit *jit) {
   Arena *a = (Arena *)(uintptr_t)&jit->arena;
   char id[96];
   build_id(id, sizeof id);
-  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, codegen_llvm_version(), jit->device->arch ? jit->device->arch : "any");
+  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, compile_llvm_version(), jit->device->arch ? jit->device->arch : "any");
 }
 
 const char *jit_files(Arena *a, const Frontend *fe) {

@@ -1,7 +1,7 @@
 // Arrays of other libraries as arguments: DLPack's tensors, and descriptors from what a caller knows of an array.
 #include <string.h>
 
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 // DLDataTypeCode and bits, one lane.

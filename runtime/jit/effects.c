@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "ir/num.h"
-#include "runtime/compile/error.h"
-#include "runtime/compile/host_tensor.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 // ---- doing ----

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cli/cli.h"
-#include "runtime/compile/error.h"
+#include "runtime/jit/jit.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 extern char **environ;

@@ -5,8 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 // ---- opening ----

@@ -5,11 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "runtime/compile/assembler.h"
-#include "runtime/jit/cache.h"
 #include "runtime/compile/compile.h"
-#include "runtime/compile/device.h"
-#include "runtime/compile/specialize.h"
+#include "runtime/jit/cache.h"
 #include "runtime/tile/jit.h"
 
 enum { JIT_MAX_PARAMS = 64, JIT_MAX_LEAVES = UINT8_MAX, JIT_MAX_DEPTH = 16, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };

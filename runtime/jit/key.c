@@ -2,7 +2,7 @@
 // else should. All arguments of a launch pass through here, so the usual kinds have a way of their own.
 #include <string.h>
 
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 static inline void put(Key *key, uint64_t word) { key->words[key->num_words++] = word; }

@@ -7,11 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/file.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
-#include "runtime/compile/json_writer.h"
-#include "runtime/rt/json_reader.h"
 
 static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
   switch (a->kind) {

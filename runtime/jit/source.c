@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "runtime/compile/error.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 // What a function of the source can do with an argument in memory. What it does is written down, and done on the device later

@@ -7,10 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/compile/error.h"
-#include "runtime/compile/host_tensor.h"
+#include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
-#include "runtime/cli/run.h"
 
 enum { MAX_THREADS = 64, FIRST_RUNS = 5, MIN_RUNS = 10, MAX_RUNS = 100 };
 #define WARM_UP_MS 50.0     // of the device's clocks
@@ -129,9 +127,9 @@ static tile_status put_back(const tile_jit_kernel *k, const Arrays *s, tile_erro
 
 static bool is_same_enough(Array *x) {
   if (!memcmp(x->now.data, x->first.data, host_bytes(&x->now))) return true;
-  if (!x->is_known) x->largest = check_largest(&x->first), x->is_known = true;
+  if (!x->is_known) x->largest = host_largest(&x->first), x->is_known = true;
   // A tf32 product rounds its inputs, and candidates may differ in whether they use it.
-  return check_is_close(&x->now, &x->first, x->largest, true);
+  return host_compare(&x->now, &x->first, host_rtol(x->first.dtype, true), 0, x->largest).bad == 0;
 }
 
 // Runs a candidate once and compares. The first one that runs is what others are held to.

@@ -1,5 +1,6 @@
 // What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by libtile's
 // interpreter (runtime/compile/device_interp.c). This folder is what libtile-rt is made of: nothing in it knows the compiler.
+// This is the room's door: other rooms include it and no other header of runtime/rt, but for cuda_types.h, which the simulator takes.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -122,7 +123,7 @@ typedef struct {
 } LinkedParts;
 extern const LinkedParts linked_parts;
 
-// A kernel's description is made by runtime/compile/describe.c of a program, or by metadata.c of a text; then it is started.
+// A kernel's description is made of its metadata (metadata.c); then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
 tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
 void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream);   // the device has an event function
@@ -154,5 +155,9 @@ tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *
 tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX], tile_error **error);
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
+
+#include "runtime/rt/error.h"
+#include "runtime/rt/metadata.h"
+#include "runtime/rt/package.h"
 
 #endif

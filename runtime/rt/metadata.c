@@ -41,7 +41,7 @@ static bool read_type(KernelParam *p) {
   if (p->is_pointer) {
     ScalarKind elem;
     s += 1 + (s[1] == 'k');
-    p->elem_bytes = find_scalar(s, strlen(s), &elem) ? (scalar_bits(elem) + 7) / 8 : 1;
+    p->elem_bytes = s[0] == '*' ? 8 : find_scalar(s, strlen(s), &elem) ? (scalar_bits(elem) + 7) / 8 : 1;
   }
   if (p->is_pointer || p->kind == PARAM_SCRATCH) return p->is_pointer;
   if (!find_scalar(s, strlen(s), &p->scalar)) return false;
@@ -85,6 +85,7 @@ static bool read_indices(const tile_kernel *k, const JsonValue *json, const char
 }
 
 static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
+  const bool needs_box = !k->device || k->device->arch;   // the interpreter runs IR that may have none yet
   int64_t index = json_get_int(json, "param", -1);
   if (index < 0 || index >= k->num_params) return false;
   KernelParam *p = &k->params[index];
@@ -95,7 +96,7 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   p->is_unsigned = !json_get_bool(json, "signed");
   p->padding = !strcmp(json_get_string(json, "fill", ""), "nan") ? PAD_NAN : PAD_ZERO;
   if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK || !find_scalar(element, strlen(element), &p->scalar) ||
-      !read_ints(json, "box", p->rank, 1, 256, p->box) || (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
+      !read_ints(json, "box", p->rank, needs_box, 256, p->box) || (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
     return false;
   if (p->kind == PARAM_DESC) return true;
   int64_t base = json_get_int(json, "base_param", -1);

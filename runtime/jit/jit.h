@@ -1,0 +1,12 @@
+// The JIT's door for the command line, beside the public one, runtime/tile/jit.h: the cache that `tilec cache` looks after, and the worker
+// that compiles for another process.
+#ifndef TILE_RUNTIME_JIT_H
+#define TILE_RUNTIME_JIT_H
+
+#include "ir/arena.h"
+#include "runtime/jit/cache.h"
+#include "runtime/tile/jit.h"
+
+int jit_worker_main(Arena *arena);   // isolated.c: `tilec jit-worker`
+
+#endif
