@@ -12,9 +12,9 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["frontend", "ir", "passes", "codegen", "runtime"]
 # Functions whose string arguments are read by people. Those that only pass a text on are found by name as well.
-REPORTERS = """diag_error diag_warning diag_note lower_error call_error ct_fail ct_missing ct_missing_from ct_unsupported fatal
-  verify_fail interp_fail error_set error_set_cuda error_set_messages usage ptx_error sim_report async_report
-  driver_fail no_attribute fail failed read_failed refuse report bad_global lose not_constant tile_error describe_error""".split()
+REPORTERS = """diag_error diag_warning diag_note lower_error lower_hint builtin_error ct_fail ct_missing ct_missing_from ct_unsupported fatal
+  verify_fail interp_fail error_set error_set_cuda error_set_messages usage ptx_error sim_report async_report warp_report decode_error
+  driver_fail no_attribute fail failed read_failed refuse report bad_global not_constant tile_error""".split()
 CALL = re.compile(r"(?<![\w.>])(" + "|".join(REPORTERS) + r")\(")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 MACROS = {"PRIu64": "%llu", "PRId64": "%lld", "PRIx64": "%llx", "PRIu32": "%u", "PRId32": "%d", "PRIX64": "%llX"}
@@ -62,7 +62,8 @@ def is_sentence(text):
     return len(words) >= 2 and sum(map(len, words)) >= 8
 
 
-def messages(folders):
+def messages(folders, used):
+    """Text -> where it stands. Adds the reporters that are called to used."""
     found = {}
     for folder in folders:
         for base, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
@@ -72,6 +73,7 @@ def messages(folders):
                 path = os.path.join(base, name)
                 text = without_comments(open(path, encoding="utf-8").read())
                 for m in CALL.finditer(text):
+                    used.add(m[1])
                     for message in texts_of(arguments(text, m.end())):
                         if is_sentence(message):
                             found.setdefault(message, (os.path.relpath(path, ROOT), text.count("\n", 0, m.start()) + 1))
@@ -108,7 +110,8 @@ def test_texts():
 
 def main():
     args = [a for a in sys.argv[1:] if a != "-v"]
-    found = messages(args or FOLDERS)
+    used = set()
+    found = messages(args or FOLDERS, used)
     tests = "\n".join(test_texts()) + "\n"
     listed = open(os.path.join(ROOT, "tests", "diagnostics.txt"), encoding="utf-8").read().splitlines()
     excused = {line.replace("\\n", "\n") for line in listed if line and not line.startswith("#")}
@@ -122,6 +125,9 @@ def main():
             print(f"{path}:{line}: excused, yet quoted by a test: {message!r}")
             failed += 1
     if not args:
+        for name in sorted(set(REPORTERS) - used):
+            print(f"tests/diagnostics.py: no source calls {name}: a new name belongs into REPORTERS")
+            failed += 1
         for message in sorted(excused - set(found)):
             print(f"tests/diagnostics.txt: no source has: {message!r}")
             failed += 1
