@@ -24,7 +24,9 @@ EXCEPTIONS = {("runtime/jit", "check_is_close"), ("runtime/jit", "check_largest"
 def objects(build):
     """room/file.c.o -> (symbols it defines, symbols it asks for)"""
     found = {}
-    paths = sorted(glob.glob(f"{build}/CMakeFiles/*.dir/**/*.o", recursive=True))
+    with open(f"{build}/compile_commands.json", encoding="utf-8") as f:   # a folder also keeps the objects of files that have moved
+        made = {os.path.join(build, name) for name in re.findall(r" -o (\S+\.o) ", f.read())}
+    paths = [p for p in sorted(glob.glob(f"{build}/CMakeFiles/*.dir/**/*.o", recursive=True)) if p in made]
     for line in subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout.splitlines():
         path, kind, symbol = re.match(r"(.*?\.o):.* (\w) (\S+)$", line).groups()
         defined, wanted = found.setdefault(re.sub(r".*?\.dir/(gen/)?", "", path), (set(), set()))
