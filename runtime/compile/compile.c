@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "codegen/codegen.h"
 #include "ir/c_locale.h"
+#include "ir/clock.h"
 #include "passes/pass.h"
 #include "runtime/compile/layout_svg.h"
 
@@ -316,15 +316,9 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   if ((!job->finish || job->finish(job->user, p)) && !is_fatal_here(p)) *reached = REACHED_END;
 }
 
-double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool limits_are_over(void *user) {
   const Limits *l = user;
-  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && now_seconds() >= l->deadline);
+  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && clock_seconds() >= l->deadline);
 }
 
 void limits_apply(Limits *limits, Context *ctx) {
@@ -505,7 +499,7 @@ static tile_status compile_here(void *user, tile_error **error) {
   const Target *target;
   tile_status status = find_target(&job, &target, error);
   if (status != TILE_OK) return status;
-  Limits limits = {job.hooks, job.seconds > 0 ? now_seconds() + job.seconds : 0};
+  Limits limits = {job.hooks, job.seconds > 0 ? clock_seconds() + job.seconds : 0};
   Arena text_arena;
   arena_init_with(&text_arena, hooks_memory(job.hooks), NULL);
   if (!job.text) status = read_file(&text_arena, job.path, &job.text, &job.size, error);

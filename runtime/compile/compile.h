@@ -34,9 +34,8 @@ struct tile_program {
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
 };
 
-// When work in the host shall end before it is done: hooks or NULL; deadline on now_seconds()'s clock, or 0.
+// When work in the host shall end before it is done: hooks or NULL; deadline on clock_seconds()'s clock, or 0.
 typedef struct { const tile_hooks *hooks; double deadline; } Limits;
-double now_seconds(void);
 void limits_apply(Limits *limits, Context *ctx);   // ctx asks from now on; limits must outlive that
 
 typedef struct CompileJob CompileJob;

@@ -2,9 +2,9 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -63,7 +63,7 @@ static void init_kernels(tile_jit *jit, uint32_t count) {
 }
 
 void jit_start_clock(tile_jit *jit) {
-  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0};
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
   limits_apply(&jit->limits, &jit->ctx);
 }
 
