@@ -49,7 +49,7 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
                       .hooks = &hooks, .seconds = o.seconds};
     double start = clock_seconds();
     tell_compile(&hooks, TILE_EVENT_COMPILE_BEGIN, &o, 0);
-    status = compile(&job, program, error);
+    status = compile_job(&job, program, error);
     tell_compile(&hooks, TILE_EVENT_COMPILE_END, &o, clock_seconds() - start);
   }
   arena_free(&arena);

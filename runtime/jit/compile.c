@@ -150,7 +150,7 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = clock_ms();
-  tile_status status = compile(&job, program, error);
+  tile_status status = compile_job(&job, program, error);
   jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, clock_ms() - begin);
   return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
 }
@@ -160,7 +160,7 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
 const char *jit_identity(const tile_jit *jit) {
   Arena *a = (Arena *)(uintptr_t)&jit->arena;
   char id[96];
-  build_id(id, sizeof id);
+  jit_build_id(id, sizeof id);
   return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, compile_llvm_version(), jit->device->arch ? jit->device->arch : "any");
 }
 
@@ -189,7 +189,7 @@ static Buf cache_key(const Request *r, int config, Arena *a) {
 
 // ---- a variant ----
 
-void variant_free(tile_variant *v) {
+void jit_variant_free(tile_variant *v) {
   if (!v) return;
   tile_kernel_free(v->kernel);
   tile_program_free(v->program);
@@ -333,6 +333,6 @@ tile_status jit_compile(const Request *r, int config, tile_variant **variant, ti
   free(m.image);
   tile_program_free(m.program);
   if (status == TILE_OK) *variant = v;
-  else variant_free(v);
+  else jit_variant_free(v);
   return status;
 }

@@ -52,7 +52,7 @@ static bool is_over(const Tuning *t) { return clock_ms() > t->deadline; }
 static bool is_stopped(const tile_jit *jit) { return jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user); }
 
 static void drop(Candidate *c) {
-  variant_free(c->variant);
+  jit_variant_free(c->variant);
   c->variant = NULL;
 }
 
@@ -166,7 +166,7 @@ typedef struct { tile_launch_options options; tile_arg packed[JIT_MAX_LEAVES]; }
 static void make_launch(const Tuning *t, const Candidate *c, Launch *l) {
   const tile_jit_launch_options *o = t->request->options;
   l->options = (tile_launch_options){sizeof l->options, {o->grid[0], o->grid[1], o->grid[2]}, o->stream};
-  variant_pack(c->variant, c->hooked.args, l->packed);
+  jit_variant_pack(c->variant, c->hooked.args, l->packed);
   if (o->grid_fn) o->grid_fn(o->grid_user, c->variant, l->options.grid);
 }
 
@@ -357,7 +357,7 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
   if (status == TILE_OK) jit_keep_result(k, key, (uint32_t)t.chosen, t.candidates[t.chosen].median, NULL);
   for (uint32_t i = 0; i < t.count; i++) {
     if (status == TILE_OK && (int)i == t.chosen) *variant = t.candidates[i].variant;
-    else variant_free(t.candidates[i].variant);
+    else jit_variant_free(t.candidates[i].variant);
     tile_error_free(t.candidates[i].error);
   }
   arena_free(&a);
@@ -381,7 +381,7 @@ static tile_status compile_hooked(const Request *r, uint32_t config, tile_varian
   Hooking x = {r, config, NULL};
   tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x, error);
   if (status == TILE_OK) *variant = x.variant;
-  else variant_free(x.variant);
+  else jit_variant_free(x.variant);
   return status;
 }
 
