@@ -17,8 +17,6 @@ IMPLEMENTED_BY = {
 }
 # Functions that whoever links the program provides: rt asks for the devices that are linked in.
 LINKED = {"linked_parts"}
-# Known violations, to be removed with the code that causes them.
-EXCEPTIONS = {("runtime/jit", "check_is_close"), ("runtime/jit", "check_largest")}
 
 
 def objects(build):
@@ -80,7 +78,7 @@ def main():
         graph[name] = {owner[s] for s in wanted if s in owner and owner[s] != name}
         for symbol in sorted(wanted & owner.keys()):
             other = os.path.dirname(owner[symbol])
-            if room in allowed and other not in allowed[room] and symbol not in LINKED and (room, symbol) not in EXCEPTIONS:
+            if room in allowed and other not in allowed[room] and symbol not in LINKED:
                 bad.append(f"{name} may not use {symbol} of {owner[symbol]}")
     print("objects in circles:", ", ".join(f"{len(g)} in {'/'.join(sorted({os.path.dirname(n) for n in g}))}" for g in circles(graph)))
     print("\n".join(bad), end="\n" if bad else "")

@@ -98,7 +98,7 @@ TEST(commas) {
   static const char text[] = "cdiv(m,BM), x[1,2],'a,b' ,d";
   Arena a;
   arena_init(&a);
-  StrList l = split_commas(&a, text, strlen(text));
+  StrList l = run_spec_split(&a, text, strlen(text));
   assert_int_equal(l.count, 4);
   assert_string_equal(l.data[0], "cdiv(m,BM)");
   assert_string_equal(l.data[1], "x[1,2]");
