@@ -35,8 +35,9 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
 
 Term *lower_not_zero(Lower *L, Term *x, Span span) {
   if (ct_is_bool(term_t(x))) return x;
-  if (ct_is_ptr(term_t(x))) {
-    x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
+  bool is_ptr = ct_is_ptr(term_t(x));
+  if (is_ptr || ct_is_fp8(term_t(x))) {   // neither is compared
+    x = lower_cast(L, x, ct_scalar(L, is_ptr ? DT_INT64 : DT_FP32), DOWNCAST_DEFAULT, span);
     if (!x) return NULL;
   }
   if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8) x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
