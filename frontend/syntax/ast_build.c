@@ -177,41 +177,13 @@ Node *ast_dict(PyParser *p, Span span, const NodeList *items) {
   return ast_done(p, n);
 }
 
-// Interned names, by address; open addressing, never more than half full.
-typedef struct { const char **slots; uint32_t size, count; } NameSet;
-
-static bool put_name(NameSet *set, const char *name) {
-  uint32_t at = (uint32_t)(((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 32);
-  for (;; at++) {
-    const char **slot = &set->slots[at & (set->size - 1)];
-    if (*slot == name) return false;
-    if (*slot) continue;
-    *slot = name;
-    set->count++;
-    return true;
-  }
-}
-
-// False if it was there before.
-static bool add_name(PyParser *p, NameSet *set, const char *name) {
-  if (2 * set->count >= set->size) {
-    const NameSet old = *set;
-    *set = (NameSet){.size = old.size ? 2 * old.size : 16};
-    set->slots = arena_array(&p->ctx->arena, const char *, set->size);
-    memset(set->slots, 0, set->size * sizeof *set->slots);
-    for (uint32_t i = 0; i < old.size; i++)
-      if (old.slots[i]) put_name(set, old.slots[i]);
-  }
-  return put_name(set, name);
-}
-
 void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords) {
   bool seen_splat = false;
-  NameSet names = {0};
+  Map names = {0};
   for (uint32_t i = 0; all && i < all->count; i++) {
     Node *a = all->data[i];
     if (a->kind == NODE_KEYWORD) {
-      if (a->attr.name && !add_name(p, &names, a->attr.name)) diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
+      if (a->attr.name && map_at(&p->ctx->arena, &names, a->attr.name)->number++) diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
       seen_splat |= !a->attr.name;
       ast_list_add(p, keywords, a);
       continue;
@@ -355,7 +327,7 @@ Node *ast_param_marker(PyParser *p, Span span, ParamKind kind) { return ast_para
 
 NodeList ast_resolve_params(PyParser *p, const NodeList *all) {
   NodeList out = {0};
-  NameSet names = {0};
+  Map names = {0};
   bool after_star = false, seen_default = false, seen_kwargs = false, seen_slash = false;
   for (uint32_t i = 0; all && i < all->count; i++) {
     Node *a = all->data[i];
@@ -374,7 +346,7 @@ NodeList ast_resolve_params(PyParser *p, const NodeList *all) {
       after_star = true;
       if (!a->param.name) continue;
     }
-    if (!add_name(p, &names, a->param.name)) diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
+    if (map_at(&p->ctx->arena, &names, a->param.name)->number++) diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
     if (a->param.kind == PARAM_NORMAL) {
       if (after_star) a->param.kind = PARAM_KEYWORD_ONLY;
       else if (a->param.default_value) seen_default = true;
