@@ -82,7 +82,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   a.consumer = first_consumer(p, op_result(op, 0));
   // A turn on the tensor cores is not spent waiting.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
-    if (o->opcode == OP_TURN_WAIT) {
+    if (o->opcode == OP_PINGPONG_WAIT) {
       a.consumer = o;
       break;
     }
@@ -145,35 +145,35 @@ static void find_slices(Pipe *p) {
 
 // ---- rotated dots ----
 
-static Op *next_moved(Op *op, int64_t ahead) {
-  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_AHEAD, 0) != ahead)) op = op->next;
+static Op *next_peeled(Op *op, int64_t peeled) {
+  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_PEELED, 0) != peeled)) op = op->next;
   return op;
 }
 
 // The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
-static bool match_outside(Pipe *p, Op *conditional, int64_t ahead) {
+static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
   if (!conditional) return false;
-  Op *op = next_moved(conditional->blocks[0]->first, ahead);
+  Op *op = next_peeled(conditional->blocks[0]->first, peeled);
   bool any = false;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    if (op_int(a->load, ATTR_AHEAD, 0) != ahead) continue;
+    if (op_int(a->load, ATTR_PEELED, 0) != peeled) continue;
     a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
     if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
-    a->ahead = ahead > 0;
+    a->ahead = peeled > 0;
     any = true;
-    op = next_moved(op->next, ahead);
+    op = next_peeled(op->next, peeled);
   }
   return any && !op;
 }
 
 static void find_outside(Pipe *p) {
-  p->front = p->loop->prev, p->back = p->loop->next, p->turn = NULL;
+  p->front = p->loop->prev, p->back = p->loop->next, p->pingpong = NULL;
   while (p->front && p->front->opcode != OP_IF) p->front = p->front->prev;
   while (p->back && p->back->opcode != OP_IF) p->back = p->back->next;
   for (Op *op = pipe_body(p)->first; op; op = op->next)
-    if (op->opcode == OP_TURN_WAIT) p->turn = op;
-  if (p->turn && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
+    if (op->opcode == OP_PINGPONG_WAIT) p->pingpong = op;
+  if (p->pingpong && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
   p->front = p->back = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
 }
@@ -181,7 +181,7 @@ static void find_outside(Pipe *p) {
 // A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
 // behind a block barrier.
 static void choose_issuer(Pipe *p) {
-  p->issuer = p->turn && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
+  p->issuer = p->pingpong && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
   for (uint32_t i = 0; i < p->loads.count; i++)
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }

@@ -49,7 +49,7 @@ typedef struct {
   uint32_t first_number, last_number;  // the loop's in it
   bool *carried_in_slice;  // by number of the carried value
   Op *front, *back;        // the conditionals in front of the loop and behind it that hold rotated dots; NULL: none
-  Op *turn;                // the loop's turn_wait
+  Op *pingpong;               // the loop's pingpong_wait
   int64_t issuer;          // the warp that issues in the loop
   Value *limit;            // first value of the induction variable that has no tiles
   bool changed;

@@ -189,7 +189,7 @@ static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
 }
 
 Op *pipe_choose_slots(Pipe *p, Op *free) {
-  if (p->front || p->turn) return NULL;
+  if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
   Op *issue = free || !last ? free : issue_behind(p, last, work);
