@@ -18,10 +18,9 @@
 #include <string.h>
 
 #include "passes/global_memory.h"
-#include "passes/liveness.h"
-#include "passes/layout_rules.h"
 #include "ir/scratch.h"
 #include "passes/pass.h"
+#include "passes/access.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
@@ -74,7 +73,7 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
-  for (Value *w = v; w->def && op_is_buffer_view(w->def); w = op_operand(w->def, 0))
+  for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
     if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
   for (uint32_t i = 0; i < allocs.count; i++) {
     const Type *t = allocs.data[i]->results[0].type;
@@ -89,8 +88,7 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
 
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
-  const Value *offset = op_operand(op, 1);
-  const Type *t = offset && offset->type->kind == TYPE_TENSOR ? offset->type : op_operand(op, 0)->type;
+  const Type *t = access_type(op);
   if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 

@@ -17,7 +17,7 @@
 // computes it and converts it before the next pair.
 // Loads of K are marked `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
-#include "passes/tma.h"
+#include "passes/pass.h"
 
 typedef struct { Context *ctx; Module *module; bool changed; } PingPong;
 

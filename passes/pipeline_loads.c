@@ -1,7 +1,7 @@
 // Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is, its address
 // can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and cheap), and iterations before
 // do not change what is there.
-#include "passes/axis_info.h"
+#include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
 
@@ -11,7 +11,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    if (at->opcode == OP_ALLOC || op_is_buffer_view(at)) at = first_consumer(p, op_result(at, 0));
+    if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
     if (!first || pipe_is_before(at, first)) first = at;
   }
@@ -27,7 +27,7 @@ static Op *only_alloc(const Value *v) {
 // cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
   if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
-  return copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
+  return pipe_copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
 // cp.async fills with zeros.
@@ -53,7 +53,7 @@ static void mark_written(Pipe *p) {
   Func *f = p->loop->parent->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
-    MemoryUses uses = memory_uses_of(p->ctx, f, i);
+    GlobalUses uses = global_uses_of(p->ctx, f, i);
     bool written = false;
     for (uint32_t k = 0; k < uses.writes.count; k++) written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
     for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
@@ -72,7 +72,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
-    if (!a.alloc && !all_loads && !load_feeds_dot(op)) return;
+    if (!a.alloc && !all_loads && !access_feeds_dot(op)) return;
     a.filled_after = fills_otherwise(op);
     if (a.filled_after && a.alloc) return;
     a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
@@ -226,7 +226,7 @@ static void group_loads(Pipe *p) {
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
-  if (block_acquires_global(pipe_body(p))) return false;   // what is there may have changed then
+  if (global_is_acquired(pipe_body(p))) return false;   // what is there may have changed then
   mark_written(p);
   for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;

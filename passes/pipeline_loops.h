@@ -70,7 +70,7 @@ static inline bool pipe_is_before(const Op *a, const Op *b) {
 }
 
 // That one copy of a thread moves.
-static inline uint32_t copy_elements(const Op *load) { return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)); }
+static inline uint32_t pipe_copy_elements(const Op *load) { return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)); }
 
 // ---- pipeline_loads.c ----
 // Fills loads and groups, marks slices. all_loads: also loads that no dot reads. False: there is nothing to pipeline.

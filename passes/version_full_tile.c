@@ -9,9 +9,8 @@
 // any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
 // are left alone (the loops' own bodies are asked one by one).
 // In, out: TILE.
+#include "passes/access.h"
 #include "passes/axis_info.h"
-#include "passes/layout_cost.h"
-#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
@@ -109,7 +108,7 @@ static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
 // Without its mask the access could move more at once.
 static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
-  if (!op_is_global_access(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !axis_access_info(s->axes, op, &a)) return false;
+  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
   int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
   a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
   return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
