@@ -5,7 +5,7 @@
 
 #include <setjmp.h>
 
-#include "ir/arena.h"
+#include "ir/map.h"
 
 typedef struct Context Context;
 
@@ -55,14 +55,12 @@ const char *intern_n(Context *ctx, const char *s, size_t n);
 
 struct Context {
   Arena arena;
-  struct { const char **slots; uint32_t count, capacity; } strings;
+  Map strings, types, layouts;           // intern.c, type.c, layout.c
   const SourceFile **files;
   uint32_t num_files, cap_files;
   Loc next_loc;
   Diag *diags, *last_diag;
   uint32_t num_errors, error_limit;      // after error_limit errors further ones are counted only; 0 = 20
-  struct TypeTable *types;               // type.c
-  struct LayoutTable *layouts;           // layout.c
   const char *current_pass;              // for ice()
   const void *current_op;
   const char *ice_text;

@@ -207,7 +207,7 @@ void op_set_operand(Op *op, uint32_t i, Value *v);
 void op_append_operand(Context *ctx, Op *op, Value *v);
 void op_remove_operand(Op *op, uint32_t i);
 // Copies op (blocks too); operands are looked up in map (old Value → new) when present there.
-typedef struct ValueMap ValueMap;
+typedef Map ValueMap;
 ValueMap *value_map_new(Context *ctx);
 void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to);
 Value *value_map_get(const ValueMap *m, Value *v);                // v itself when not mapped

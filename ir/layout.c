@@ -5,8 +5,6 @@
 
 #include "ir/gf2.h"
 
-struct LayoutTable { const Layout **slots; uint32_t count, capacity; };
-
 static uint32_t total_bits(const Layout *l) { return l->num_bits[0] + l->num_bits[1] + l->num_bits[2] + l->num_bits[3]; }
 
 static uint32_t hash_layout(const Layout *l) {
@@ -24,30 +22,15 @@ static uint32_t hash_layout(const Layout *l) {
   return h ^ h >> 16;
 }
 
-static bool same(const Layout *a, const Layout *b) {
+static bool same(const void *kept, const void *key) {
+  const Layout *a = kept, *b = key;
   return a->kind == b->kind && a->rank == b->rank && memcmp(a->log2_size, b->log2_size, sizeof a->log2_size) == 0 &&
          memcmp(a->num_bits, b->num_bits, sizeof a->num_bits) == 0 && memcmp(a->basis, b->basis, total_bits(a) * sizeof *a->basis) == 0;
 }
 
 const Layout *layout_intern(Context *ctx, const Layout *l) {
-  struct LayoutTable *t = ctx->layouts;
-  if (!t) t = ctx->layouts = arena_new(&ctx->arena, struct LayoutTable);
-  if (t->count * 2 >= t->capacity) {
-    uint32_t cap = t->capacity ? t->capacity * 2 : 64;
-    const Layout **slots = arena_array(&ctx->arena, const Layout *, cap);
-    for (uint32_t i = 0; i < t->capacity; i++) {
-      if (!t->slots[i]) continue;
-      uint32_t at = hash_layout(t->slots[i]) & (cap - 1);
-      while (slots[at]) at = (at + 1) & (cap - 1);
-      slots[at] = t->slots[i];
-    }
-    t->slots = slots;
-    t->capacity = cap;
-  }
-  uint32_t at = hash_layout(l) & (t->capacity - 1);
-  for (; t->slots[at]; at = (at + 1) & (t->capacity - 1))
-    if (same(t->slots[at], l)) return t->slots[at];
-
+  MapSlot *slot = map_find(&ctx->arena, &ctx->layouts, hash_layout(l), l, same);
+  if (slot->key) return slot->key;
   uint32_t n = total_bits(l), tensor = layout_tensor_bits(l);
   if (n > LAYOUT_MAX_BITS || tensor > 31) ice(ctx, "layout with %u place bits for a tensor of 2^%u elements", n, tensor);
   Layout *kept = arena_new(&ctx->arena, Layout);
@@ -55,8 +38,7 @@ const Layout *layout_intern(Context *ctx, const Layout *l) {
   for (uint32_t i = 0; i < n; i++)
     if (l->basis[i] >> tensor) ice(ctx, "layout column %u = %u outside a tensor of 2^%u elements", i, l->basis[i], tensor);
   for (uint32_t i = n; i < LAYOUT_MAX_BITS; i++) kept->basis[i] = 0;
-  t->slots[at] = kept;
-  t->count++;
+  slot->key = kept;
   return kept;
 }
 

@@ -240,34 +240,13 @@ Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t n
 
 // ---- cloning ----
 
-struct ValueMap { struct { const Value *from; Value *to; } *slots; uint32_t count, capacity; };
-
 ValueMap *value_map_new(Context *ctx) { return arena_new(&ctx->arena, ValueMap); }
 
-static uint32_t find_slot(const ValueMap *m, const Value *v) {
-  uint32_t at = (uint32_t)((uintptr_t)v >> 4) * 2654435769u & (m->capacity - 1);
-  while (m->slots[at].from && m->slots[at].from != v) at = (at + 1) & (m->capacity - 1);
-  return at;
-}
-
-void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) {
-  if (m->count * 2 >= m->capacity) {
-    ValueMap old = *m;
-    m->capacity = old.capacity ? old.capacity * 2 : 32;
-    m->slots = arena_alloc(&ctx->arena, m->capacity * sizeof *m->slots);
-    for (uint32_t i = 0; i < old.capacity; i++)
-      if (old.slots[i].from) m->slots[find_slot(m, old.slots[i].from)] = old.slots[i];
-  }
-  uint32_t at = find_slot(m, from);
-  m->count += !m->slots[at].from;
-  m->slots[at].from = from;
-  m->slots[at].to = to;
-}
+void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) { map_at(&ctx->arena, m, from)->value = to; }
 
 Value *value_map_get(const ValueMap *m, Value *v) {
-  if (!v || !m || !m->capacity) return v;
-  uint32_t at = find_slot(m, v);
-  return m->slots[at].from ? m->slots[at].to : v;
+  const MapSlot *s = m ? map_get(m, v) : NULL;
+  return s ? s->value : v;
 }
 
 static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {

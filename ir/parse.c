@@ -10,32 +10,17 @@
 
 // ---- names in scope ----
 
-static Binding *find(Parser *p, const char *name) {
-  uint32_t mask = p->cap_slots - 1, at = (uint32_t)((uintptr_t)name >> 4) * 2654435769u & mask;
-  while (p->slots[at].name && p->slots[at].name != name) at = (at + 1) & mask;
-  return &p->slots[at];
-}
-
 static bool define(Parser *p, const char *name, Span span, Value *v) {
-  if (p->num_slots * 2 >= p->cap_slots) {
-    Binding *old = p->slots;
-    uint32_t n = p->cap_slots;
-    p->cap_slots = n ? n * 2 : 256;
-    p->slots = arena_array(&p->ctx->arena, Binding, p->cap_slots);
-    for (uint32_t i = 0; i < n; i++)
-      if (old[i].name) *find(p, old[i].name) = old[i];
-  }
-  Binding *b = find(p, name);
-  if (b->value) return diag_error(p->ctx, span, "%%%s is already defined", name);
-  p->num_slots += !b->name;
-  *b = (Binding){name, v};
+  MapSlot *s = map_at(&p->ctx->arena, &p->names, name);
+  if (s->value) return diag_error(p->ctx, span, "%%%s is already defined", name);
+  s->value = v;
   vec_push(&p->ctx->arena, &p->scope, name);
   if (name[0] < '0' || name[0] > '9') v->name = name;
   return true;
 }
 
 static void leave_scope(Parser *p, uint32_t mark) {
-  while (p->scope.count > mark) find(p, p->scope.data[--p->scope.count])->value = NULL;
+  while (p->scope.count > mark) map_get(&p->names, p->scope.data[--p->scope.count])->value = NULL;
 }
 
 static bool parse_use(Parser *p, Value **out) {
@@ -45,9 +30,9 @@ static bool parse_use(Parser *p, Value **out) {
     return true;
   }
   if (p->tok.kind != TOK_VALUE) return fail(p, "a value");
-  Binding *b = p->cap_slots ? find(p, token_text(p)) : NULL;
-  if (!b || !b->value) return diag_error(p->ctx, p->tok.span, "%%%s is not defined here", token_text(p));
-  *out = b->value;
+  const MapSlot *s = map_get(&p->names, token_text(p));
+  if (!s || !s->value) return diag_error(p->ctx, p->tok.span, "%%%s is not defined here", token_text(p));
+  *out = s->value;
   next(p);
   return true;
 }

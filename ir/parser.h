@@ -9,7 +9,6 @@
 
 enum { MAX_PARSE_DEPTH = 200 };
 
-typedef struct { const char *name; Value *value; } Binding;
 typedef struct {
   Context *ctx;
   Lexer lexer;
@@ -18,8 +17,8 @@ typedef struct {
   Func *func;
   VEC(struct { const char *name; const Layout *layout; }) layouts;
   VEC(const char *) scope;             // names in the order of their definition; a block's are undone at its end
-  Binding *slots;                      // name → value, by interned pointer
-  uint32_t num_slots, cap_slots, depth;
+  Map names;                           // interned name → its Value, NULL out of scope
+  uint32_t depth;
 } Parser;
 
 static inline void next(Parser *p) { p->tok = lex_next(&p->lexer); }

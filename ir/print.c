@@ -18,13 +18,12 @@
 #include "ir/fold.h"
 #include "ir/ir.h"
 
-typedef struct { const char *name; uint32_t next; } UsedName;   // next: the number to try when the name is wanted again
 typedef struct {
   Buf *out;
   Context *ctx;            // NULL: a single op, with layouts in full and names as they are
   VEC(const Layout *) layouts;
   const char **names;      // by value number
-  struct { UsedName *slots; uint32_t count, capacity; } used;
+  Map used;                // interned name → the number to try when the name is wanted again
 } Printer;
 
 // ---- numbering and names ----
@@ -61,28 +60,11 @@ void ir_number_values(Module *m) {
   for (Func *f = m->funcs; f; f = f->next) number_func(f);
 }
 
-// Interned names in an open-addressing set. A new one's slot is empty of a name until it is taken.
-static UsedName *find_name(Printer *p, const char *name) {
-  const uint32_t mask = p->used.capacity - 1;
-  uint32_t at = (uint32_t)((uintptr_t)name >> 4) * 2654435769u & mask;
-  while (p->used.slots[at].name && p->used.slots[at].name != name) at = (at + 1) & mask;
-  return &p->used.slots[at];
-}
-
 // False when it is there already.
 static bool use_name(Printer *p, const char *name) {
-  if (p->used.count * 2 >= p->used.capacity) {
-    const uint32_t old = p->used.capacity;
-    const UsedName *slots = p->used.slots;
-    p->used.capacity = old ? old * 2 : 64;
-    p->used.slots = arena_array(&p->ctx->arena, UsedName, p->used.capacity);
-    for (uint32_t i = 0; i < old; i++)
-      if (slots[i].name) *find_name(p, slots[i].name) = slots[i];
-  }
-  UsedName *slot = find_name(p, name);
-  if (slot->name) return false;
-  *slot = (UsedName){name, 1};
-  p->used.count++;
+  MapSlot *s = map_at(&p->ctx->arena, &p->used, name);
+  if (s->number) return false;
+  s->number = 1;
   return true;
 }
 
@@ -98,7 +80,7 @@ static void name_value(Printer *p, const Value *v) {
     if (!is_word(*c)) *c = '_';
   if (base[0] >= '0' && base[0] <= '9') base = arena_printf(&p->ctx->arena, "_%s", base);
   const char *plain = intern(p->ctx, base), *name = plain;
-  while (!use_name(p, name)) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, find_name(p, plain)->next++));
+  while (!use_name(p, name)) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, (uint32_t)map_get(&p->used, plain)->number++));
   p->names[v->number] = name;
 }
 
@@ -319,8 +301,7 @@ static void print_param(Printer *p, const FuncParam *param, const char *printed_
 static void print_func(Printer *p, Func *f) {
   uint32_t n = number_func(f);
   p->names = arena_array(&p->ctx->arena, const char *, n + 1);
-  p->used.slots = NULL;
-  p->used.count = p->used.capacity = 0;
+  p->used = (Map){0};
   name_block(p, f->body);
   buf_printf(p->out, "func @%s(", f->name);
   for (uint32_t i = 0; i < f->body->num_args; i++) {

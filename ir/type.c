@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-struct TypeTable { const Type **slots; uint32_t count, capacity; };
-
 static const struct { const char *name; uint32_t bits; bool is_float; } scalars[NUM_SCALARS] = {
 #define INT false
 #define FLOAT true
@@ -29,34 +27,19 @@ static uint32_t hash_type(const Type *t) {
   return (uint32_t)(h ^ h >> 32);
 }
 
-static bool same(const Type *a, const Type *b) {
-  return a->hash == b->hash && a->kind == b->kind && a->scalar == b->scalar && a->elem == b->elem && a->is_const == b->is_const &&
+static bool same(const void *kept, const void *key) {
+  const Type *a = kept, *b = key;
+  return a->kind == b->kind && a->scalar == b->scalar && a->elem == b->elem && a->is_const == b->is_const &&
          a->rank == b->rank && a->count == b->count && a->layout == b->layout && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
 static const Type *type_intern(Context *ctx, Type *key) {
-  struct TypeTable *t = ctx->types;
-  if (!t) t = ctx->types = arena_new(&ctx->arena, struct TypeTable);
-  if (t->count * 2 >= t->capacity) {
-    uint32_t cap = t->capacity ? t->capacity * 2 : 128;
-    const Type **slots = arena_array(&ctx->arena, const Type *, cap);
-    for (uint32_t i = 0; i < t->capacity; i++) {
-      if (!t->slots[i]) continue;
-      uint32_t at = t->slots[i]->hash & (cap - 1);
-      while (slots[at]) at = (at + 1) & (cap - 1);
-      slots[at] = t->slots[i];
-    }
-    t->slots = slots;
-    t->capacity = cap;
-  }
   key->hash = hash_type(key);
-  uint32_t at = key->hash & (t->capacity - 1);
-  for (; t->slots[at]; at = (at + 1) & (t->capacity - 1))
-    if (same(t->slots[at], key)) return t->slots[at];
+  MapSlot *slot = map_find(&ctx->arena, &ctx->types, key->hash, key, same);
+  if (slot->key) return slot->key;
   Type *kept = arena_new(&ctx->arena, Type);
   *kept = *key;
-  t->slots[at] = kept;
-  t->count++;
+  slot->key = kept;
   return kept;
 }
 

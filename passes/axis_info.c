@@ -7,71 +7,48 @@
 
 // What is assumed of a value besides what is computed: every element is in lo … hi and a multiple of `divisor`.
 typedef struct { int64_t lo, hi, divisor; } Fact;
-typedef struct { const Value *key; const AxisInfo *info; const Fact *fact; } Slot;
 struct AxisAnalysis {
   Context *ctx;
-  Slot *slots;
-  uint32_t capacity, count;
+  Map infos, facts;          // of values
   bool changed, widen;       // of the running sweep
 };
 
 // ---- table ----
 
-static uint32_t hash_pointer(const void *p) {
-  uint64_t x = (uint64_t)(uintptr_t)p >> 4;
-  return (uint32_t)((x * 0x9E3779B97F4A7C15ull) >> 32);
+static const AxisInfo *get_info(AxisAnalysis *a, const Value *v) {
+  const MapSlot *s = map_get(&a->infos, v);
+  return s ? s->value : NULL;
 }
 
-// The slot of v, or the empty one where it goes. The table is never full.
-static Slot *find_slot(AxisAnalysis *a, const Value *v) {
-  if ((a->count + 1) * 2 > a->capacity) {
-    Slot *old = a->slots;
-    uint32_t n = a->capacity;
-    a->capacity = n ? n * 2 : 256;
-    a->slots = arena_array(&a->ctx->arena, Slot, a->capacity);
-    for (uint32_t i = 0; i < n; i++)
-      if (old[i].key) *find_slot(a, old[i].key) = old[i];
-  }
-  for (uint32_t i = hash_pointer(v) & (a->capacity - 1);; i = (i + 1) & (a->capacity - 1))
-    if (!a->slots[i].key || a->slots[i].key == v) return &a->slots[i];
-}
-
-static Slot *make_slot(AxisAnalysis *a, const Value *v) {
-  Slot *s = find_slot(a, v);
-  a->count += !s->key;
-  s->key = v;
-  return s;
+static const Fact *get_fact(AxisAnalysis *a, const Value *v) {
+  const MapSlot *s = map_get(&a->facts, v);
+  return s ? s->value : NULL;
 }
 
 static void set_info(AxisAnalysis *a, const Value *v, const AxisInfo *info) {
-  Slot *s = make_slot(a, v);
+  MapSlot *s = map_at(&a->ctx->arena, &a->infos, v);
+  const Fact *fact = get_fact(a, v);
   AxisInfo r = *info;
-  if (s->fact && s->fact->lo <= r.hi && s->fact->hi >= r.lo) {
-    r.lo = max_i64(r.lo, s->fact->lo);
-    r.hi = min_i64(r.hi, s->fact->hi);
+  if (fact && fact->lo <= r.hi && fact->hi >= r.lo) {
+    r.lo = max_i64(r.lo, fact->lo);
+    r.hi = min_i64(r.hi, fact->hi);
     r.nonneg |= r.lo >= 0;
     for (uint32_t i = 0; i < r.rank; i++)
-      if (r.contiguity[i] == 1) r.divisibility[i] = max_i64(r.divisibility[i], s->fact->divisor);
+      if (r.contiguity[i] == 1) r.divisibility[i] = max_i64(r.divisibility[i], fact->divisor);
   }
-  if (s->info && !memcmp(s->info, &r, sizeof r)) return;
+  if (s->value && !memcmp(s->value, &r, sizeof r)) return;
   AxisInfo *copy = arena_new(&a->ctx->arena, AxisInfo);
   *copy = r;
-  s->info = copy;
+  s->value = copy;
   a->changed = true;
 }
 
-static const AxisInfo *get_info(AxisAnalysis *a, const Value *v) { return find_slot(a, v)->info; }
-
 static void add_fact(AxisAnalysis *a, const Value *v, Fact f) {
-  Slot *s = make_slot(a, v);
+  MapSlot *s = map_at(&a->ctx->arena, &a->facts, v);
+  const Fact *old = s->value;
   Fact *copy = arena_new(&a->ctx->arena, Fact);
-  *copy = f;
-  if (s->fact) {
-    copy->lo = max_i64(f.lo, s->fact->lo);
-    copy->hi = min_i64(f.hi, s->fact->hi);
-    copy->divisor = max_i64(f.divisor, s->fact->divisor);
-  }
-  s->fact = copy;
+  *copy = old ? (Fact){max_i64(f.lo, old->lo), min_i64(f.hi, old->hi), max_i64(f.divisor, old->divisor)} : f;
+  s->value = copy;
 }
 
 // ---- ops ----

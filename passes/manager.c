@@ -1,8 +1,8 @@
 // The pass manager: runs passes one by one and does around each what was asked for: check the stage, verify, print, time,
 // stop after n (bisecting), and the torture round trip (print, parse back, go on with the copy).
 #include <string.h>
-#include <time.h>
 
+#include "ir/clock.h"
 #include "passes/pass.h"
 #include "passes/pipelines.h"
 
@@ -84,12 +84,6 @@ static void torture_round_trip(Manager *mg, const char *pass) {
   for (Func *f = m->funcs; f; f = f->next) f->module = m;
 }
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 // False after diagnostics or when the caller's hook stops the pipeline.
 static bool run_pass(Manager *mg, PassId id) {
   const PassRow *row = &pass_rows[id];
@@ -106,9 +100,9 @@ static bool run_pass(Manager *mg, PassId id) {
     return diag_error(ctx, (Span){0, 0}, "pass %s does not run on a module at stage %s", row->name, stage_name(m->stage));
   uint32_t errors = diag_error_count(ctx);
   ctx->current_pass = row->name;
-  double start = o && o->times ? now_ms() : 0;
+  double start = o && o->times ? clock_ms() : 0;
   row->run(&mg->ctx);
-  if (o && o->times) buf_printf(o->times, "%9.3f ms  %s\n", now_ms() - start, row->name);
+  if (o && o->times) buf_printf(o->times, "%9.3f ms  %s\n", clock_ms() - start, row->name);
   bool ok = diag_error_count(ctx) == errors;
   if (ok && row->stage_out) m->stage = (Stage)row->stage_out;
   if (o && o->printed && list_holds(o->print_after, row->name)) {

@@ -11,11 +11,10 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ["frontend", "ir", "passes", "codegen", "runtime"]
-# Functions whose string arguments are read by people. Those that only pass a text on are found by name as well.
-REPORTERS = """diag_error diag_warning diag_note lower_error call_error ct_fail ct_missing ct_missing_from ct_unsupported fatal
-  verify_fail interp_fail error_set error_set_cuda error_set_messages usage ptx_error sim_report async_report
-  driver_fail no_attribute fail failed read_failed refuse report bad_global lose not_constant tile_error describe_error""".split()
-CALL = re.compile(r"(?<![\w.>])(" + "|".join(REPORTERS) + r")\(")
+# Functions whose string arguments are read by people: those declared PRINTF_LIKE, and those that pass a text on to one of them.
+NOT_REPORTERS = {"arena_printf", "buf_printf", "ice"}
+PASS_ON = """ct_missing ct_unsupported fatal error_set_messages no_attribute fail failed read_failed refuse bad_global report
+  not_constant tile_error warp_report""".split()
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 MACROS = {"PRIu64": "%llu", "PRId64": "%lld", "PRIx64": "%llx", "PRIu32": "%u", "PRId32": "%d", "PRIX64": "%llX"}
 CONVERSION = re.compile(r"%(?:%|[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+))?(?:hh|h|ll|l|z|j)?[a-zA-Z])")
@@ -62,19 +61,33 @@ def is_sentence(text):
     return len(words) >= 2 and sum(map(len, words)) >= 8
 
 
-def messages(folders):
-    found = {}
+def sources(folders, endings):
     for folder in folders:
         for base, _, names in sorted(os.walk(os.path.join(ROOT, folder))):
             for name in sorted(names):
-                if not name.endswith((".c", ".y", ".l")):
-                    continue
-                path = os.path.join(base, name)
-                text = without_comments(open(path, encoding="utf-8").read())
-                for m in CALL.finditer(text):
-                    for message in texts_of(arguments(text, m.end())):
-                        if is_sentence(message):
-                            found.setdefault(message, (os.path.relpath(path, ROOT), text.count("\n", 0, m.start()) + 1))
+                if name.endswith(endings):
+                    path = os.path.join(base, name)
+                    yield path, without_comments(open(path, encoding="utf-8").read())
+
+
+def reporters():
+    """A pattern that matches the beginning of a call of any reporter. A name in PASS_ON that no source calls is an error."""
+    text = "\n".join(text for _, text in sources(FOLDERS, (".c", ".h", ".y", ".l")))
+    names = set(re.findall(r"(\w+)\([^;{}()]*\)\s*PRINTF_LIKE", text)) - NOT_REPORTERS
+    for name in PASS_ON:
+        if not re.search(r"\b" + name + r"\(", text):
+            sys.exit(f"tests/diagnostics.py: no source calls {name}, which PASS_ON lists")
+    return re.compile(r"(?<![\w.>])(" + "|".join(sorted(names | set(PASS_ON))) + r")\(")
+
+
+def messages(folders):
+    found = {}
+    call = reporters()
+    for path, text in sources(folders, (".c", ".y", ".l")):
+        for m in call.finditer(text):
+            for message in texts_of(arguments(text, m.end())):
+                if is_sentence(message):
+                    found.setdefault(message, (os.path.relpath(path, ROOT), text.count("\n", 0, m.start()) + 1))
     return found
 
 

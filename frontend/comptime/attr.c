@@ -4,15 +4,15 @@
 #include "frontend/comptime/comptime_impl.h"
 
 static CtValue *method_of(Comptime *ct, CtValue *self, const char *kind, const char *name) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_METHOD;
   v->method.self = self;
-  v->method.fn = ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", kind, name));
+  v->method.fn = ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", kind, name));
   return v;
 }
 
 static CtValue *bind(Comptime *ct, CtValue *self, CtValue *fn) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_METHOD;
   v->method.self = self;
   v->method.fn = fn;
@@ -64,10 +64,10 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   if (!strcmp(name, "address_space") && t->kind == CT_TYPE_POINTER) return ct_int(ct->ctx, t->address_space);
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) vec_push(&ct->ctx->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
+    for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) vec_push(ct->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
     return shape;
   }
-  return has_method(v, name) ? method_of(ct, v, "dtype", name) : NULL;
+  return ct_has_method(v, name) ? method_of(ct, v, "dtype", name) : NULL;
 }
 
 // ---- functions, classes, instances ----
@@ -83,28 +83,28 @@ static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *na
   if (fn->role == FN_PLAIN) return NULL;
   if (!strcmp(name, "arg_names")) {
     CtValue *names = ct_list(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < fn->num_params; i++) vec_push(&ct->ctx->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
+    for (uint32_t i = 0; i < fn->num_params; i++) vec_push(ct->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
     return names;
   }
   if (!strcmp(name, "fn")) {   // what the decorator was given
-    CtFunction *plain = arena_new(&ct->ctx->arena, CtFunction);
+    CtFunction *plain = arena_new(ct->arena, CtFunction);
     *plain = *fn;
     if (fn->autotune) plain->autotune = NULL;
     else if (fn->num_heuristics) plain->num_heuristics = 0;
     else plain->role = FN_PLAIN;
-    return function_value(ct, plain);
+    return ct_function_value(ct, plain);
   }
-  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s.%s", fn->name, name), "running a kernel is host code, which the compiler does not run", span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", fn->name, name), "running a kernel is host code, which the compiler does not run", span);
 }
 
 static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
   CtClass *cls = v->cls;
-  CtValue *found = class_lookup(cls, name);
+  CtValue *found = ct_class_lookup(cls, name);
   if (found) return found->kind == CT_FUNCTION && found->fn->binding == BIND_CLASS ? bind(ct, v, found) : found;
   if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, cls->name);
   if (!strcmp(name, "_fields")) {
     CtValue *fields = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < cls->num_fields; i++) vec_push(&ct->ctx->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
+    for (uint32_t i = 0; i < cls->num_fields; i++) vec_push(ct->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
     return fields;
   }
   if (!strcmp(name, "__members__") && cls->form == CLASS_ENUM) {
@@ -118,7 +118,7 @@ static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
 
 static CtValue *class_value(Comptime *ct, CtClass *cls) {
   if (!cls->env) return ct_builtin(ct->ctx, cls->name);
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_CLASS;
   v->cls = cls;
   return v;
@@ -128,13 +128,13 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
   CtInstance *in = v->instance;
   CtValue *found = instance_get(in, name);
   if (found) return found;
-  if ((found = class_lookup(in->cls, name))) {
+  if ((found = ct_class_lookup(in->cls, name))) {
     if (found->kind != CT_FUNCTION && found->kind != CT_BUILTIN) return found;
     if (found->kind == CT_BUILTIN) return found;
     switch (found->fn->binding) {
       case BIND_SELF: return bind(ct, v, found);
       case BIND_CLASS: return bind(ct, class_value(ct, in->cls), found);
-      case BIND_PROPERTY: return call1(ct, found, v, span);
+      case BIND_PROPERTY: return ct_call1(ct, found, v, span);
       case BIND_NOTHING: return found;
     }
   }
@@ -144,23 +144,23 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
     for (uint32_t i = 0; i < in->attrs->count; i++) dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
     return d;
   }
-  if (has_method(v, name)) return method_of(ct, v, "instance", name);
-  CtValue *other = class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
-  return other ? call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
+  if (ct_has_method(v, name)) return method_of(ct, v, "instance", name);
+  CtValue *other = ct_class_lookup(in->cls, intern(ct->ctx, "__getattr__"));
+  return other ? ct_call1(ct, bind(ct, v, other), ct_str(ct->ctx, name), span) : NULL;
 }
 
 static CtValue *missing_attribute(Comptime *ct, const char *kind, const char *name, Span span) {
-  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s.%s", kind, name), "the compiler does not run this method: compute it in the host program and pass it as a constexpr", span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", kind, name), "the compiler does not run this method: compute it in the host program and pass it as a constexpr", span);
 }
 
-CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
+CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   switch (v->kind) {
-    case CT_MODULE: return module_attr(ct, v->module, name);
+    case CT_MODULE: return ct_module_attr(ct, v->module, name);
     case CT_MISSING: {
-      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name), *fact = target_fact(ct, derived->missing.name);
+      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name), *fact = ct_target_fact(ct, derived->missing.name);
       return fact ? fact : derived;
     }
-    case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : find_attr(ct, v->inner, name, span);
+    case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : ct_find_attr(ct, v->inner, name, span);
     case CT_DTYPE: return dtype_attr(ct, v, name);
     case CT_FUNCTION:
       if (v->fn->binding == BIND_PROPERTY && (!strcmp(name, "setter") || !strcmp(name, "deleter") || !strcmp(name, "getter"))) return method_of(ct, v, "property", name);
@@ -170,7 +170,7 @@ CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
     case CT_BUILTIN: {
       const char *dot = strrchr(v->builtin.name, '.');
       if (!strcmp(name, "__name__")) return ct_str(ct->ctx, dot ? dot + 1 : v->builtin.name);
-      return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", v->builtin.name, name));
+      return ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", v->builtin.name, name));
     }
     case CT_SLICE:
       return !strcmp(name, "start") ? v->slice.lower : !strcmp(name, "stop") ? v->slice.upper : !strcmp(name, "step") ? v->slice.step : NULL;
@@ -178,22 +178,22 @@ CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
       if (!strcmp(name, "start")) return ct_int(ct->ctx, v->range.start);
       if (!strcmp(name, "stop")) return ct_int(ct->ctx, v->range.stop);
       if (!strcmp(name, "step")) return ct_int(ct->ctx, v->range.step);
-      return is_host_method(v, name) ? missing_attribute(ct, "range", name, span) : NULL;
+      return ct_is_host_method(v, name) ? missing_attribute(ct, "range", name, span) : NULL;
     default:
       if (!strcmp(name, "__class__")) return ct_builtin(ct->ctx, ct_kind_name(v));
-      if (has_method(v, name)) return method_of(ct, v, ct_kind_name(v), name);
-      return is_host_method(v, name) ? missing_attribute(ct, ct_kind_name(v), name, span) : NULL;
+      if (ct_has_method(v, name)) return method_of(ct, v, ct_kind_name(v), name);
+      return ct_is_host_method(v, name) ? missing_attribute(ct, ct_kind_name(v), name, span) : NULL;
   }
 }
 
-CtValue *get_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
-  CtValue *found = find_attr(ct, v, name, span);
+CtValue *ct_get_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
+  CtValue *found = ct_find_attr(ct, v, name, span);
   if (found || ct->error) return found;
   if (v->kind == CT_MODULE) return ct_fail(ct, span, "AttributeError", "module '%s' has no attribute '%s'", v->module->name, name);
   return ct_fail(ct, span, "AttributeError", "'%s' has no attribute '%s'", ct_kind_name(v), name);
 }
 
-bool set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span span) {
+bool ct_set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span span) {
   switch (v->kind) {
     case CT_INSTANCE:
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) break;

@@ -6,7 +6,7 @@
 
 // ---- arguments ----
 
-bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *const *names, CtValue **out) {
+bool ct_take_args(Comptime *ct, const char *what, const CtArgs *a, const char *const *names, CtValue **out) {
   uint32_t n = 0;
   for (; names[n]; n++) out[n] = n < a->num_args ? a->args[n] : NULL;
   if (a->num_args > n) return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
@@ -22,39 +22,39 @@ bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *co
   return true;
 }
 
-CtValue *kwarg(const CallArgs *a, const char *name) {
+CtValue *ct_kwarg(const CtArgs *a, const char *name) {
   for (uint32_t i = 0; i < a->num_kwargs; i++)
     if (!strcmp(a->kwargs[i].name, name)) return a->kwargs[i].value;
   return NULL;
 }
 
-CtValue *arg(const CallArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
+CtValue *ct_arg(const CtArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
 
-CtValue *wrong_count(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
-CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
+CtValue *ct_wrong_count(Comptime *ct, const CtArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
+CtValue *ct_wrong_type(Comptime *ct, const CtArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
 
-CtValue *one(Comptime *ct, const CallArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : wrong_count(ct, a); }
+CtValue *ct_only_arg(Comptime *ct, const CtArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : ct_wrong_count(ct, a); }
 
 // ---- numbers ----
 
-static CtValue *py_abs(Comptime *ct, const CallArgs *a) {
-  CtValue *v = one(ct, a);
+CT_FN(py_abs) {
+  CtValue *v = ct_only_arg(ct, a);
   if (!v) return NULL;
   if (v->kind == CT_FLOAT) return ct_float(ct->ctx, fabs(v->f));
-  if (!is_int(v)) return wrong_type(ct, a, v);
-  return int_of(v) < 0 ? op_unary(ct, PYOP_NEG, v, a->span) : op_unary(ct, PYOP_POS, v, a->span);
+  if (!is_int(v)) return ct_wrong_type(ct, a, v);
+  return int_of(v) < 0 ? ct_unary(ct, PYOP_NEG, v, a->span) : ct_unary(ct, PYOP_POS, v, a->span);
 }
 
-static CtValue *py_int(Comptime *ct, const CallArgs *a) {
+CT_FN(py_int) {
   if (!a->num_args) return ct_int(ct->ctx, 0);
-  CtValue *v = ct_unwrap(a->args[0]), *base = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "base");
+  CtValue *v = ct_unwrap(a->args[0]), *base = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "base");
   if (is_int(v)) return ct_int(ct->ctx, int_of(v));
   if (v->kind == CT_FLOAT) {
     if (!isfinite(v->f)) return ct_fail(ct, a->span, "ValueError", "%s has no integer value", ct_repr(ct->ctx, v));
     if (fabs(v->f) >= 0x1p127) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
     return ct_int(ct->ctx, (Int128)v->f);
   }
-  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  if (v->kind != CT_STR) return ct_wrong_type(ct, a, v);
   Int128 i;
   bool too_large;
   if (base && (!is_int(base) || int_of(base) < 0 || int_of(base) > 36 || int_of(base) == 1))
@@ -64,25 +64,25 @@ static CtValue *py_int(Comptime *ct, const CallArgs *a) {
   return too_large ? ct_fail(ct, a->span, "OverflowError", "integer does not fit in 128 bits") : ct_int(ct->ctx, i);
 }
 
-static CtValue *py_float(Comptime *ct, const CallArgs *a) {
+CT_FN(py_float) {
   if (!a->num_args) return ct_float(ct->ctx, 0);
-  CtValue *v = one(ct, a);
+  CtValue *v = ct_only_arg(ct, a);
   double d;
   if (!v) return NULL;
   if (v->kind == CT_FLOAT) return v;
   if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
-  if (v->kind != CT_STR) return wrong_type(ct, a, v);
+  if (v->kind != CT_STR) return ct_wrong_type(ct, a, v);
   return pynum_read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
 }
 
-static CtValue *py_bool(Comptime *ct, const CallArgs *a) {
+CT_FN(py_bool) {
   bool b = false;
-  if (a->num_args && !truth(ct, a->args[0], a->span, &b)) return NULL;
+  if (a->num_args && !ct_truth(ct, a->args[0], a->span, &b)) return NULL;
   return ct_bool(ct->ctx, b);
 }
 
 // To a multiple of ten to the `digits`, the even one of two that are as near.
-static CtValue *round_int(Comptime *ct, const CallArgs *a, Int128 v, Int128 digits) {
+static CtValue *round_int(Comptime *ct, const CtArgs *a, Int128 v, Int128 digits) {
   enum { MOST = 38 };   // 10 to the 38 is the largest power that fits
   Int128 unit = 1, out;
   if (digits > MOST) return ct_int(ct->ctx, 0);
@@ -93,55 +93,55 @@ static CtValue *round_int(Comptime *ct, const CallArgs *a, Int128 v, Int128 digi
   return ct_int(ct->ctx, out);
 }
 
-static CtValue *py_round(Comptime *ct, const CallArgs *a) {
-  CtValue *v = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL, *digits = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "ndigits");
-  if (!v) return wrong_count(ct, a);
+CT_FN(py_round) {
+  CtValue *v = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL, *digits = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "ndigits");
+  if (!v) return ct_wrong_count(ct, a);
   if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0))) return ct_int(ct->ctx, int_of(v));
   if (is_int(v) && is_int(digits)) return round_int(ct, a, int_of(v), -int_of(digits));
-  if (v->kind != CT_FLOAT) return wrong_type(ct, a, v);
+  if (v->kind != CT_FLOAT) return ct_wrong_type(ct, a, v);
   if (!digits || digits->kind == CT_NONE) {
     CtValue *whole = ct_float(ct->ctx, nearbyint(v->f));
-    return py_int(ct, &(CallArgs){&whole, 1, NULL, 0, a->span});
+    return py_int(ct, NULL, &(CtArgs){&whole, 1, NULL, 0, a->span});
   }
-  if (!is_int(digits)) return wrong_type(ct, a, digits);
+  if (!is_int(digits)) return ct_wrong_type(ct, a, digits);
   Int128 n = int_of(digits);
   if (n > 300) return v;
   if (n < -300) return ct_float(ct->ctx, 0);
   // Through decimal text, as the correctly rounded result is defined on it.
   double out = v->f;
-  if (n >= 0) pynum_read_float(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f), strlen(arena_printf(&ct->ctx->arena, "%.*f", (int)n, v->f)), &out);
+  if (n >= 0) pynum_read_float(arena_printf(ct->arena, "%.*f", (int)n, v->f), strlen(arena_printf(ct->arena, "%.*f", (int)n, v->f)), &out);
   else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
   return ct_float(ct->ctx, out);
 }
 
-static CtValue *py_pow(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 2) return wrong_count(ct, a);
-  return op_binary(ct, PYOP_POW, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+CT_FN(py_pow) {
+  if (a->num_args != 2) return ct_wrong_count(ct, a);
+  return ct_binary(ct, PYOP_POW, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
 }
 
-static CtValue *py_divmod(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 2) return wrong_count(ct, a);
-  CtValue *q = op_binary(ct, PYOP_FLOORDIV, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
-  CtValue *r = q ? op_binary(ct, PYOP_MOD, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span) : NULL;
+CT_FN(py_divmod) {
+  if (a->num_args != 2) return ct_wrong_count(ct, a);
+  CtValue *q = ct_binary(ct, PYOP_FLOORDIV, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span);
+  CtValue *r = q ? ct_binary(ct, PYOP_MOD, ct_unwrap(a->args[0]), ct_unwrap(a->args[1]), a->span) : NULL;
   return r ? ct_tuple(ct->ctx, (CtValue *[]){q, r}, 2) : NULL;
 }
 
-static CtValue *in_base(Comptime *ct, const CallArgs *a, uint32_t base, const char *mark) {
-  CtValue *v = one(ct, a);
-  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
-  Buf b = buf_make(&ct->ctx->arena);
+static CtValue *in_base(Comptime *ct, const CtArgs *a, uint32_t base, const char *mark) {
+  CtValue *v = ct_only_arg(ct, a);
+  if (!v || !is_int(v)) return v ? ct_wrong_type(ct, a, v) : NULL;
+  Buf b = buf_make(ct->arena);
   pynum_put_int_base(&b, int_of(v), base, false);
   const char *digits = buf_str(&b);
   bool negative = *digits == '-';
-  return ct_str(ct->ctx, arena_printf(&ct->ctx->arena, "%s%s%s", negative ? "-" : "", mark, digits + negative));
+  return ct_str(ct->ctx, arena_printf(ct->arena, "%s%s%s", negative ? "-" : "", mark, digits + negative));
 }
-static CtValue *py_hex(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 16, "0x"); }
-static CtValue *py_oct(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 8, "0o"); }
-static CtValue *py_bin(Comptime *ct, const CallArgs *a) { return in_base(ct, a, 2, "0b"); }
+CT_FN(py_hex) { return in_base(ct, a, 16, "0x"); }
+CT_FN(py_oct) { return in_base(ct, a, 8, "0o"); }
+CT_FN(py_bin) { return in_base(ct, a, 2, "0b"); }
 
-static CtValue *py_ord(Comptime *ct, const CallArgs *a) {
-  CtValue *v = one(ct, a);
-  if (!v || v->kind != CT_STR || !v->str.size) return v ? wrong_type(ct, a, v) : NULL;
+CT_FN(py_ord) {
+  CtValue *v = ct_only_arg(ct, a);
+  if (!v || v->kind != CT_STR || !v->str.size) return v ? ct_wrong_type(ct, a, v) : NULL;
   const unsigned char *s = (const unsigned char *)v->str.data;
   size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
   Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
@@ -150,45 +150,45 @@ static CtValue *py_ord(Comptime *ct, const CallArgs *a) {
   return ct_int(ct->ctx, c);
 }
 
-static CtValue *py_chr(Comptime *ct, const CallArgs *a) {
-  CtValue *v = one(ct, a);
-  if (!v || !is_int(v)) return v ? wrong_type(ct, a, v) : NULL;
+CT_FN(py_chr) {
+  CtValue *v = ct_only_arg(ct, a);
+  if (!v || !is_int(v)) return v ? ct_wrong_type(ct, a, v) : NULL;
   if (int_of(v) < 0 || int_of(v) > 0x10ffff) return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
   if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   pynum_put_utf8(&b, (uint32_t)int_of(v));
   return ct_str_n(ct->ctx, b.data, b.size);
 }
 
 // ---- objects ----
 
-static CtValue *py_str(Comptime *ct, const CallArgs *a) {
+CT_FN(py_str) {
   if (!a->num_args) return ct_str(ct->ctx, "");
-  return format_value(ct, a->args[0], 0, "", a->span);
+  return ct_format_value(ct, a->args[0], 0, "", a->span);
 }
 
-static CtValue *py_repr(Comptime *ct, const CallArgs *a) {
-  CtValue *v = one(ct, a);
-  return v ? format_value(ct, v, 'r', "", a->span) : NULL;
+CT_FN(py_repr) {
+  CtValue *v = ct_only_arg(ct, a);
+  return v ? ct_format_value(ct, v, 'r', "", a->span) : NULL;
 }
 
-static CtValue *py_format(Comptime *ct, const CallArgs *a) {
-  if (!a->num_args) return wrong_count(ct, a);
-  CtValue *spec = arg(a, 1);
-  return format_value(ct, a->args[0], 0, spec && spec->kind == CT_STR ? spec->str.data : "", a->span);
+CT_FN(py_format) {
+  if (!a->num_args) return ct_wrong_count(ct, a);
+  CtValue *spec = ct_arg(a, 1);
+  return ct_format_value(ct, a->args[0], 0, spec && spec->kind == CT_STR ? spec->str.data : "", a->span);
 }
 
-static CtValue *py_print(Comptime *ct, const CallArgs *a) {
-  (void)a;   // a compilation's output is its result: host prints say nothing
+CT_FN(py_print) {
+    // a compilation's output is its result: host prints say nothing
   return ct_none(ct->ctx);
 }
 
-static CtValue *py_type(Comptime *ct, const CallArgs *a) {
+CT_FN(py_type) {
   CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
   if (!v) return ct_unsupported(ct, a->span, "type() with three arguments");
   if (v->kind == CT_CONSTEXPR) return ct_builtin(ct->ctx, "tl.constexpr");
   if (v->kind == CT_DTYPE) return ct_builtin(ct->ctx, "tl.dtype");
-  return v->kind == CT_INSTANCE ? find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
+  return v->kind == CT_INSTANCE ? ct_find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
 }
 
 // What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
@@ -217,26 +217,26 @@ static bool is_builtin_instance(const CtValue *v, const char *type) {
   if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;
   if (v->kind == CT_INSTANCE) {
     for (const CtClass *c = v->instance->cls; c; c = c->base)
-      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && exception_matches(c->name, type))) return true;
+      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && ct_exception_matches(c->name, type))) return true;
     return false;
   }
   return !strcmp(ct_kind_name(v), type);
 }
 
-static CtValue *py_isinstance(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 2) return wrong_count(ct, a);
+CT_FN(py_isinstance) {
+  if (a->num_args != 2) return ct_wrong_count(ct, a);
   CtValue *v = a->args[0];
   CtList types = {0};
-  vec_push(&ct->ctx->arena, &types, a->args[1]);
+  vec_push(ct->arena, &types, a->args[1]);
   const CtValue *missing = NULL;
   for (uint32_t i = 0; i < types.count; i++) {
     const CtValue *t = types.data[i];
     if (t->kind == CT_MISSING) missing = t;
     else if (t->kind == CT_TUPLE) {
       if (!ct_step(ct, a->span)) return NULL;
-      for (uint32_t k = 0; k < t->list.count; k++) vec_push(&ct->ctx->arena, &types, t->list.data[k]);
+      for (uint32_t k = 0; k < t->list.count; k++) vec_push(ct->arena, &types, t->list.data[k]);
     } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
-    else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
+    else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && ct_class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
     else if (t->kind == CT_BUILTIN) { if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true); }
     else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
   }
@@ -245,10 +245,10 @@ static CtValue *py_isinstance(Comptime *ct, const CallArgs *a) {
   return ct_bool(ct->ctx, false);
 }
 
-static CtValue *py_issubclass(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 2) return wrong_count(ct, a);
+CT_FN(py_issubclass) {
+  if (a->num_args != 2) return ct_wrong_count(ct, a);
   if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS) return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
-  return ct_bool(ct->ctx, class_is_subclass(a->args[0]->cls, a->args[1]->cls));
+  return ct_bool(ct->ctx, ct_class_is_subclass(a->args[0]->cls, a->args[1]->cls));
 }
 
 // A class's __getattr__ says by an AttributeError that there is no such attribute.
@@ -256,41 +256,41 @@ static void forget_absence(Comptime *ct) {
   if (ct->error && !ct->error->is_fatal && !strcmp(ct->error->type, "AttributeError")) ct->error = NULL;
 }
 
-static CtValue *py_getattr(Comptime *ct, const CallArgs *a) {
+CT_FN(py_getattr) {
   if (a->num_args >= 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "getattr(...)");
-  if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  if (a->num_args < 2 || a->num_args > 3 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
   const CtValue *name = ct_unwrap(a->args[1]);
   const char *id = intern_n(ct->ctx, name->str.data, name->str.size);
-  CtValue *v = find_attr(ct, a->args[0], id, a->span);
+  CtValue *v = ct_find_attr(ct, a->args[0], id, a->span);
   if (!v && a->num_args == 3) forget_absence(ct);
   if (v || ct->error) return v;
-  return a->num_args == 3 ? a->args[2] : get_attr(ct, a->args[0], id, a->span);
+  return a->num_args == 3 ? a->args[2] : ct_get_attr(ct, a->args[0], id, a->span);
 }
 
-static CtValue *py_hasattr(Comptime *ct, const CallArgs *a) {
+CT_FN(py_hasattr) {
   if (a->num_args == 2 && a->args[1]->kind == CT_MISSING) return ct_missing_from(ct, a->args[1], "hasattr(...)");
-  if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+  if (a->num_args != 2 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
   if (a->args[0]->kind == CT_MISSING) return ct_missing_from(ct, a->args[0], "hasattr(...)");
   const CtValue *name = ct_unwrap(a->args[1]);
-  CtValue *v = find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
+  CtValue *v = ct_find_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->span);
   if (!v) forget_absence(ct);
   return ct->error ? NULL : ct_bool(ct->ctx, v != NULL);
 }
 
-static CtValue *py_setattr(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return wrong_count(ct, a);
+CT_FN(py_setattr) {
+  if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
   const CtValue *name = ct_unwrap(a->args[1]);
-  return set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span) ? ct_none(ct->ctx) : NULL;
+  return ct_set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span) ? ct_none(ct->ctx) : NULL;
 }
 
-static CtValue *py_callable(Comptime *ct, const CallArgs *a) {
-  CtValue *v = one(ct, a);
+CT_FN(py_callable) {
+  CtValue *v = ct_only_arg(ct, a);
   return v ? ct_bool(ct->ctx, v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS) : NULL;
 }
 
-static CtValue *py_slice(Comptime *ct, const CallArgs *a) {
-  if (a->num_args < 1 || a->num_args > 3) return wrong_count(ct, a);
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue), *none = ct_none(ct->ctx);
+CT_FN(py_slice) {
+  if (a->num_args < 1 || a->num_args > 3) return ct_wrong_count(ct, a);
+  CtValue *v = arena_new(ct->arena, CtValue), *none = ct_none(ct->ctx);
   v->kind = CT_SLICE;
   v->slice.lower = a->num_args > 1 ? a->args[0] : none;
   v->slice.upper = a->num_args > 1 ? a->args[1] : a->args[0];
@@ -298,33 +298,32 @@ static CtValue *py_slice(Comptime *ct, const CallArgs *a) {
   return v;
 }
 
-static CtValue *rebind(Comptime *ct, const CallArgs *a, FnBinding binding) {
-  CtValue *v = one(ct, a);
+static CtValue *rebind(Comptime *ct, const CtArgs *a, FnBinding binding) {
+  CtValue *v = ct_only_arg(ct, a);
   if (!v || v->kind != CT_FUNCTION) return v && v->kind != CT_MISSING ? v : v;
-  CtFunction *fn = arena_new(&ct->ctx->arena, CtFunction);
+  CtFunction *fn = arena_new(ct->arena, CtFunction);
   *fn = *v->fn;
   fn->binding = binding;
-  return function_value(ct, fn);
+  return ct_function_value(ct, fn);
 }
-static CtValue *py_staticmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_NOTHING); }
-static CtValue *py_classmethod(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_CLASS); }
-static CtValue *py_property(Comptime *ct, const CallArgs *a) { return rebind(ct, a, BIND_PROPERTY); }
+CT_FN(py_staticmethod) { return rebind(ct, a, BIND_NOTHING); }
+CT_FN(py_classmethod) { return rebind(ct, a, BIND_CLASS); }
+CT_FN(py_property) { return rebind(ct, a, BIND_PROPERTY); }
 
-static CtValue *py_bytes(Comptime *ct, const CallArgs *a) {
+CT_FN(py_bytes) {
   if (a->num_args) return ct_unsupported(ct, a->span, "bytes()");
   CtValue *v = ct_str(ct->ctx, "");
   v->kind = CT_BYTES;
   return v;
 }
 
-static CtValue *py_object(Comptime *ct, const CallArgs *a) {
-  (void)a;
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+CT_FN(py_object) {
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "object";
-  return instance_new(ct, cls);
+  return ct_instance_new(ct, cls);
 }
 
-static const Builtin builtins[] = {
+static const CtFnRow builtins[] = {
     {"abs", py_abs}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable}, {"chr", py_chr},
     {"classmethod", py_classmethod}, {"divmod", py_divmod}, {"float", py_float}, {"format", py_format}, {"getattr", py_getattr},
     {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int}, {"isinstance", py_isinstance}, {"issubclass", py_issubclass}, {"object", py_object},
@@ -336,13 +335,13 @@ static const char *const host_names[] = {"open", "input", "eval", "exec", "compi
                                          "complex", "bytearray", "memoryview", "delattr", "breakpoint", "__import__", "ascii", "NotImplemented", "exit", "quit",
                                          "__build_class__", "__debug__", "display"};
 
-static BuiltinFn *find_builtin(const char *name) {
+static CtFn *find_builtin(const char *name) {
   for (size_t i = 0; i < countof(builtins); i++)
     if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
-  return find_sequence_builtin(name);
+  return ct_sequence_builtin(name);
 }
 
-bool is_python_builtin(const char *name) {
+bool ct_is_python_builtin(const char *name) {
   for (size_t i = 0; i < countof(host_names); i++)
     if (!strcmp(host_names[i], name)) return true;
   return find_builtin(name) != NULL;
@@ -359,27 +358,27 @@ static bool accepts_missing(const char *name) {
   return false;
 }
 
-CtValue *call_builtin(Comptime *ct, CtValue *self, const char *name, const CallArgs *a) {
+CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const CtArgs *a) {
   if (!ct_step(ct, a->span)) return NULL;
   bool known;
-  CtValue *v = call_triton(ct, name, self, a, &known);
+  CtValue *v = ct_call_triton(ct, name, self, a, &known);
   if (known) return v;
-  v = call_module_function(ct, name, self, a, &known);
+  v = ct_call_module_function(ct, name, self, a, &known);
   if (known) return v;
   const char *dot = strrchr(name, '.');
-  if (self) return call_method(ct, self, dot ? dot + 1 : name, a);
-  BuiltinFn *fn = find_builtin(name);
+  if (self) return ct_call_method(ct, self, dot ? dot + 1 : name, a);
+  CtFn *fn = find_builtin(name);
   if (fn) {
     for (uint32_t i = 0; i < a->num_args && !accepts_missing(name); i++)
       if (a->args[i]->kind == CT_MISSING) return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
-    return fn(ct, a);
+    return fn(ct, NULL, a);
   }
-  if (is_exception_name(name)) return make_exception(ct, name, a);
-  if (dot && a->num_args && find_builtin(arena_strndup(&ct->ctx->arena, name, (size_t)(dot - name))) && has_method(a->args[0], dot + 1)) {   // str.lower(x)
-    CallArgs rest = *a;
+  if (ct_is_exception_name(name)) return ct_exception_new(ct, name, a);
+  if (dot && a->num_args && find_builtin(arena_strndup(ct->arena, name, (size_t)(dot - name))) && ct_has_method(a->args[0], dot + 1)) {   // str.lower(x)
+    CtArgs rest = *a;
     rest.args++;
     rest.num_args--;
-    return call_method(ct, a->args[0], dot + 1, &rest);
+    return ct_call_method(ct, a->args[0], dot + 1, &rest);
   }
-  return ct_missing(ct, arena_printf(&ct->ctx->arena, "%s(...)", name), arena_printf(&ct->ctx->arena, "'%s' cannot be called at compile time", name), a->span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s(...)", name), arena_printf(ct->arena, "'%s' cannot be called at compile time", name), a->span);
 }

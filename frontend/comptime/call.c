@@ -33,20 +33,20 @@ static bool has_yield_list(const NodeList *list) {
   return false;
 }
 
-CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env) {
-  CtFunction *fn = arena_new(&ct->ctx->arena, CtFunction);
+CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
+  CtFunction *fn = arena_new(ct->arena, CtFunction);
   fn->name = fn->qualified_name = def->kind == NODE_LAMBDA ? "<lambda>" : def->func.name;
   fn->def = def;
   fn->env = env;
   fn->is_generator = def->kind == NODE_FUNCTION_DEF && has_yield_list(&def->func.body);
   fn->num_params = def->func.params.count;
-  fn->params = arena_array(&ct->ctx->arena, CtParam, fn->num_params + 1);
+  fn->params = arena_array(ct->arena, CtParam, fn->num_params + 1);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const Node *p = def->func.params.data[i];
     if (p->kind != NODE_PARAM) return NULL;
     fn->params[i] = (CtParam){.name = p->param.name, .kind = p->param.kind, .node = p};
     if (!p->param.default_value) continue;
-    CtValue *v = eval(ct, p->param.default_value, env);
+    CtValue *v = ct_eval(ct, p->param.default_value, env);
     if (!v) {
       // vLLM's `x=torch.finfo(…).max`: the default is what is missing, not the function.
       if (!ct->error || !ct->error->missing) return NULL;
@@ -58,16 +58,16 @@ CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env) {
   return fn;
 }
 
-CtValue *function_value(Comptime *ct, CtFunction *fn) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+CtValue *ct_function_value(Comptime *ct, CtFunction *fn) {
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_FUNCTION;
   v->fn = fn;
   return v;
 }
 
-static bool bind_call(Comptime *ct, const CtFunction *fn, const CallArgs *a, CtEnv *env) {
+static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv *env) {
   uint32_t used = 0;
-  bool *taken = arena_array(&ct->ctx->arena, bool, a->num_kwargs + 1);
+  bool *taken = arena_array(ct->arena, bool, a->num_kwargs + 1);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
     CtValue *v = NULL;
@@ -118,7 +118,7 @@ static void note_call(Comptime *ct, const CtFunction *fn, Span span) {
   }
 }
 
-static CtValue *call_function(Comptime *ct, CtFunction *fn, const CallArgs *a) {
+static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   if (!ct_step(ct, a->span)) return NULL;
   if (fn->role == FN_JIT)
     return ct_missing(ct, fn->name, "a @triton.jit function runs in a kernel, not at compile time", a->span);
@@ -128,24 +128,24 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CallArgs *a) {
     ct->error->is_fatal = true;
     return NULL;
   }
-  CtEnv *env = env_new(ct, fn->env, fn->env->module);
-  CallArgs unwrapped = *a;
+  CtEnv *env = ct_env_new(ct, fn->env, fn->env->module);
+  CtArgs unwrapped = *a;
   if (fn->role == FN_CONSTEXPR) {   // works on plain values, whatever it is given
-    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
-    CtBinding *kwargs = arena_array(&ct->ctx->arena, CtBinding, a->num_kwargs + 1);
+    CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
+    CtBinding *kwargs = arena_array(ct->arena, CtBinding, a->num_kwargs + 1);
     for (uint32_t i = 0; i < a->num_args; i++) args[i] = unwrap_deep(ct, a->args[i], 0);
     for (uint32_t i = 0; i < a->num_kwargs; i++) kwargs[i] = (CtBinding){a->kwargs[i].name, unwrap_deep(ct, a->kwargs[i].value, 0)};
     unwrapped.args = args;
     unwrapped.kwargs = kwargs;
   }
   if (!bind_call(ct, fn, &unwrapped, env)) return NULL;
-  Frame frame = {.env = env, .fn = fn, .caller = ct->frame};
+  CtFrame frame = {.env = env, .fn = fn, .caller = ct->frame};
   ct->frame = &frame;
   ct->depth++;
   CtValue *result = NULL;
   if (fn->def->kind == NODE_LAMBDA) {
-    result = eval(ct, fn->def->func.body.data[0], env);
-  } else if (exec_statements(ct, &fn->def->func.body, env)) {
+    result = ct_eval(ct, fn->def->func.body.data[0], env);
+  } else if (ct_exec_statements(ct, &fn->def->func.body, env)) {
     result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator") : frame.result ? frame.result : ct_none(ct->ctx);
   }
   ct->depth--;
@@ -154,32 +154,32 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CallArgs *a) {
   return result;
 }
 
-CtValue *call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) { return call(ct, callee, &(CallArgs){&arg, 1, NULL, 0, span}); }
+CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) { return ct_call(ct, callee, &(CtArgs){&arg, 1, NULL, 0, span}); }
 
-CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a) {
+CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {
   callee = ct_unwrap(callee);
   switch (callee->kind) {
     case CT_FUNCTION: return call_function(ct, callee->fn, a);
-    case CT_BUILTIN: return call_builtin(ct, NULL, callee->builtin.name, a);
+    case CT_BUILTIN: return ct_call_builtin(ct, NULL, callee->builtin.name, a);
     case CT_METHOD: {
-      if (callee->method.fn->kind == CT_BUILTIN) return call_builtin(ct, callee->method.self, callee->method.fn->builtin.name, a);
-      CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
+      if (callee->method.fn->kind == CT_BUILTIN) return ct_call_builtin(ct, callee->method.self, callee->method.fn->builtin.name, a);
+      CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
       args[0] = callee->method.self;
       if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
-      CallArgs with_self = *a;
+      CtArgs with_self = *a;
       with_self.args = args;
       with_self.num_args++;
-      return call(ct, callee->method.fn, &with_self);
+      return ct_call(ct, callee->method.fn, &with_self);
     }
-    case CT_CLASS: return instantiate(ct, callee, a);
+    case CT_CLASS: return ct_instantiate(ct, callee, a);
     case CT_INSTANCE: {
-      CtValue *method = class_special(ct, callee, "__call__");
+      CtValue *method = ct_class_special(ct, callee, "__call__");
       CtValue bound = {.kind = CT_METHOD, .method = {callee, method}};
-      if (method) return call(ct, &bound, a);
+      if (method) return ct_call(ct, &bound, a);
       break;
     }
     case CT_MISSING: {
-      CtValue *derived = ct_missing_from(ct, callee, "%s(...)", callee->missing.name), *fact = target_fact(ct, derived->missing.name);
+      CtValue *derived = ct_missing_from(ct, callee, "%s(...)", callee->missing.name), *fact = ct_target_fact(ct, derived->missing.name);
       return fact ? fact : derived;
     }
     default: break;

@@ -3,7 +3,7 @@
 
 #include "frontend/comptime/comptime_impl.h"
 
-CtValue *class_lookup(const CtClass *cls, const char *name) {
+CtValue *ct_class_lookup(const CtClass *cls, const char *name) {
   for (const CtClass *c = cls; c; c = c->base) {
     CtValue *v = c->env ? env_get_local(c->env, name) : NULL;
     if (v) return v;
@@ -11,22 +11,22 @@ CtValue *class_lookup(const CtClass *cls, const char *name) {
   return NULL;
 }
 
-CtValue *class_special(Comptime *ct, const CtValue *v, const char *name) {
-  return v->kind == CT_INSTANCE ? class_lookup(v->instance->cls, intern(ct->ctx, name)) : NULL;
+CtValue *ct_class_special(Comptime *ct, const CtValue *v, const char *name) {
+  return v->kind == CT_INSTANCE ? ct_class_lookup(v->instance->cls, intern(ct->ctx, name)) : NULL;
 }
 
-bool class_is_subclass(const CtClass *cls, const CtClass *base) {
+bool ct_class_is_subclass(const CtClass *cls, const CtClass *base) {
   for (; cls; cls = cls->base)
     if (cls == base) return true;
   return false;
 }
 
-CtValue *instance_new(Comptime *ct, CtClass *cls) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+CtValue *ct_instance_new(Comptime *ct, CtClass *cls) {
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_INSTANCE;
-  v->instance = arena_new(&ct->ctx->arena, CtInstance);
+  v->instance = arena_new(ct->arena, CtInstance);
   v->instance->cls = cls;
-  v->instance->attrs = env_new(ct, NULL, NULL);
+  v->instance->attrs = ct_env_new(ct, NULL, NULL);
   return v;
 }
 
@@ -46,7 +46,7 @@ static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
     if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
     const char *name = s->ann.target->name.id;
     CtValue *default_value = s->ann.value ? env_get_local(cls->env, name) : NULL;
-    vec_push(&ct->ctx->arena, &fields, ((CtField){name, eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
+    vec_push(ct->arena, &fields, ((CtField){name, ct_eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
   }
   cls->fields = fields.data;
   cls->num_fields = fields.count;
@@ -60,7 +60,7 @@ static void make_members(Comptime *ct, CtValue *cls) {
     if (b->value->kind == CT_FUNCTION || b->name[0] == '_') continue;
     if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
     if (b->value->kind == CT_INT) next = b->value->i + 1;
-    CtValue *member = instance_new(ct, cls->cls);
+    CtValue *member = ct_instance_new(ct, cls->cls);
     env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
     env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
     b->value = member;
@@ -71,21 +71,21 @@ static void make_members(Comptime *ct, CtValue *cls) {
 static bool name_descriptors(Comptime *ct, CtValue *cls, Span span) {
   for (uint32_t i = 0; i < cls->cls->env->count; i++) {
     const CtBinding *b = &cls->cls->env->bindings[i];
-    CtValue *method = b->value->kind == CT_INSTANCE ? class_special(ct, b->value, "__set_name__") : NULL;
+    CtValue *method = b->value->kind == CT_INSTANCE ? ct_class_special(ct, b->value, "__set_name__") : NULL;
     CtValue *args[3] = {b->value, cls, ct_str(ct->ctx, b->name)};
-    if (method && !call(ct, method, &(CallArgs){args, 3, NULL, 0, span})) return false;
+    if (method && !ct_call(ct, method, &(CtArgs){args, 3, NULL, 0, span})) return false;
   }
   return true;
 }
 
-CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_CLASS;
-  CtClass *cls = v->cls = arena_new(&ct->ctx->arena, CtClass);
+  CtClass *cls = v->cls = arena_new(ct->arena, CtClass);
   cls->name = n->cls.name;
   cls->def = n;
   for (uint32_t i = 0; i < n->cls.bases.count; i++) {
-    CtValue *base = eval(ct, n->cls.bases.data[i], env);
+    CtValue *base = ct_eval(ct, n->cls.bases.data[i], env);
     if (!base) return NULL;
     if (base->kind == CT_MISSING) return ct_missing_from(ct, base, "%s", cls->name);
     if (base->kind == CT_CLASS) {
@@ -95,9 +95,9 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
       const char *b = base->builtin.name;
       if (!strcmp(b, "typing.NamedTuple")) cls->form = CLASS_NAMEDTUPLE;
       else if (!strncmp(b, "enum.", 5)) cls->form = CLASS_ENUM, cls->is_int = !strncmp(b, "enum.Int", 8);
-      else if (is_exception_name(b)) {
+      else if (ct_is_exception_name(b)) {
         cls->form = CLASS_EXCEPTION;
-        cls->base = arena_new(&ct->ctx->arena, CtClass);
+        cls->base = arena_new(ct->arena, CtClass);
         cls->base->name = b;
         cls->base->form = CLASS_EXCEPTION;
       }
@@ -105,9 +105,9 @@ CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env) {
   }
   for (uint32_t i = 0; cls->form == CLASS_ENUM && i < n->cls.bases.count; i++)   // class Mode(int, Enum)
     cls->is_int |= n->cls.bases.data[i]->kind == NODE_NAME && !strcmp(n->cls.bases.data[i]->name.id, "int");
-  cls->env = env_new(ct, env, env->module);
+  cls->env = ct_env_new(ct, env, env->module);
   cls->env->is_class = true;
-  if (!exec_statements(ct, &n->cls.body, cls->env) || !name_descriptors(ct, v, n->span)) return NULL;
+  if (!ct_exec_statements(ct, &n->cls.body, cls->env) || !name_descriptors(ct, v, n->span)) return NULL;
   if (cls->form == CLASS_ENUM) make_members(ct, v);
   collect_fields(ct, n, cls);
   inherit_fields(ct->ctx, cls);
@@ -120,12 +120,12 @@ static bool default_of(Comptime *ct, const CtField *f, Span span, CtValue **out)
   *out = v;
   if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field")) return true;
   CtValue *factory = instance_get(v->instance, intern(ct->ctx, "default_factory"));
-  *out = factory ? call(ct, factory, &(CallArgs){.span = span}) : NULL;
+  *out = factory ? ct_call(ct, factory, &(CtArgs){.span = span}) : NULL;
   return *out || !factory;
 }
 
 // The arguments of a class that lists its fields, bound to them.
-static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CallArgs *a) {
+static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CtArgs *a) {
   if (a->num_args > cls->num_fields) {
     ct_fail(ct, a->span, "TypeError", "%s takes %u values, not %u", cls->name, cls->num_fields, a->num_args);
     return false;
@@ -147,25 +147,25 @@ static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CallAr
   return true;
 }
 
-CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a) {
+CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
   CtClass *c = cls->cls;
   if (c->form == CLASS_ENUM) {
     CtList members;
-    if (!op_iterate(ct, cls, a->span, &members)) return NULL;
+    if (!ct_iterate(ct, cls, a->span, &members)) return NULL;
     for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
       if (members.data[i] == a->args[0] || ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0])) return members.data[i];
     return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name, a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }
-  CtValue *v = instance_new(ct, c);
-  CtValue *init = class_lookup(c, intern(ct->ctx, "__init__"));
+  CtValue *v = ct_instance_new(ct, c);
+  CtValue *init = ct_class_lookup(c, intern(ct->ctx, "__init__"));
   if (init) {
-    CtValue **args = arena_array(&ct->ctx->arena, CtValue *, a->num_args + 1);
+    CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
     args[0] = v;
     if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
-    CallArgs with_self = *a;
+    CtArgs with_self = *a;
     with_self.args = args;
     with_self.num_args++;
-    return call(ct, init, &with_self) ? v : NULL;
+    return ct_call(ct, init, &with_self) ? v : NULL;
   }
   if (c->form == CLASS_EXCEPTION) {
     env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
@@ -173,8 +173,8 @@ CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a) {
   }
   if (c->form == CLASS_NAMEDTUPLE || c->form == CLASS_DATACLASS || c->form == CLASS_AGGREGATE) {
     if (!bind_fields(ct, c, v->instance, a)) return NULL;
-    CtValue *post = class_lookup(c, intern(ct->ctx, "__post_init__"));
-    return !post || call1(ct, post, v, a->span) ? v : NULL;
+    CtValue *post = ct_class_lookup(c, intern(ct->ctx, "__post_init__"));
+    return !post || ct_call1(ct, post, v, a->span) ? v : NULL;
   }
   if (a->num_args || a->num_kwargs) return ct_fail(ct, a->span, "TypeError", "%s takes no arguments", c->name);
   return v;

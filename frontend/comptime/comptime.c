@@ -12,6 +12,7 @@ enum { DEFAULT_STEPS = 4000000 };
 Comptime *comptime_new(Context *ctx, const ComptimeOptions *options) {
   Comptime *ct = arena_new(&ctx->arena, Comptime);
   ct->ctx = ctx;
+  ct->arena = &ctx->arena;
   if (options) ct->options = *options;
   if (!ct->options.step_limit) ct->options.step_limit = DEFAULT_STEPS;
   if (!ct->options.cuda_capability) ct->options.cuda_capability = 90;
@@ -21,7 +22,7 @@ Comptime *comptime_new(Context *ctx, const ComptimeOptions *options) {
 // ---- failure ----
 
 static CtError *new_error(Comptime *ct, Span span, const char *type) {
-  CtError *e = arena_new(&ct->ctx->arena, CtError);
+  CtError *e = arena_new(ct->arena, CtError);
   e->span = span;
   e->type = type;
   ct->error = e;
@@ -31,7 +32,7 @@ static CtError *new_error(Comptime *ct, Span span, const char *type) {
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  const char *message = arena_vprintf(&ct->ctx->arena, fmt, ap);
+  const char *message = arena_vprintf(ct->arena, fmt, ap);
   va_end(ap);
   new_error(ct, span, type)->message = message;
   return NULL;
@@ -39,8 +40,8 @@ CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...
 
 static const char *describe_missing(Comptime *ct, const CtValue *missing) {
   const char *name = missing->missing.name;
-  return missing->missing.is_construct ? arena_printf(&ct->ctx->arena, "%s is not supported at compile time", name)
-                                       : arena_printf(&ct->ctx->arena, "'%s' is not known at compile time", name);
+  return missing->missing.is_construct ? arena_printf(ct->arena, "%s is not supported at compile time", name)
+                                       : arena_printf(ct->arena, "'%s' is not known at compile time", name);
 }
 
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
@@ -51,7 +52,7 @@ CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
 }
 
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_MISSING;
   v->missing.name = name;
   v->missing.why = why;
@@ -63,7 +64,7 @@ CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, .
   enum { LONGEST = 60 };
   va_list ap;
   va_start(ap, fmt);
-  const char *name = arena_vprintf(&ct->ctx->arena, fmt, ap);
+  const char *name = arena_vprintf(ct->arena, fmt, ap);
   va_end(ap);
   if (strlen(name) > LONGEST) name = origin->missing.name;
   return ct_missing(ct, name, origin->missing.why, origin->missing.span);
@@ -159,7 +160,7 @@ void comptime_left(Comptime *ct) {
 // What others imported from this module before it had it. A list is left missing, for it is changed in place.
 static void settle(Comptime *ct, CtModule *m) {
   for (uint32_t i = 0; i < m->awaited.count; i++) {
-    const CtValue *v = module_attr(ct, m, m->awaited.data[i].name);
+    const CtValue *v = ct_module_attr(ct, m, m->awaited.data[i].name);
     if (v && v->kind != CT_LIST && v->kind != CT_ITERATOR) *m->awaited.data[i].value = *v;
   }
 }
@@ -172,19 +173,19 @@ static const char *real_path(Comptime *ct, const char *path) {
 }
 
 static CtModule *load(Comptime *ct, const SourceFile *file, const char *name) {
-  CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+  CtModule *m = arena_new(ct->arena, CtModule);
   m->name = name;
   m->file = file;
   m->real_path = real_path(ct, file->path);
   for (uint32_t i = 0; i < ct->modules.count; i++) m->is_imported |= ct->modules.data[i]->is_loading;
-  vec_push(&ct->ctx->arena, &ct->modules, m);
-  if (!file->is_embedded) vec_push(&ct->ctx->arena, &ct->files, file);
+  vec_push(ct->arena, &ct->modules, m);
+  if (!file->is_embedded) vec_push(ct->arena, &ct->files, file);
   uint32_t errors = diag_error_count(ct->ctx);
   m->tree = parse_module(ct->ctx, file);
-  m->env = env_new(ct, NULL, m);
+  m->env = ct_env_new(ct, NULL, m);
   m->failed = diag_error_count(ct->ctx) != errors;
   m->is_loading = true;
-  if (!m->failed && !exec_module(ct, m)) {
+  if (!m->failed && !ct_exec_module(ct, m)) {
     m->failed = true;
     flush(ct);
   }
@@ -213,7 +214,7 @@ static CtModule *find_loaded(Comptime *ct, const char *path) {
   return NULL;
 }
 
-CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found) {
+CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *found) {
   CtModule *m = find_loaded(ct, path);
   *found = true;
   if (m) return m;
@@ -240,7 +241,7 @@ static const char *module_name_of(Context *ctx, const char *path) {
 CtModule *comptime_load_file(Comptime *ct, const char *path) {
   ENTER(ct);
   bool found;
-  CtModule *m = load_module_file(ct, path, module_name_of(ct->ctx, path), &found);
+  CtModule *m = ct_load_file(ct, path, module_name_of(ct->ctx, path), &found);
   if (!found) diag_error(ct->ctx, (Span){0, 0}, "%s: cannot be read", path);
   leave(ct);
   return m && !m->failed ? m : NULL;
@@ -282,7 +283,7 @@ CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
     bool known = false;
     for (uint32_t k = 0; k < list.count; k++) known |= list.data[k]->def == v->fn->def;
     if (known) continue;
-    vec_push(&ct->ctx->arena, &list, v->fn);
+    vec_push(ct->arena, &list, v->fn);
     for (uint32_t k = list.count - 1; k > 0 && list.data[k]->def->span.begin < list.data[k - 1]->def->span.begin; k--) {
       CtFunction *t = list.data[k];
       list.data[k] = list.data[k - 1];
@@ -294,37 +295,37 @@ CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
 
 // ---- names ----
 
-CtValue *python_name(Comptime *ct, const char *name) {
-  return is_python_builtin(name) || is_exception_name(name) ? ct_builtin(ct->ctx, name) : NULL;
+CtValue *ct_python_name(Comptime *ct, const char *name) {
+  return ct_is_python_builtin(name) || ct_is_exception_name(name) ? ct_builtin(ct->ctx, name) : NULL;
 }
 
-CtValue *language_name(Comptime *ct, const char *name) {
+CtValue *ct_language_name(Comptime *ct, const char *name) {
   static const char *const triton_names[] = {"autotune", "heuristics", "Config", "constexpr_function"};
   static const char *const tl_names[] = {"constexpr", "cdiv", "const", "pointer_type", "block_type"};
   DtypeKind dtype;
-  if (!strcmp(name, "kernel") || !strcmp(name, "jit")) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tile.%s", name));
+  if (!strcmp(name, "kernel") || !strcmp(name, "jit")) return ct_builtin(ct->ctx, arena_printf(ct->arena, "tile.%s", name));
   for (size_t i = 0; i < countof(triton_names); i++)
-    if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "triton.%s", name));
+    if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "triton.%s", name));
   for (size_t i = 0; i < countof(tl_names); i++)
-    if (!strcmp(name, tl_names[i])) return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tl.%s", name));
+    if (!strcmp(name, tl_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
   if (!strcmp(name, "next_power_of_2")) return ct_builtin(ct->ctx, "triton.next_power_of_2");
   if (dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
   if (ct->options.is_language_name && ct->options.is_language_name(name))
-    return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "tl.%s", name));
+    return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
   return NULL;
 }
 
 CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
   CtValue *v = env_lookup(env, name);
-  if (!v) v = python_name(ct, name);
-  if (!v) v = language_name(ct, name);
-  CtValue *star = !v || v->kind == CT_BUILTIN ? star_name(ct, env, name) : NULL;
+  if (!v) v = ct_python_name(ct, name);
+  if (!v) v = ct_language_name(ct, name);
+  CtValue *star = !v || v->kind == CT_BUILTIN ? ct_star_name(ct, env, name) : NULL;
   return star && (!v || star->kind != CT_MISSING) ? star : v;
 }
 
 CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name) {
   ENTER(ct);
-  CtValue *v = find_attr(ct, value, intern(ct->ctx, name), (Span){0, 0});
+  CtValue *v = ct_find_attr(ct, value, intern(ct->ctx, name), (Span){0, 0});
   leave(ct);
   return v;
 }
@@ -333,7 +334,7 @@ CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name) {
 
 CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env) {
   ENTER(ct);
-  CtValue *v = eval(ct, expr, env);
+  CtValue *v = ct_eval(ct, expr, env);
   leave(ct);
   return v;
 }
@@ -345,9 +346,9 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
   const Node *expr = file ? parse_expression(ct->ctx, file) : NULL;
   CtValue *v = NULL;
   if (expr) {
-    CtEnv *env = env_new(ct, module ? module->env : NULL, (CtModule *)module);
+    CtEnv *env = ct_env_new(ct, module ? module->env : NULL, (CtModule *)module);
     for (uint32_t i = 0; i < num_extra; i++) env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
-    v = eval(ct, expr, env);
+    v = ct_eval(ct, expr, env);
   }
   leave(ct);
   return v;
@@ -356,42 +357,42 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
 CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args, const CtBinding *kwargs, uint32_t num_kwargs,
                        Span span) {
   ENTER(ct);
-  CtValue *v = call(ct, callee, &(CallArgs){args, num_args, kwargs, num_kwargs, span});
+  CtValue *v = ct_call(ct, callee, &(CtArgs){args, num_args, kwargs, num_kwargs, span});
   leave(ct);
   return v;
 }
 
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span) {
   ENTER(ct);
-  CtValue *v = op_unary(ct, op, value, span);
+  CtValue *v = ct_unary(ct, op, value, span);
   leave(ct);
   return v;
 }
 
 CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span) {
   ENTER(ct);
-  CtValue *v = op_binary(ct, op, left, right, span);
+  CtValue *v = ct_binary(ct, op, left, right, span);
   leave(ct);
   return v;
 }
 
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span) {
   ENTER(ct);
-  CtValue *v = op_subscript(ct, value, index, span);
+  CtValue *v = ct_subscript(ct, value, index, span);
   leave(ct);
   return v;
 }
 
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out) {
   ENTER(ct);
-  bool ok = op_iterate(ct, value, span, out);
+  bool ok = ct_iterate(ct, value, span, out);
   leave(ct);
   return ok;
 }
 
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span) {
   ENTER(ct);
-  CtValue *v = format_value(ct, value, conversion, spec, span);
+  CtValue *v = ct_format_value(ct, value, conversion, spec, span);
   leave(ct);
   return v;
 }

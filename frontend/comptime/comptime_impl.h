@@ -24,10 +24,11 @@ typedef struct {
   uint32_t num_notes;
 } CtError;
 
-typedef struct Frame { CtEnv *env; CtFunction *fn; CtValue *result; CtList yields; struct Frame *caller; } Frame;
+typedef struct CtFrame { CtEnv *env; CtFunction *fn; CtValue *result; CtList yields; struct CtFrame *caller; } CtFrame;
 
 struct Comptime {
   Context *ctx;
+  Arena *arena;                // of ctx
   ComptimeOptions options;
   uint64_t steps, next_poll;   // next_poll: of the steps, when the host is asked whether to go on
   size_t memory_base;
@@ -36,7 +37,7 @@ struct Comptime {
   CtError *error;
   const CtError *handled;      // what the innermost `except` block in progress caught
   uint32_t tries;              // bodies of a `try` with handlers in progress in this module's own statements
-  Frame *frame;
+  CtFrame *frame;
   struct { CtModule **data; uint32_t count, capacity; } modules;
   struct { const SourceFile **data; uint32_t count, capacity; } files;
 };
@@ -47,19 +48,17 @@ typedef struct {
   const CtBinding *kwargs;     // names interned
   uint32_t num_kwargs;
   Span span;
-} CallArgs;
+} CtArgs;
 
 static inline bool is_int(const CtValue *v) { return ct_integer(v) != NULL; }
 static inline Int128 int_of(const CtValue *v) {
   v = ct_integer(v);
   return v->kind == CT_INT ? v->i : v->b;
 }
-typedef CtValue *BuiltinFn(Comptime *ct, const CallArgs *a);
-typedef struct { const char *name; BuiltinFn *fn; } Builtin;
-typedef CtValue *ModuleFn(Comptime *ct, CtValue *self, const CallArgs *a);   // self: of a bound one, or NULL
-typedef struct { const char *name; ModuleFn *fn; } ModuleFunction;
-typedef CtValue *MethodFn(Comptime *ct, CtValue *self, const CallArgs *a);
-typedef struct { const char *name; MethodFn *fn; } Method;
+// A built-in function or method that the evaluator computes. self: what it is bound to, or NULL.
+typedef CtValue *CtFn(Comptime *ct, CtValue *self, const CtArgs *a);
+typedef struct { const char *name; CtFn *fn; } CtFnRow;                 // tables of them end at NULL
+#define CT_FN(name) static CtValue *name(UNUSED Comptime *ct, UNUSED CtValue *self, UNUSED const CtArgs *a)
 
 // ---- comptime.c ----
 CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...) PRINTF_LIKE(4, 5);
@@ -70,120 +69,120 @@ CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, .
 bool ct_step(Comptime *ct, Span span);                                  // false: a limit is reached
 bool ct_grow(Comptime *ct, size_t elements, Span span);                 // false: too large to make
 void ct_work(Comptime *ct, const CtValue *v);                           // something goes over all of v: counts as steps
-CtValue *python_name(Comptime *ct, const char *name);                   // a Python built-in by name, or NULL
-CtValue *language_name(Comptime *ct, const char *name);                 // kernel, constexpr, fp32, program_id, …
+CtValue *ct_python_name(Comptime *ct, const char *name);                   // a Python built-in by name, or NULL
+CtValue *ct_language_name(Comptime *ct, const char *name);                 // kernel, constexpr, fp32, program_id, …
 
 // ---- comptime_eval.c ----
-CtValue *eval(Comptime *ct, const Node *n, CtEnv *env);
-CtValue *eval_quietly(Comptime *ct, const Node *n, CtEnv *env);         // NULL without an error
-bool assign_target(Comptime *ct, const Node *target, CtValue *value, CtEnv *env);
-CtEnv *env_new(Comptime *ct, CtEnv *parent, CtModule *module);
-bool truth(Comptime *ct, CtValue *v, Span span, bool *out);
+CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env);
+CtValue *ct_eval_quietly(Comptime *ct, const Node *n, CtEnv *env);         // NULL without an error
+bool ct_assign(Comptime *ct, const Node *target, CtValue *value, CtEnv *env);
+CtEnv *ct_env_new(Comptime *ct, CtEnv *parent, CtModule *module);
+bool ct_truth(Comptime *ct, CtValue *v, Span span, bool *out);
 
 // ---- comptime_exec.c ----
-bool exec_module(Comptime *ct, CtModule *module);
-bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class or function; a return's value is the frame's
+bool ct_exec_module(Comptime *ct, CtModule *module);
+bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class or function; a return's value is the frame's
 
 // ---- comptime_call.c ----
-CtValue *call(Comptime *ct, CtValue *callee, const CallArgs *a);
-CtValue *call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span);
-CtFunction *function_new(Comptime *ct, const Node *def, CtEnv *env);    // NULL on failure of a default value
-CtValue *function_value(Comptime *ct, CtFunction *fn);
+CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a);
+CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span);
+CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env);    // NULL on failure of a default value
+CtValue *ct_function_value(Comptime *ct, CtFunction *fn);
 
 // ---- comptime_class.c ----
-CtValue *class_new(Comptime *ct, const Node *n, CtEnv *env);
-CtValue *instantiate(Comptime *ct, CtValue *cls, const CallArgs *a);
-CtValue *instance_new(Comptime *ct, CtClass *cls);
-bool class_is_subclass(const CtClass *cls, const CtClass *base);
-CtValue *class_lookup(const CtClass *cls, const char *name);            // along the bases; NULL if absent
-CtValue *class_special(Comptime *ct, const CtValue *v, const char *name);   // an instance's method, `__len__` for one; NULL if absent
+CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env);
+CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a);
+CtValue *ct_instance_new(Comptime *ct, CtClass *cls);
+bool ct_class_is_subclass(const CtClass *cls, const CtClass *base);
+CtValue *ct_class_lookup(const CtClass *cls, const char *name);            // along the bases; NULL if absent
+CtValue *ct_class_special(Comptime *ct, const CtValue *v, const char *name);   // an instance's method, `__len__` for one; NULL if absent
 
 // ---- comptime_missing.c ----
 // Binds all that a statement would have bound to values missing for the same cause.
-void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
+void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env);
 // Whether statements only import, define or rename things: running them changes nothing but names.
-bool only_declares(const NodeList *body);
-const char *import_bound_name(Comptime *ct, const Node *alias);         // what `import a.b` binds: a
+bool ct_only_declares(const NodeList *body);
+const char *ct_import_bound_name(Comptime *ct, const Node *alias);         // what `import a.b` binds: a
 
 // ---- comptime_exception.c ----
-bool is_exception_name(const char *name);
-bool exception_matches(const char *type, const char *handler);                    // built-in exception types' hierarchy
-CtValue *make_exception(Comptime *ct, const char *name, const CallArgs *a);
-CtValue *exception_value(Comptime *ct, const CtError *e);                         // what `except … as e` binds
-bool handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env);
+bool ct_is_exception_name(const char *name);
+bool ct_exception_matches(const char *type, const char *handler);                    // built-in exception types' hierarchy
+CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a);
+CtValue *ct_exception_value(Comptime *ct, const CtError *e);                         // what `except … as e` binds
+bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env);
 
 // ---- comptime_ops.c, comptime_subscript.c ----
-CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span);
-CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span);    // arithmetic and comparisons
-CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
-bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span);
-bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
-bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all of it: of an iterator nothing is left then
+CtValue *ct_unary(Comptime *ct, PyOp op, CtValue *v, Span span);
+CtValue *ct_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span);    // arithmetic and comparisons
+CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
+bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span);
+bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
+bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all of it: of an iterator nothing is left then
 // One element after the other: an iterator keeps those that are not taken, and of a list those come that it has by then.
-typedef struct { CtValue *live; CtList items; uint32_t at; } Cursor;
-bool cursor_open(Comptime *ct, Cursor *c, CtValue *v, Span span);
-bool cursor_next(Cursor *c, CtValue **item);                            // false: there is no further one
-bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);
-bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);       // __eq__ of instances included
-bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out);
+typedef struct { CtValue *live; CtList items; uint32_t at; } CtCursor;
+bool ct_cursor_open(Comptime *ct, CtCursor *c, CtValue *v, Span span);
+bool ct_cursor_next(CtCursor *c, CtValue **item);                            // false: there is no further one
+bool ct_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);
+bool ct_op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out);       // __eq__ of instances included
+bool ct_length(Comptime *ct, CtValue *v, Span span, Int128 *out);
 
 // ---- comptime_attr.c ----
-CtValue *get_attr(Comptime *ct, CtValue *v, const char *name, Span span);        // fails when absent
-CtValue *find_attr(Comptime *ct, CtValue *v, const char *name, Span span);       // NULL without an error when absent
-bool set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span span);
+CtValue *ct_get_attr(Comptime *ct, CtValue *v, const char *name, Span span);        // fails when absent
+CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span);       // NULL without an error when absent
+bool ct_set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span span);
 
 // ---- comptime_format.c ----
-CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spec, Span span);
-CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span);
-CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a);
+CtValue *ct_format_value(Comptime *ct, CtValue *v, char conversion, const char *spec, Span span);
+CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span);
+CtValue *ct_format_method(Comptime *ct, CtValue *format, const CtArgs *a);
 
 // ---- comptime_builtins.c, comptime_methods.c, comptime_text.c ----
-CtValue *call_builtin(Comptime *ct, CtValue *self, const char *name, const CallArgs *a);   // self: of a bound one, or NULL
-bool is_python_builtin(const char *name);
-CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallArgs *a);   // "str.join", "list.append", …
-bool has_method(const CtValue *v, const char *name);
-bool is_host_method(const CtValue *v, const char *name);                           // Python's, but not computed here
-extern const Method str_methods[];                                                // ends at NULL
-CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max);       // so many positional arguments, or a failure
-bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
-const char *find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
+CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);   // self: of a bound one, or NULL
+bool ct_is_python_builtin(const char *name);
+CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);   // "str.join", "list.append", …
+bool ct_has_method(const CtValue *v, const char *name);
+bool ct_is_host_method(const CtValue *v, const char *name);                           // Python's, but not computed here
+extern const CtFnRow ct_str_methods[];                                                // ends at NULL
+CtValue *ct_arity(Comptime *ct, const CtArgs *a, uint32_t min, uint32_t max);       // so many positional arguments, or a failure
+bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
+const char *ct_find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
 // A keyword argument of a call by its name, a positional one by its number, or NULL; the only one, or a failure.
-CtValue *kwarg(const CallArgs *a, const char *name);
-CtValue *arg(const CallArgs *a, uint32_t i);
-CtValue *one(Comptime *ct, const CallArgs *a);
-CtValue *wrong_count(Comptime *ct, const CallArgs *a);
-CtValue *wrong_type(Comptime *ct, const CallArgs *a, const CtValue *v);
+CtValue *ct_kwarg(const CtArgs *a, const char *name);
+CtValue *ct_arg(const CtArgs *a, uint32_t i);
+CtValue *ct_only_arg(Comptime *ct, const CtArgs *a);
+CtValue *ct_wrong_count(Comptime *ct, const CtArgs *a);
+CtValue *ct_wrong_type(Comptime *ct, const CtArgs *a, const CtValue *v);
 // Binds a builtin's arguments to names: "a b=" style list, ends at NULL. Optional ones are marked with a leading '?'.
-bool take_args(Comptime *ct, const char *what, const CallArgs *a, const char *const *names, CtValue **out);
+bool ct_take_args(Comptime *ct, const char *what, const CtArgs *a, const char *const *names, CtValue **out);
 
 // ---- comptime_sequence.c ----
-BuiltinFn *find_sequence_builtin(const char *name);
+CtFn *ct_sequence_builtin(const char *name);
 
 // ---- comptime_modules.c, comptime_math.c, comptime_triton.c ----
-extern const ModuleFunction math_functions[], triton_functions[];                 // end at NULL
-CtValue *wrong_args(Comptime *ct, const CallArgs *a);
-bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out);
-bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out);
-CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a);          // a Gluon layout; NULL without an error if it is none
-CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);
-CtValue *target_fact(Comptime *ct, const char *name);                   // what torch would say of the target, by a missing value's name; or NULL
-bool target_test(const char *name, bool *out);                          // is_cuda() is true here and is_hip() false, wherever it comes from
+extern const CtFnRow ct_math_functions[], ct_triton_functions[];                 // end at NULL
+CtValue *ct_wrong_args(Comptime *ct, const CtArgs *a);
+bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out);
+bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out);
+CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);          // a Gluon layout; NULL without an error if it is none
+CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
+CtValue *ct_target_fact(Comptime *ct, const char *name);                   // what torch would say of the target, by a missing value's name; or NULL
+bool ct_target_test(const char *name, bool *out);                          // is_cuda() is true here and is_hip() false, wherever it comes from
 
 // ---- comptime_decorate.c ----
-CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known);
-void describe_params(Comptime *ct, CtFunction *fn);
-bool is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);         // whether a decorator of triton's stands above it
+CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
+void ct_function_params(Comptime *ct, CtFunction *fn);
+bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);         // whether a decorator of triton's stands above it
 
 // ---- comptime_import.c ----
-CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);   // missing if not found; NULL after errors
-CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span);
-CtModule *builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
-CtValue *module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
-CtModule *load_module_file(Comptime *ct, const char *path, const char *name, bool *found);
-bool exec_import(Comptime *ct, const Node *n, CtEnv *env);
-bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
-CtValue *star_name(Comptime *ct, const CtEnv *env, const char *name);   // what an `import *` gives, or may give; NULL if none does
-bool import_must_raise(const Node *try_node);                           // whether a handler of it is for modules that are not found
-bool check_import(Comptime *ct, const Node *n, const CtEnv *env);       // fails if what the statement imports is not there
+CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);   // missing if not found; NULL after errors
+CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span span);
+CtModule *ct_builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
+CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
+CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *found);
+bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env);
+bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
+CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name);   // what an `import *` gives, or may give; NULL if none does
+bool ct_import_must_raise(const Node *try_node);                           // whether a handler of it is for modules that are not found
+bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env);       // fails if what the statement imports is not there
 
 #endif

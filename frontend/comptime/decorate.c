@@ -37,13 +37,13 @@ static void annotate_text(Comptime *ct, CtParam *p, const char *text) {
 static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
   // *kfp32: a const pointer, whose element is no name of its own.
   if (n->kind == NODE_POINTER_TYPE && n->unary.value->kind == NODE_NAME) {
-    const char *text = arena_printf(&ct->ctx->arena, "*%s", n->unary.value->name.id);
+    const char *text = arena_printf(ct->arena, "*%s", n->unary.value->name.id);
     if (is_signature_type(text)) {
       p->type_text = intern(ct->ctx, text);
       return;
     }
   }
-  CtValue *v = p->annotation = eval_quietly(ct, n, env);
+  CtValue *v = p->annotation = ct_eval_quietly(ct, n, env);
   if (!v) return;
   v = ct_unwrap(v);
   if (v->kind == CT_TUPLE && v->list.count) v = v->list.data[0];   // fp32 | None
@@ -56,7 +56,7 @@ static void annotate(Comptime *ct, CtParam *p, const Node *n, CtEnv *env) {
   }
 }
 
-void describe_params(Comptime *ct, CtFunction *fn) {
+void ct_function_params(Comptime *ct, CtFunction *fn) {
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const Node *annotation = fn->params[i].node->param.annotation;
     if (annotation) annotate(ct, &fn->params[i], annotation, fn->env);
@@ -80,9 +80,9 @@ static void mark_params(CtFunction *fn, const CtValue *names, bool alignment_onl
 }
 
 static CtFunction *copy_function(Comptime *ct, const CtFunction *fn) {
-  CtFunction *copy = arena_new(&ct->ctx->arena, CtFunction);
+  CtFunction *copy = arena_new(ct->arena, CtFunction);
   *copy = *fn;
-  copy->params = arena_array(&ct->ctx->arena, CtParam, fn->num_params + 1);
+  copy->params = arena_array(ct->arena, CtParam, fn->num_params + 1);
   if (fn->num_params) memcpy(copy->params, fn->params, fn->num_params * sizeof *fn->params);
   return copy;
 }
@@ -104,29 +104,29 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   fn->is_gluon = !strncmp(decorator, "gluon.", 6);
   fn->noinline = option_is_set(options, "noinline");
   fn->debug = option_is_set(options, "debug");
-  describe_params(ct, fn);
+  ct_function_params(ct, fn);
   if (ct->error) return NULL;
   if (options) {
     mark_params(fn, dict_get_str(options, "do_not_specialize"), false);
     mark_params(fn, dict_get_str(options, "do_not_specialize_on_alignment"), true);
   }
-  return function_value(ct, fn);
+  return ct_function_value(ct, fn);
 }
 
 // ---- Config ----
 
-static CtValue *make_config(Comptime *ct, const CallArgs *a) {
+static CtValue *make_config(Comptime *ct, const CtArgs *a) {
   static const char *const names[] = {"?kwargs", "?num_warps", "?num_stages", "?num_ctas", "?maxnreg", "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
   static const char *const attrs[] = {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"};
   CtValue *values[9];
-  if (!take_args(ct, "Config", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "Config", a, names, values)) return NULL;
   if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
     if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
     return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'", ct_kind_name(values[0]));
   }
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "triton.Config";
-  CtValue *v = instance_new(ct, cls);
+  CtValue *v = ct_instance_new(ct, cls);
   CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1), ct_none(ct->ctx), ct_none(ct->ctx), ct_none(ct->ctx)};
   for (size_t i = 0; i < countof(attrs); i++) env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
   return v;
@@ -163,10 +163,10 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   if (v->kind == CT_MISSING) return v;
   if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT) return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
-  CtAutotune *tune = fn->autotune = arena_new(&ct->ctx->arena, CtAutotune);
+  CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
-  if (!op_iterate(ct, dict_get_str(options, "configs"), span, &configs)) return NULL;
-  tune->configs = arena_array(&ct->ctx->arena, CtConfig, configs.count + 1);
+  if (!ct_iterate(ct, dict_get_str(options, "configs"), span, &configs)) return NULL;
+  tune->configs = arena_array(ct->arena, CtConfig, configs.count + 1);
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
     else if (configs.data[i]->kind != CT_MISSING) return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i, ct_kind_name(configs.data[i]));
@@ -178,7 +178,7 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   tune->restore_value = option(options, "restore_value");
   tune->pre_hook = option(options, "pre_hook");
   tune->post_hook = option(options, "post_hook");
-  return function_value(ct, fn);
+  return ct_function_value(ct, fn);
 }
 
 static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v, Span span) {
@@ -188,21 +188,21 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;
-  fn->heuristics = arena_array(&ct->ctx->arena, CtHeuristic, fn->num_heuristics + 1);
+  fn->heuristics = arena_array(ct->arena, CtHeuristic, fn->num_heuristics + 1);
   for (uint32_t i = 0; i < values->count; i++) {
     const CtValue *key = values->entries[i].key;
     if (key->kind != CT_STR) return ct_fail(ct, span, "TypeError", "heuristics' keys are parameter names");
     fn->heuristics[i] = (CtHeuristic){intern(ct->ctx, key->str.data), values->entries[i].value};
   }
   for (uint32_t i = 0; i < v->fn->num_heuristics; i++) fn->heuristics[values->count + i] = v->fn->heuristics[i];
-  return function_value(ct, fn);
+  return ct_function_value(ct, fn);
 }
 
 // ---- dispatch ----
 
 // A decorator with arguments is a method of a dictionary holding them: calling it with the function applies it.
 static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_METHOD;
   v->method.self = ct_dict(ct->ctx);
   v->method.self->dict = options;
@@ -210,18 +210,18 @@ static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
   return v;
 }
 
-static CtDict *kwargs_dict(Comptime *ct, const CallArgs *a) {
+static CtDict *kwargs_dict(Comptime *ct, const CtArgs *a) {
   CtValue *d = ct_dict(ct->ctx);
   for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
   return d->dict;
 }
 
-static CtValue *call_autotune(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(call_autotune) {
   static const char *const names[] = {"configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
                                       "?warmup", "?rep", "?use_cuda_graph", "?do_bench", "?cache_results", NULL};
   if (self) return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
   CtValue *values[12];
-  if (!take_args(ct, "autotune", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "autotune", a, names, values)) return NULL;
   if (values[0]->kind == CT_MISSING) return values[0];
   CtValue *options = ct_dict(ct->ctx);
   for (size_t i = 0; i < countof(values); i++)
@@ -229,28 +229,28 @@ static CtValue *call_autotune(Comptime *ct, CtValue *self, const CallArgs *a) {
   return delayed(ct, "triton.autotune", options->dict);
 }
 
-static CtValue *call_heuristics(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(call_heuristics) {
   static const char *const names[] = {"values", NULL};
   if (self) return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
   CtValue *values;
-  if (!take_args(ct, "heuristics", a, names, &values)) return NULL;
+  if (!ct_take_args(ct, "heuristics", a, names, &values)) return NULL;
   values = ct_unwrap(values);
   if (values->kind == CT_MISSING) return values;
   if (values->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "heuristics takes a dictionary, not '%s'", ct_kind_name(values));
   return delayed(ct, "triton.heuristics", values->dict);
 }
 
-static CtValue *change_function(Comptime *ct, const char *what, const CallArgs *a, FnRole role, bool must_use) {
+static CtValue *change_function(Comptime *ct, const char *what, const CtArgs *a, FnRole role, bool must_use) {
   CtValue *v = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
   if (v && (v->kind == CT_MISSING || v->kind == CT_BUILTIN)) return v;
   if (!v || v->kind != CT_FUNCTION) return ct_fail(ct, a->span, "TypeError", "%s decorates one function", what);
   CtFunction *fn = copy_function(ct, v->fn);
   if (role == FN_CONSTEXPR) fn->role = FN_CONSTEXPR;
   fn->must_use_result |= must_use;
-  return function_value(ct, fn);
+  return ct_function_value(ct, fn);
 }
 
-static CtValue *make_aggregate(Comptime *ct, const CallArgs *a) {
+static CtValue *make_aggregate(Comptime *ct, const CtArgs *a) {
   CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
   if (v && v->kind == CT_MISSING) return v;
   if (!v || v->kind != CT_CLASS) return ct_fail(ct, a->span, "TypeError", "aggregate decorates a class");
@@ -266,17 +266,17 @@ static bool is_compiling_decorator(const CtValue *v) {
   return v && v->kind == CT_BUILTIN && (is_jit_name(v->builtin.name) || !strncmp(v->builtin.name, "triton.", 7));
 }
 
-bool is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
+bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env) {
   CtError *before = ct->error;
   bool found = false;
   ct->error = NULL;
   for (uint32_t i = 0; i < def->func.decorators.count && !found && !ct->error; i++)
-    found = is_compiling_decorator(eval_quietly(ct, def->func.decorators.data[i], env));
+    found = is_compiling_decorator(ct_eval_quietly(ct, def->func.decorators.data[i], env));
   ct->error = before;
   return found;
 }
 
-CtValue *call_triton(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
+CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   *known = true;
   if (is_jit_name(name)) {

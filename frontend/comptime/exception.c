@@ -17,13 +17,13 @@ static const struct { const char *name, *base; } exceptions[] = {
     {"ConnectionError", "OSError"}, {"EOFError", "Exception"}, {"BufferError", "Exception"}, {"FloatingPointError", "ArithmeticError"},
     {"SyntaxError", "Exception"}, {"SystemError", "Exception"}, {"StopAsyncIteration", "Exception"}, {"GeneratorExit", "BaseException"}};
 
-bool is_exception_name(const char *name) {
+bool ct_is_exception_name(const char *name) {
   for (size_t i = 0; i < countof(exceptions); i++)
     if (!strcmp(exceptions[i].name, name)) return true;
   return false;
 }
 
-bool exception_matches(const char *type, const char *handler) {
+bool ct_exception_matches(const char *type, const char *handler) {
   while (type) {
     if (!strcmp(type, handler)) return true;
     const char *base = NULL;
@@ -34,11 +34,11 @@ bool exception_matches(const char *type, const char *handler) {
   return false;
 }
 
-CtValue *make_exception(Comptime *ct, const char *name, const CallArgs *a) {
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a) {
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = name;
   cls->form = CLASS_EXCEPTION;
-  CtValue *v = instance_new(ct, cls);
+  CtValue *v = ct_instance_new(ct, cls);
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
   return v;
 }
@@ -50,29 +50,29 @@ static const char *class_exception_base(const CtClass *cls) {
   return cls->form == CLASS_EXCEPTION && !cls->def ? cls->name : "Exception";
 }
 
-bool handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env) {
+bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env) {
   if (!type) return true;
-  CtValue *v = eval_quietly(ct, type, env);
+  CtValue *v = ct_eval_quietly(ct, type, env);
   if (!v) return false;
   CtList types = {0};
-  if (v->kind == CT_TUPLE) types = v->list; else vec_push(&ct->ctx->arena, &types, v);
+  if (v->kind == CT_TUPLE) types = v->list; else vec_push(ct->arena, &types, v);
   for (uint32_t i = 0; i < types.count; i++) {
     const CtValue *t = types.data[i];
     if (t->kind == CT_BUILTIN) {
       const char *raised = e->exception && e->exception->kind == CT_INSTANCE ? class_exception_base(e->exception->instance->cls) : e->type;
-      if (exception_matches(raised, t->builtin.name)) return true;
+      if (ct_exception_matches(raised, t->builtin.name)) return true;
     }
-    if (t->kind == CT_CLASS && e->exception && e->exception->kind == CT_INSTANCE && class_is_subclass(e->exception->instance->cls, t->cls)) return true;
+    if (t->kind == CT_CLASS && e->exception && e->exception->kind == CT_INSTANCE && ct_class_is_subclass(e->exception->instance->cls, t->cls)) return true;
   }
   return false;
 }
 
-CtValue *exception_value(Comptime *ct, const CtError *e) {
+CtValue *ct_exception_value(Comptime *ct, const CtError *e) {
   if (e->exception) return e->exception;
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = e->type;
   cls->form = CLASS_EXCEPTION;
-  CtValue *v = instance_new(ct, cls), *message = e->argument ? e->argument : ct_str(ct->ctx, e->message);
+  CtValue *v = ct_instance_new(ct, cls), *message = e->argument ? e->argument : ct_str(ct->ctx, e->message);
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, &message, 1));
   return v;
 }

@@ -20,14 +20,14 @@ static bool binds_names_only(Node *n) {
       if (n->assign.targets.data[i]->kind != NODE_NAME) return false;
     return true;
   }
-  return n->kind == NODE_CLASS_DEF || n->kind == NODE_IF || (n->kind == NODE_ANN_ASSIGN && n->ann.target->kind == NODE_NAME) || only_declares(&(NodeList){.data = &n, .count = 1});
+  return n->kind == NODE_CLASS_DEF || n->kind == NODE_IF || (n->kind == NODE_ANN_ASSIGN && n->ann.target->kind == NODE_NAME) || ct_only_declares(&(NodeList){.data = &n, .count = 1});
 }
 
 // One branch of such an `if`: statements that can only bind names run, of the others what they would change is forgotten.
 static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
   for (uint32_t i = 0; i < body->count; i++) {
     if (!binds_names_only(body->data[i])) {
-      forget(ct, body->data[i], cause, env);
+      ct_forget(ct, body->data[i], cause, env);
       continue;
     }
     Flow flow = exec(ct, body->data[i], env);
@@ -40,7 +40,7 @@ static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *caus
 static bool is_declared(const CtValue *v) { return v->kind == CT_FUNCTION || v->kind == CT_CLASS || v->kind == CT_MODULE || v->kind == CT_BUILTIN; }
 
 static const CtBinding *copy_bindings(Comptime *ct, const CtEnv *env) {
-  CtBinding *copy = arena_array(&ct->ctx->arena, CtBinding, env->count + 1);
+  CtBinding *copy = arena_array(ct->arena, CtBinding, env->count + 1);
   if (env->count) memcpy(copy, env->bindings, env->count * sizeof *copy);
   return copy;
 }
@@ -67,13 +67,13 @@ static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, C
 // ---- exceptions ----
 
 static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
-  bool must_raise = import_must_raise(n);
+  bool must_raise = ct_import_must_raise(n);
   Flow flow = FLOW_NEXT;
   ct->tries += n->try_.handlers.count > 0;
   for (uint32_t i = 0; i < n->try_.body.count && flow == FLOW_NEXT; i++) {
     const Node *s = n->try_.body.data[i];
     flow = exec(ct, s, env);
-    if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) && !check_import(ct, s, env)) flow = FLOW_ERROR;
+    if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) && !ct_import_check(ct, s, env)) flow = FLOW_ERROR;
   }
   ct->tries -= n->try_.handlers.count > 0;
   if (flow == FLOW_NEXT) flow = exec_block(ct, &n->try_.orelse, env);
@@ -81,11 +81,11 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
     const CtError *e = ct->error;
     for (uint32_t i = 0; i < n->try_.handlers.count; i++) {
       const Node *h = n->try_.handlers.data[i];
-      if (!handler_matches(ct, e, h->handler.type, env)) continue;
+      if (!ct_handler_matches(ct, e, h->handler.type, env)) continue;
       const CtError *outer = ct->handled;
       ct->error = NULL;
       ct->handled = e;
-      if (h->handler.name) env_set(ct->ctx, env, h->handler.name, exception_value(ct, e));
+      if (h->handler.name) env_set(ct->ctx, env, h->handler.name, ct_exception_value(ct, e));
       flow = exec_block(ct, &h->handler.body, env);
       ct->handled = outer;
       break;
@@ -103,16 +103,16 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
 static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
   if (!n->pair.first) {
     if (ct->handled) {
-      ct->error = arena_new(&ct->ctx->arena, CtError);
+      ct->error = arena_new(ct->arena, CtError);
       *ct->error = *ct->handled;
     } else {
       ct_fail(ct, n->span, "RuntimeError", "there is no exception to raise again");
     }
     return FLOW_ERROR;
   }
-  CtValue *v = eval(ct, n->pair.first, env);
+  CtValue *v = ct_eval(ct, n->pair.first, env);
   if (!v) return FLOW_ERROR;
-  if (v->kind == CT_BUILTIN || v->kind == CT_CLASS) v = call(ct, v, &(CallArgs){.span = n->span});
+  if (v->kind == CT_BUILTIN || v->kind == CT_CLASS) v = ct_call(ct, v, &(CtArgs){.span = n->span});
   if (!v) return FLOW_ERROR;
   if (v->kind != CT_INSTANCE) {
     if (v->kind == CT_MISSING) ct_fail_missing(ct, n->span, v);
@@ -141,8 +141,8 @@ static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, C
   for (uint32_t i = decorators->count; v && i-- > 0;) {
     const Node *d = decorators->data[i];
     bool is_jit = v->kind == CT_FUNCTION && v->fn->role != FN_PLAIN;
-    CtValue *decorator = eval(ct, d, env);
-    CtValue *decorated = decorator ? call1(ct, decorator, v, d->span) : NULL;
+    CtValue *decorator = ct_eval(ct, d, env);
+    CtValue *decorated = decorator ? ct_call1(ct, decorator, v, d->span) : NULL;
     const CtError *e = decorated ? NULL : ct->error;
     if (is_jit && e && !e->is_fatal && (e->missing || (!e->exception && is_elsewhere(ct, e, env->module)))) {
       ct->error = NULL;
@@ -156,15 +156,15 @@ static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, C
 }
 
 static Flow exec_def(Comptime *ct, const Node *n, CtEnv *env) {
-  CtFunction *fn = function_new(ct, n, env);
-  CtValue *v = fn ? decorate(ct, &n->func.decorators, function_value(ct, fn), env) : NULL;
+  CtFunction *fn = ct_function_new(ct, n, env);
+  CtValue *v = fn ? decorate(ct, &n->func.decorators, ct_function_value(ct, fn), env) : NULL;
   if (!v) return FLOW_ERROR;
   env_set(ct->ctx, env, n->func.name, v);
   return FLOW_NEXT;
 }
 
 static Flow exec_class(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *v = class_new(ct, n, env);
+  CtValue *v = ct_class_new(ct, n, env);
   if (v) v = decorate(ct, &n->cls.decorators, v, env);
   if (!v) return FLOW_ERROR;
   env_set(ct->ctx, env, n->cls.name, v);
@@ -180,12 +180,12 @@ static Flow loop_flow(Flow body, bool *leave) {
 }
 
 static Flow exec_for(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *iter = eval(ct, n->loop.iter, env);
-  Cursor cursor;
-  if (!iter || !cursor_open(ct, &cursor, iter, n->loop.iter->span)) return FLOW_ERROR;
-  for (CtValue *item; cursor_next(&cursor, &item);) {
+  CtValue *iter = ct_eval(ct, n->loop.iter, env);
+  CtCursor cursor;
+  if (!iter || !ct_cursor_open(ct, &cursor, iter, n->loop.iter->span)) return FLOW_ERROR;
+  for (CtValue *item; ct_cursor_next(&cursor, &item);) {
     bool leave;
-    if (!ct_step(ct, n->span) || !assign_target(ct, n->loop.target, item, env)) return FLOW_ERROR;
+    if (!ct_step(ct, n->span) || !ct_assign(ct, n->loop.target, item, env)) return FLOW_ERROR;
     Flow flow = loop_flow(exec_block(ct, &n->loop.body, env), &leave);
     if (leave) return flow;
   }
@@ -195,8 +195,8 @@ static Flow exec_for(Comptime *ct, const Node *n, CtEnv *env) {
 static Flow exec_while(Comptime *ct, const Node *n, CtEnv *env) {
   for (;;) {
     bool go, leave;
-    CtValue *test = ct_step(ct, n->span) ? eval(ct, n->loop.iter, env) : NULL;
-    if (!test || !truth(ct, test, n->loop.iter->span, &go)) return FLOW_ERROR;
+    CtValue *test = ct_step(ct, n->span) ? ct_eval(ct, n->loop.iter, env) : NULL;
+    if (!test || !ct_truth(ct, test, n->loop.iter->span, &go)) return FLOW_ERROR;
     if (!go) return exec_block(ct, &n->loop.orelse, env);
     Flow flow = loop_flow(exec_block(ct, &n->loop.body, env), &leave);
     if (leave) return flow;
@@ -208,9 +208,9 @@ static Flow exec_while(Comptime *ct, const Node *n, CtEnv *env) {
 static Flow ok_or_error(bool ok) { return ok ? FLOW_NEXT : FLOW_ERROR; }
 
 static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *test = eval(ct, n->cond.test, env);
+  CtValue *test = ct_eval(ct, n->cond.test, env);
   bool b;
-  if (test && truth(ct, test, n->cond.test->span, &b)) return exec_block(ct, b ? &n->cond.body : &n->cond.orelse, env);
+  if (test && ct_truth(ct, test, n->cond.test->span, &b)) return exec_block(ct, b ? &n->cond.body : &n->cond.orelse, env);
   if (!ct->frame && ct->error->missing && !ct->error->is_fatal) {
     const CtValue *cause = ct->error->missing;
     ct->error = NULL;
@@ -224,12 +224,12 @@ static CtValue *change_in_place(Comptime *ct, PyOp op, CtValue *v, CtValue *by, 
   const bool is_list = v->kind == CT_LIST, is_collection = v->kind == CT_SET || v->kind == CT_DICT;
   if (is_list && op == PYOP_ADD) {
     CtList items;
-    if (!op_iterate(ct, by, span, &items) || !ct_grow(ct, (size_t)v->list.count + items.count, span)) return NULL;
-    for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &v->list, items.data[i]);
+    if (!ct_iterate(ct, by, span, &items) || !ct_grow(ct, (size_t)v->list.count + items.count, span)) return NULL;
+    for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &v->list, items.data[i]);
     return v;
   }
   if (!(is_list && op == PYOP_MUL) && !(is_collection && by->kind == v->kind)) return NULL;
-  CtValue *r = op_binary(ct, op, v, by, span);
+  CtValue *r = ct_binary(ct, op, v, by, span);
   if (!r || r->kind != v->kind) return r;
   if (is_list) v->list = r->list;
   else v->dict = r->dict;
@@ -241,31 +241,31 @@ static Flow exec_aug(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *object = NULL, *index = NULL, *left;   // the target is evaluated once
   switch (target->kind) {
     case NODE_ATTRIBUTE:
-      object = eval(ct, target->attr.first, env);
-      left = object ? get_attr(ct, object, target->attr.name, target->span) : NULL;
+      object = ct_eval(ct, target->attr.first, env);
+      left = object ? ct_get_attr(ct, object, target->attr.name, target->span) : NULL;
       break;
     case NODE_SUBSCRIPT:
-      object = eval(ct, target->pair.first, env);
-      index = object ? eval(ct, target->pair.second, env) : NULL;
-      left = index ? op_subscript(ct, object, index, target->span) : NULL;
+      object = ct_eval(ct, target->pair.first, env);
+      index = object ? ct_eval(ct, target->pair.second, env) : NULL;
+      left = index ? ct_subscript(ct, object, index, target->span) : NULL;
       break;
-    default: left = eval(ct, target, env); break;
+    default: left = ct_eval(ct, target, env); break;
   }
-  CtValue *right = left ? eval(ct, n->binary.right, env) : NULL;
+  CtValue *right = left ? ct_eval(ct, n->binary.right, env) : NULL;
   CtValue *v = right ? change_in_place(ct, (PyOp)n->op, left, right, n->span) : NULL;
-  if (!v && right && !ct->error) v = op_binary(ct, (PyOp)n->op, left, right, n->span);
+  if (!v && right && !ct->error) v = ct_binary(ct, (PyOp)n->op, left, right, n->span);
   if (!v) return FLOW_ERROR;
-  if (index) return ok_or_error(op_store_subscript(ct, object, index, v, target->span));
-  if (object) return ok_or_error(set_attr(ct, object, target->attr.name, v, target->span));
-  return ok_or_error(assign_target(ct, target, v, env));
+  if (index) return ok_or_error(ct_store_subscript(ct, object, index, v, target->span));
+  if (object) return ok_or_error(ct_set_attr(ct, object, target->attr.name, v, target->span));
+  return ok_or_error(ct_assign(ct, target, v, env));
 }
 
 static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *test = eval(ct, n->pair.first, env);
+  CtValue *test = ct_eval(ct, n->pair.first, env);
   bool ok;
-  if (!test || !truth(ct, test, n->pair.first->span, &ok)) return FLOW_ERROR;
+  if (!test || !ct_truth(ct, test, n->pair.first->span, &ok)) return FLOW_ERROR;
   if (ok) return FLOW_NEXT;
-  CtValue *message = n->pair.second ? eval(ct, n->pair.second, env) : NULL;
+  CtValue *message = n->pair.second ? ct_eval(ct, n->pair.second, env) : NULL;
   if (n->pair.second && !message) return FLOW_ERROR;
   ct_fail(ct, n->span, "AssertionError", "assertion failed%s%s", message ? ": " : "", message ? ct_to_str(ct->ctx, message) : "");
   ct->error->argument = message ? message : ct_str(ct->ctx, "");
@@ -275,8 +275,8 @@ static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
 static bool exec_delete(Comptime *ct, const Node *target, CtEnv *env) {
   switch (target->kind) {
     case NODE_SUBSCRIPT: {
-      CtValue *v = eval(ct, target->pair.first, env), *index = v ? eval(ct, target->pair.second, env) : NULL;
-      return index && op_delete_subscript(ct, v, index, target->span);
+      CtValue *v = ct_eval(ct, target->pair.first, env), *index = v ? ct_eval(ct, target->pair.second, env) : NULL;
+      return index && ct_delete_subscript(ct, v, index, target->span);
     }
     case NODE_TUPLE: case NODE_LIST:
       for (uint32_t i = 0; i < target->list.count; i++)
@@ -294,20 +294,20 @@ static bool exec_delete(Comptime *ct, const Node *target, CtEnv *env) {
 static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
   if (!ct_step(ct, n->span)) return FLOW_ERROR;
   switch ((NodeKind)n->kind) {
-    case NODE_EXPR_STMT: return ok_or_error(eval(ct, n->unary.value, env) != NULL);
+    case NODE_EXPR_STMT: return ok_or_error(ct_eval(ct, n->unary.value, env) != NULL);
     case NODE_ASSIGN: {
-      CtValue *v = eval(ct, n->assign.value, env);
+      CtValue *v = ct_eval(ct, n->assign.value, env);
       for (uint32_t i = 0; v && i < n->assign.targets.count; i++)
-        if (!assign_target(ct, n->assign.targets.data[i], v, env)) return FLOW_ERROR;
+        if (!ct_assign(ct, n->assign.targets.data[i], v, env)) return FLOW_ERROR;
       return ok_or_error(v != NULL);
     }
     case NODE_ANN_ASSIGN: {
-      CtValue *v = n->ann.value ? eval(ct, n->ann.value, env) : NULL;
-      return ok_or_error(!n->ann.value || (v && assign_target(ct, n->ann.target, v, env)));
+      CtValue *v = n->ann.value ? ct_eval(ct, n->ann.value, env) : NULL;
+      return ok_or_error(!n->ann.value || (v && ct_assign(ct, n->ann.target, v, env)));
     }
     case NODE_AUG_ASSIGN: return exec_aug(ct, n, env);
     case NODE_RETURN: {
-      CtValue *v = n->unary.value ? eval(ct, n->unary.value, env) : ct_none(ct->ctx);
+      CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none(ct->ctx);
       if (v && ct->frame) ct->frame->result = v;
       return v ? FLOW_RETURN : FLOW_ERROR;
     }
@@ -319,10 +319,10 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
     case NODE_TRY: return exec_try(ct, n, env);
     case NODE_RAISE: return exec_raise(ct, n, env);
     case NODE_ASSERT: return exec_assert(ct, n, env);
-    case NODE_IMPORT: return ok_or_error(exec_import(ct, n, env));
-    case NODE_IMPORT_FROM: return ok_or_error(exec_import_from(ct, n, env));
+    case NODE_IMPORT: return ok_or_error(ct_exec_import(ct, n, env));
+    case NODE_IMPORT_FROM: return ok_or_error(ct_exec_import_from(ct, n, env));
     case NODE_GLOBAL: case NODE_NONLOCAL:
-      for (uint32_t i = 0; i < n->names.count; i++) vec_push(&ct->ctx->arena, n->kind == NODE_GLOBAL ? &env->globals : &env->nonlocals, n->names.data[i]);
+      for (uint32_t i = 0; i < n->names.count; i++) vec_push(ct->arena, n->kind == NODE_GLOBAL ? &env->globals : &env->nonlocals, n->names.data[i]);
       return FLOW_NEXT;
     case NODE_DELETE:
       for (uint32_t i = 0; i < n->list.count; i++)
@@ -335,7 +335,7 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
     case NODE_BREAK: return FLOW_BREAK;
     case NODE_CONTINUE: return FLOW_CONTINUE;
     default:
-      ct_unsupported(ct, n->span, node_kind_name((NodeKind)n->kind));
+      ct_unsupported(ct, n->span, ast_kind_name((NodeKind)n->kind));
       return FLOW_ERROR;
   }
 }
@@ -350,10 +350,10 @@ static bool is_python_file(const SourceFile *file) {
 // what stands above its kernels; an ImportError that is raised says again that a module is missing.
 static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env) {
   const CtModule *module = env->module;
-  if (e->exception) return exception_matches(e->type, "ImportError");
+  if (e->exception) return ct_exception_matches(e->type, "ImportError");
   if (module->is_imported || is_elsewhere(ct, e, module)) return true;
   if (!is_python_file(module->file) || !strcmp(e->type, "AssertionError")) return false;
-  return n->kind != NODE_FUNCTION_DEF || !is_for_kernels(ct, n, env);
+  return n->kind != NODE_FUNCTION_DEF || !ct_is_for_kernels(ct, n, env);
 }
 
 // What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at the import.
@@ -361,9 +361,9 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
   const NodeList *decorators = n->kind == NODE_FUNCTION_DEF ? &n->func.decorators : n->kind == NODE_CLASS_DEF ? &n->cls.decorators : NULL;
   const Loc begin = decorators && decorators->count ? decorators->data[0]->span.begin : n->span.begin;
   const bool in_call = e->span.begin < begin || e->span.begin >= n->span.end;
-  const char *where = in_call ? arena_printf(&ct->ctx->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
-  if (!module->is_imported) return arena_printf(&ct->ctx->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
-  return arena_printf(&ct->ctx->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
+  const char *where = in_call ? arena_printf(ct->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
+  if (!module->is_imported) return arena_printf(ct->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
+  return arena_printf(ct->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
 }
 
 // Module level goes on past a statement that needs what is not there, and an imported one past what fails.
@@ -372,7 +372,7 @@ static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env)))) return false;
   const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
   ct->error = NULL;
-  forget(ct, n, cause, env);
+  ct_forget(ct, n, cause, env);
   return true;
 }
 
@@ -385,25 +385,25 @@ static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env) {
   return FLOW_NEXT;
 }
 
-bool exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) { return exec_block(ct, body, env) != FLOW_ERROR; }
+bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) { return exec_block(ct, body, env) != FLOW_ERROR; }
 
 // What a package knows of itself: where its submodules are, and its name; another module knows its package's name.
 static void set_package(Comptime *ct, CtModule *module) {
   const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *name = module->name;
   bool is_package = !strcmp(base, "__init__.py");
   const char *dot = strrchr(name, '.');
-  CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(&ct->ctx->arena, path, (size_t)(slash - path)) : ".");
+  CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(ct->arena, path, (size_t)(slash - path)) : ".");
   if (is_package) env_set(ct->ctx, module->env, intern(ct->ctx, "__path__"), ct_list(ct->ctx, &folder, 1));
-  else name = dot ? arena_strndup(&ct->ctx->arena, name, (size_t)(dot - name)) : "";
+  else name = dot ? arena_strndup(ct->arena, name, (size_t)(dot - name)) : "";
   env_set(ct->ctx, module->env, intern(ct->ctx, "__package__"), ct_str(ct->ctx, name));
 }
 
-bool exec_module(Comptime *ct, CtModule *module) {
+bool ct_exec_module(Comptime *ct, CtModule *module) {
   env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
   env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
   env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none(ct->ctx));
   set_package(ct, module);
-  Frame *caller = ct->frame;
+  CtFrame *caller = ct->frame;
   const uint32_t tries = ct->tries;
   ct->frame = NULL;
   ct->tries = 0;

@@ -77,7 +77,7 @@ static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char 
   size_t len = display_length(body, size) + strlen(prefix), missing = f->width > len ? f->width - len : 0;
   char align = f->align ? f->align : default_align;
   size_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing, right = missing - left;
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   if (align == '=') buf_puts(&b, prefix);
   for (size_t i = 0; i < left; i++) buf_write(&b, f->fill, f->fill_size);
   if (align != '=') buf_puts(&b, prefix);
@@ -90,7 +90,7 @@ static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char 
 static const char *group_digits(Comptime *ct, const char *digits, char separator, size_t group, bool is_float) {
   size_t whole = 0;
   while (digits[whole] && (is_float ? digits[whole] >= '0' && digits[whole] <= '9' : true)) whole++;
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   for (size_t i = 0; i < whole; i++) {
     if (i && (whole - i) % group == 0) buf_putc(&b, separator);
     buf_putc(&b, digits[i]);
@@ -102,7 +102,7 @@ static const char *group_digits(Comptime *ct, const char *digits, char separator
 static const char *sign_of(const Spec *f, bool negative) { return negative ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : ""; }
 
 static CtValue *format_int(Comptime *ct, const Spec *f, Int128 value) {
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   if (f->type == 'c') {
     if (value >= 0 && value <= 0x10ffff) pynum_put_utf8(&b, (uint32_t)value);
     return pad(ct, f, '<', "", b.size ? b.data : "", b.size);
@@ -111,8 +111,8 @@ static CtValue *format_int(Comptime *ct, const Spec *f, Int128 value) {
   pynum_put_int_base(&b, value, base, f->type == 'X');
   const char *digits = buf_str(&b) + (value < 0);
   if (f->grouping) digits = group_digits(ct, digits, f->grouping, base == 10 ? 3 : 4, false);
-  const char *mark = f->alternate && base != 10 ? arena_printf(&ct->ctx->arena, "0%c", f->type) : "";
-  return pad(ct, f, '>', arena_printf(&ct->ctx->arena, "%s%s", sign_of(f, value < 0), mark), digits, strlen(digits));
+  const char *mark = f->alternate && base != 10 ? arena_printf(ct->arena, "0%c", f->type) : "";
+  return pad(ct, f, '>', arena_printf(ct->arena, "%s%s", sign_of(f, value < 0), mark), digits, strlen(digits));
 }
 
 static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span span) {
@@ -120,7 +120,7 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
   bool negative = signbit(value) && !isnan(value);
   double magnitude = negative ? -value : value;
   char type = f->type ? f->type : f->has_precision ? 'g' : 0;
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   if (isnan(value) || isinf(value)) {
     const bool upper = type == 'E' || type == 'F' || type == 'G';
     buf_puts(&b, isnan(value) ? (upper ? "NAN" : "nan") : upper ? "INF" : "inf");
@@ -133,7 +133,7 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
     size_t n = strlen(format);
     format[n] = type == '%' ? 'f' : type == 'n' ? 'g' : type;
     format[n + 1] = 0;
-    char *text = arena_alloc(&ct->ctx->arena, (size_t)precision + 400);
+    char *text = arena_alloc(ct->arena, (size_t)precision + 400);
     snprintf(text, (size_t)precision + 400, format, precision, magnitude);
     buf_puts(&b, text);
     // Without a type but with a precision, Python keeps the point: 1e+02 stays, 3 becomes 3.0.
@@ -141,7 +141,7 @@ static CtValue *format_float(Comptime *ct, const Spec *f, double value, Span spa
   }
   const char *digits = buf_str(&b);
   if (f->grouping) digits = group_digits(ct, digits, f->grouping, 3, true);
-  if (type == '%') digits = arena_printf(&ct->ctx->arena, "%s%%", digits);
+  if (type == '%') digits = arena_printf(ct->arena, "%s%%", digits);
   return pad(ct, f, '>', sign_of(f, negative), digits, strlen(digits));
 }
 
@@ -158,9 +158,9 @@ static bool is_type(char type, const char *allowed) { return !type || strchr(all
 
 static CtValue *text_of(Comptime *ct, CtValue *v, bool repr, Span span) {
   if (v->kind == CT_INSTANCE) {
-    CtValue *method = repr ? NULL : class_special(ct, v, "__str__");
-    if (!method) method = class_special(ct, v, "__repr__");
-    if (method) return call1(ct, method, v, span);
+    CtValue *method = repr ? NULL : ct_class_special(ct, v, "__str__");
+    if (!method) method = ct_class_special(ct, v, "__repr__");
+    if (method) return ct_call1(ct, method, v, span);
     if (v->instance->cls->form == CLASS_EXCEPTION) {
       CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
       if (args && args->list.count == 1) return ct_str(ct->ctx, ct_to_str(ct->ctx, args->list.data[0]));
@@ -170,7 +170,7 @@ static CtValue *text_of(Comptime *ct, CtValue *v, bool repr, Span span) {
   return ct_str(ct->ctx, repr ? ct_repr(ct->ctx, v) : ct_to_str(ct->ctx, v));
 }
 
-CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spec, Span span) {
+CtValue *ct_format_value(Comptime *ct, CtValue *v, char conversion, const char *spec, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v);
   if (conversion || !*spec) {
@@ -195,9 +195,9 @@ CtValue *format_value(Comptime *ct, CtValue *v, char conversion, const char *spe
 }
 
 // "%d %s" % args: each conversion becomes a format specification.
-CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span) {
+CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span) {
   args = ct_unwrap(args);
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   uint32_t next = 0, count = args->kind == CT_TUPLE ? args->list.count : 1;
   for (const char *s = format->str.data, *end = s + format->str.size; s < end; s++) {
     if (*s != '%') {
@@ -212,12 +212,12 @@ CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span)
     if (*s == '(') {
       const char *close = strchr(s, ')');
       if (!close || args->kind != CT_DICT) return ct_fail(ct, span, "TypeError", "%%(name) needs a dictionary");
-      const char *key = arena_strndup(&ct->ctx->arena, s + 1, (size_t)(close - s - 1));
+      const char *key = arena_strndup(ct->arena, s + 1, (size_t)(close - s - 1));
       v = dict_get_str(args->dict, key);
       if (!v) return ct_fail(ct, span, "KeyError", "no entry for key '%s'", key);
       s = close + 1;
     }
-    Buf spec = buf_make(&ct->ctx->arena);
+    Buf spec = buf_make(ct->arena);
     bool left = false, zero = false;
     for (; *s && strchr("-+ #0", *s); s++) {
       left |= *s == '-';
@@ -233,12 +233,12 @@ CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span)
     }
     v = ct_unwrap(v);
     char type = *s == 'i' || *s == 'u' ? 'd' : *s;
-    if (type == 'd' && v->kind == CT_FLOAT && !(v = call_builtin(ct, NULL, "int", &(CallArgs){&v, 1, NULL, 0, span}))) return NULL;
+    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, span}))) return NULL;
     if (type == 'c' && v->kind == CT_STR) type = 's';
     bool is_text = type == 's' || type == 'r' || type == 'a';
-    const char *converted = arena_printf(&ct->ctx->arena, "%s%s%s%.*s%c", left ? "<" : is_text ? ">" : "", is_text ? "" : flags, zero && !left && !is_text ? "0" : "",
+    const char *converted = arena_printf(ct->arena, "%s%s%s%.*s%c", left ? "<" : is_text ? ">" : "", is_text ? "" : flags, zero && !left && !is_text ? "0" : "",
                                          (int)(s - width), width, is_text ? 's' : type);
-    CtValue *text = format_value(ct, v, is_text ? (type == 's' ? 's' : 'r') : 0, converted, span);
+    CtValue *text = ct_format_value(ct, v, is_text ? (type == 's' ? 's' : 'r') : 0, converted, span);
     if (!text) return NULL;
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, span)) return NULL;
@@ -248,7 +248,7 @@ CtValue *format_percent(Comptime *ct, CtValue *format, CtValue *args, Span span)
 }
 
 // The value a replacement field names: `0`, `name`, ``, followed by .attr and [key].
-static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *next, const CallArgs *a) {
+static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *next, const CtArgs *a) {
   size_t head = 0;
   while (head < n && name[head] != '.' && name[head] != '[') head++;
   Int128 index;
@@ -268,11 +268,11 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
     size_t from = ++i;
     if (name[from - 1] == '.') {
       while (i < n && name[i] != '.' && name[i] != '[') i++;
-      v = get_attr(ct, v, intern_n(ct->ctx, name + from, i - from), a->span);
+      v = ct_get_attr(ct, v, intern_n(ct->ctx, name + from, i - from), a->span);
     } else {
       while (i < n && name[i] != ']') i++;
       CtValue *key = pynum_read_int(name + from, i - from, 10, &index, &big) ? ct_int(ct->ctx, index) : ct_str_n(ct->ctx, name + from, i - from);
-      v = op_subscript(ct, v, key, a->span);
+      v = ct_subscript(ct, v, key, a->span);
       i++;
     }
   }
@@ -280,8 +280,8 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
 }
 
 // A format with its replacement fields filled in; a field's specification may have fields of its own.
-static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next, const CallArgs *a) {
-  Buf b = buf_make(&ct->ctx->arena);
+static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next, const CtArgs *a) {
+  Buf b = buf_make(ct->arena);
   while (s < end) {
     if (!nested && (*s == '{' || *s == '}') && s + 1 < end && s[1] == *s) {
       buf_putc(&b, *s);
@@ -307,7 +307,7 @@ static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool n
     s++;
     CtValue *v = field_value(ct, name, name_size, next, a);
     CtValue *spec = v ? fill_fields(ct, from, to, true, next, a) : NULL;
-    CtValue *text = spec ? format_value(ct, v, conversion, spec->str.data, a->span) : NULL;
+    CtValue *text = spec ? ct_format_value(ct, v, conversion, spec->str.data, a->span) : NULL;
     if (!text) return NULL;
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, a->span)) return NULL;
@@ -315,7 +315,7 @@ static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool n
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
 }
 
-CtValue *format_method(Comptime *ct, CtValue *format, const CallArgs *a) {
+CtValue *ct_format_method(Comptime *ct, CtValue *format, const CtArgs *a) {
   uint32_t next = 0;
   return fill_fields(ct, format->str.data, format->str.data + format->str.size, false, &next, a);
 }

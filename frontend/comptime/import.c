@@ -61,10 +61,10 @@ static const BuiltinModule builtin_modules[] = {
     {"packaging.version", "packaging.version"},
 };
 
-CtModule *builtin_module(Comptime *ct, const char *dotted) {
+CtModule *ct_builtin_module(Comptime *ct, const char *dotted) {
   for (size_t i = 0; i < countof(builtin_modules); i++) {
     if (strcmp(builtin_modules[i].name, dotted)) continue;
-    CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+    CtModule *m = arena_new(ct->arena, CtModule);
     m->name = builtin_modules[i].name;
     m->prefix = builtin_modules[i].prefix;
     return m;
@@ -73,7 +73,7 @@ CtModule *builtin_module(Comptime *ct, const char *dotted) {
 }
 
 static CtValue *module_value(Comptime *ct, CtModule *m) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_MODULE;
   v->module = m;
   return v;
@@ -88,8 +88,8 @@ static CtValue *version_info(Comptime *ct) {
   Context *ctx = ct->ctx;
   CtValue *type[2] = {ct_str(ctx, "version_info"), ct_str(ctx, "major minor micro releaselevel serial")};
   CtValue *fields[5] = {ct_int(ctx, 3), ct_int(ctx, 11), ct_int(ctx, 0), ct_str(ctx, "final"), ct_int(ctx, 0)};
-  CtValue *cls = call_builtin(ct, NULL, "collections.namedtuple", &(CallArgs){.args = type, .num_args = 2});
-  return cls ? call(ct, cls, &(CallArgs){.args = fields, .num_args = 5}) : NULL;
+  CtValue *cls = ct_call_builtin(ct, NULL, "collections.namedtuple", &(CtArgs){.args = type, .num_args = 2});
+  return cls ? ct_call(ct, cls, &(CtArgs){.args = fields, .num_args = 5}) : NULL;
 }
 
 static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
@@ -114,17 +114,17 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   return NULL;
 }
 
-CtValue *module_attr(Comptime *ct, CtModule *module, const char *name) {
+CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name) {
   if (module->env) {
     CtValue *v = env_get_local(module->env, name);
     if (v) return v;
     return !strcmp(name, "__name__") ? ct_str(ct->ctx, module->name) : NULL;
   }
-  CtModule *sub = builtin_module(ct, arena_printf(&ct->ctx->arena, "%s.%s", module->name, name));
+  CtModule *sub = ct_builtin_module(ct, arena_printf(ct->arena, "%s.%s", module->name, name));
   if (sub) return module_value(ct, sub);
   CtValue *v = constant(ct, module, name);
   if (v) return v;
-  return ct_builtin(ct->ctx, arena_printf(&ct->ctx->arena, "%s.%s", module->prefix, name));
+  return ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", module->prefix, name));
 }
 
 // ---- files ----
@@ -138,11 +138,11 @@ static bool file_exists(const char *path) {
 // dir/a/b.tile, dir/a/b.py, dir/a/b/__init__.py; NULL if there is none.
 static const char *find_in(Comptime *ct, const char *dir, const char *dotted) {
   static const char *const suffixes[] = {".tile", ".py", "/__init__.py"};
-  char *relative = arena_strndup(&ct->ctx->arena, dotted, strlen(dotted));
+  char *relative = arena_strndup(ct->arena, dotted, strlen(dotted));
   for (char *c = relative; *c; c++)
     if (*c == '.') *c = '/';
   for (size_t i = *relative ? 0 : 2; i < countof(suffixes); i++) {
-    const char *path = arena_printf(&ct->ctx->arena, "%s%s%s", dir, relative, *relative ? suffixes[i] : suffixes[i] + 1);
+    const char *path = arena_printf(ct->arena, "%s%s%s", dir, relative, *relative ? suffixes[i] : suffixes[i] + 1);
     if (file_exists(path)) return path;
   }
   return NULL;
@@ -152,12 +152,12 @@ static const char *find_in(Comptime *ct, const char *dir, const char *dotted) {
 static const char *folder_of(Comptime *ct, const char *path, uint32_t up) {
   size_t n = strlen(path);
   while (n && path[n - 1] != '/') n--;
-  const char *dir = arena_strndup(&ct->ctx->arena, path, n);
+  const char *dir = arena_strndup(ct->arena, path, n);
   for (; up > 0; up--) {
     size_t last = n > 1 ? n - 1 : 0;   // where the last component begins
     while (last && dir[last - 1] != '/') last--;
-    if (n > last + 1 && strcmp(dir + last, "./") && strcmp(dir + last, "../")) dir = arena_strndup(&ct->ctx->arena, dir, n = last);
-    else n = strlen(dir = arena_printf(&ct->ctx->arena, "%s../", dir));
+    if (n > last + 1 && strcmp(dir + last, "./") && strcmp(dir + last, "../")) dir = arena_strndup(ct->arena, dir, n = last);
+    else n = strlen(dir = arena_printf(ct->arena, "%s../", dir));
   }
   return dir;
 }
@@ -167,7 +167,7 @@ static const char *package_root(Comptime *ct, const char *file) {
   enum { DEEPEST = 32 };
   for (uint32_t up = 0; up < DEEPEST; up++) {
     const char *dir = folder_of(ct, file, up);
-    if (!file_exists(arena_printf(&ct->ctx->arena, "%s__init__.py", dir))) return up ? dir : NULL;
+    if (!file_exists(arena_printf(ct->arena, "%s__init__.py", dir))) return up ? dir : NULL;
   }
   return NULL;
 }
@@ -179,7 +179,7 @@ static const char *find_in_namesake(Comptime *ct, const char *file, const char *
     const char *begin = slash;
     while (begin > file && begin[-1] != '/') begin--;
     if ((size_t)(slash - begin) == n && !strncmp(begin, dotted, n)) {
-      const char *path = find_in(ct, arena_strndup(&ct->ctx->arena, file, (size_t)(begin - file)), dotted);
+      const char *path = find_in(ct, arena_strndup(ct->arena, file, (size_t)(begin - file)), dotted);
       if (path) return path;
     }
     slash = begin > file ? begin - 1 : NULL;
@@ -195,14 +195,14 @@ static const char *find_file(Comptime *ct, const char *dotted, uint32_t level, c
   for (uint32_t i = 0; !path && !level && i < ct->options.num_include_paths; i++) {
     const char *dir = ct->options.include_paths[i];
     size_t n = strlen(dir);
-    path = find_in(ct, n && dir[n - 1] != '/' ? arena_printf(&ct->ctx->arena, "%s/", dir) : dir, dotted);
+    path = find_in(ct, n && dir[n - 1] != '/' ? arena_printf(ct->arena, "%s/", dir) : dir, dotted);
   }
   return path;
 }
 
 static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Span span) {
   bool found;
-  CtModule *m = load_module_file(ct, path, intern(ct->ctx, dotted), &found);
+  CtModule *m = ct_load_file(ct, path, intern(ct->ctx, dotted), &found);
   if (m && !m->failed) return module_value(ct, m);
   if (ct->error) return NULL;
   if (found) {   // its own errors have been reported
@@ -210,7 +210,7 @@ static CtValue *load_from(Comptime *ct, const char *path, const char *dotted, Sp
     ct->error->is_fatal = true;
     return NULL;
   }
-  return ct_missing(ct, dotted, arena_printf(&ct->ctx->arena, "%s cannot be read", path), span);
+  return ct_missing(ct, dotted, arena_printf(ct->arena, "%s cannot be read", path), span);
 }
 
 // What a file beside the importing one does not stand for: what there is of these is known here.
@@ -218,18 +218,18 @@ static bool is_known_package(const char *dotted) {
   return !strncmp(dotted, "triton.", 7) || !strcmp(dotted, "torch") || !strncmp(dotted, "torch.", 6);
 }
 
-CtValue *import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span) {
-  CtModule *m = level ? NULL : builtin_module(ct, dotted);
+CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span) {
+  CtModule *m = level ? NULL : ct_builtin_module(ct, dotted);
   if (m) return module_value(ct, m);
   const char *path = !level && is_known_package(dotted) ? NULL : find_file(ct, dotted, level, from);
   if (path) return load_from(ct, path, *dotted ? dotted : "__init__", span);
-  const char *why = arena_printf(&ct->ctx->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
+  const char *why = arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);
 }
 
-CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span) {
+CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span span) {
   if (module->kind == CT_MISSING) return ct_missing_from(ct, module, "%s", name);
-  CtValue *v = module_attr(ct, module->module, name);
+  CtValue *v = ct_module_attr(ct, module->module, name);
   if (v) return v;
   // from package import submodule
   const CtModule *package = module->module;
@@ -237,9 +237,9 @@ CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span)
     const char *path = find_in(ct, folder_of(ct, package->file->path, 0), name);
     if (path && strcmp(path, package->file->path)) return load_from(ct, path, name, span);
   }
-  if (!package->is_loading) return ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' has no '%s'", package->name, name), span);
-  v = ct_missing(ct, name, arena_printf(&ct->ctx->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
-  vec_push(&ct->ctx->arena, &module->module->awaited, ((CtBinding){name, v}));
+  if (!package->is_loading) return ct_missing(ct, name, arena_printf(ct->arena, "module '%s' has no '%s'", package->name, name), span);
+  v = ct_missing(ct, name, arena_printf(ct->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
+  vec_push(ct->arena, &module->module->awaited, ((CtBinding){name, v}));
   return v;
 }
 
@@ -247,10 +247,10 @@ CtValue *import_from(Comptime *ct, CtValue *module, const char *name, Span span)
 
 // A folder without __init__: a module whose names are the modules imported from it.
 static CtValue *folder_module(Comptime *ct, const char *dotted) {
-  CtModule *m = arena_new(&ct->ctx->arena, CtModule);
+  CtModule *m = arena_new(ct->arena, CtModule);
   m->name = dotted;
-  m->env = env_new(ct, NULL, m);
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  m->env = ct_env_new(ct, NULL, m);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_MODULE;
   v->module = m;
   return v;
@@ -263,7 +263,7 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
     end = part + strcspn(part, ".");
     const char *name = intern_n(ct->ctx, part, (size_t)(end - part)), *path = intern_n(ct->ctx, dotted, (size_t)(end - dotted));
     CtModule *into = parent && parent->kind == CT_MODULE ? parent->module : NULL;
-    CtValue *v = *end ? import_module(ct, path, 0, env->module, span) : last;
+    CtValue *v = *end ? ct_import_module(ct, path, 0, env->module, span) : last;
     if (!v) return NULL;
     if (v->kind == CT_MISSING) {
       CtValue *old = !parent ? env_get_local(env, name) : into && into->env ? env_get_local(into->env, name) : NULL;
@@ -277,11 +277,11 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
   return first;
 }
 
-bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
+bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
     const char *name = a->alias.name, *dot = strchr(name, '.');
-    CtValue *m = import_module(ct, name, 0, env->module, a->span);
+    CtValue *m = ct_import_module(ct, name, 0, env->module, a->span);
     if (!m) return false;
     if (dot && !a->alias.asname) {
       CtValue *first = import_chain(ct, name, m, env, a->span);
@@ -296,7 +296,7 @@ bool exec_import(Comptime *ct, const Node *n, CtEnv *env) {
 
 static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
   if (module->kind != CT_MODULE || !module->module->env) {
-    vec_push(&ct->ctx->arena, &env->stars, module);
+    vec_push(ct->arena, &env->stars, module);
     return true;
   }
   const CtEnv *from = module->module->env;
@@ -313,8 +313,8 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
   return true;
 }
 
-bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
-  CtValue *m = import_module(ct, n->import.module ? n->import.module : "", n->import.level, env->module, n->span);
+bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
+  CtValue *m = ct_import_module(ct, n->import.module ? n->import.module : "", n->import.level, env->module, n->span);
   if (!m) return false;
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
@@ -322,10 +322,10 @@ bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
       if (!import_star(ct, m, env)) return false;
       continue;
     }
-    CtValue *v = import_from(ct, m, a->alias.name, a->span);
+    CtValue *v = ct_import_from(ct, m, a->alias.name, a->span);
     if (v && v->kind == CT_MISSING && m->kind == CT_MISSING) {   // a module in a folder that has no __init__.py
-      const char *base = n->import.module, *name = base ? arena_printf(&ct->ctx->arena, "%s.%s", base, a->alias.name) : a->alias.name;
-      CtValue *sub = import_module(ct, name, n->import.level, env->module, a->span);
+      const char *base = n->import.module, *name = base ? arena_printf(ct->arena, "%s.%s", base, a->alias.name) : a->alias.name;
+      CtValue *sub = ct_import_module(ct, name, n->import.level, env->module, a->span);
       if (!sub || sub->kind != CT_MISSING) v = sub;
     }
     if (!v) return false;
@@ -334,7 +334,7 @@ bool exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
   return true;
 }
 
-CtValue *star_name(Comptime *ct, const CtEnv *env, const char *name) {
+CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
   const CtValue *missing = NULL;
   for (; env; env = env->parent)
     for (uint32_t i = env->stars.count; i-- > 0;) {
@@ -342,29 +342,29 @@ CtValue *star_name(Comptime *ct, const CtEnv *env, const char *name) {
       if (m->kind == CT_MISSING && !missing) missing = m;
       if (m->kind != CT_MODULE || is_language(m->module)) continue;   // the language's names are found without it
       const bool is_type = !strcmp(m->module->prefix, "typing") && name[0] >= 'A' && name[0] <= 'Z';
-      if (is_type || constant(ct, m->module, name) || comptime_has_function(arena_printf(&ct->ctx->arena, "%s.%s", m->module->prefix, name))) return module_attr(ct, m->module, name);
+      if (is_type || constant(ct, m->module, name) || comptime_has_function(arena_printf(ct->arena, "%s.%s", m->module->prefix, name))) return ct_module_attr(ct, m->module, name);
     }
   return missing ? ct_missing_from(ct, missing, "%s", name) : NULL;
 }
 
 // Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing values.
-bool import_must_raise(const Node *try_node) {
+bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;
     const NodeList *types = type && type->kind == NODE_TUPLE ? &type->list : NULL;
     for (uint32_t k = 0; k < (types ? types->count : 1); k++) {
       const Node *t = types ? types->data[k] : type;
       if (!t) return true;
-      if (t->kind == NODE_NAME && exception_matches("ModuleNotFoundError", t->name.id)) return true;
+      if (t->kind == NODE_NAME && ct_exception_matches("ModuleNotFoundError", t->name.id)) return true;
     }
   }
   return false;
 }
 
-bool check_import(Comptime *ct, const Node *n, const CtEnv *env) {
+bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
-    const CtValue *v = env_get_local(env, import_bound_name(ct, a));
+    const CtValue *v = env_get_local(env, ct_import_bound_name(ct, a));
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
   }
   return true;

@@ -3,15 +3,14 @@
 
 #include "frontend/comptime/comptime_impl.h"
 
-static CtValue *real_result(Comptime *ct, const CallArgs *a, double x, bool in_domain) {
+static CtValue *real_result(Comptime *ct, const CtArgs *a, double x, bool in_domain) {
   return in_domain ? ct_float(ct->ctx, x) : ct_fail(ct, a->span, "ValueError", "math domain error");
 }
 
-#define MATH1(name, expr, domain)                                                                          \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x;                                                                                              \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) ? real_result(ct, a, (expr), (domain)) : NULL;                         \
+#define MATH1(name, expr, domain) \
+  CT_FN(math_##name) { \
+    double x; \
+    return ct_number_arg(ct, a, 0, &x) ? real_result(ct, a, (expr), (domain)) : NULL; \
   }
 MATH1(sqrt, sqrt(x), x >= 0)
 MATH1(exp, exp(x), true)
@@ -35,11 +34,10 @@ MATH1(fabs, fabs(x), true)
 MATH1(radians, x * 3.14159265358979323846 / 180, true)
 MATH1(degrees, x * 180 / 3.14159265358979323846, true)
 
-#define MATH2(name, expr)                                                                                  \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x, y;                                                                                           \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) && number_arg(ct, a, 1, &y) ? ct_float(ct->ctx, (expr)) : NULL;        \
+#define MATH2(name, expr) \
+  CT_FN(math_##name) { \
+    double x, y; \
+    return ct_number_arg(ct, a, 0, &x) && ct_number_arg(ct, a, 1, &y) ? ct_float(ct->ctx, (expr)) : NULL; \
   }
 MATH2(pow, pow(x, y))
 MATH2(fmod, fmod(x, y))
@@ -47,33 +45,31 @@ MATH2(atan2, atan2(x, y))
 MATH2(hypot, hypot(x, y))
 MATH2(copysign, copysign(x, y))
 
-#define MATH_TEST(name, expr)                                                                              \
-  static CtValue *math_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                            \
-    double x;                                                                                              \
-    (void)self;                                                                                            \
-    return number_arg(ct, a, 0, &x) ? ct_bool(ct->ctx, (expr)) : NULL;                                     \
+#define MATH_TEST(name, expr) \
+  CT_FN(math_##name) { \
+    double x; \
+    return ct_number_arg(ct, a, 0, &x) ? ct_bool(ct->ctx, (expr)) : NULL; \
   }
 MATH_TEST(isnan, isnan(x))
 MATH_TEST(isinf, isinf(x))
 MATH_TEST(isfinite, isfinite(x))
 
-static CtValue *math_log(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_log) {
   double x, base = 0;
-  (void)self;
-  if (!number_arg(ct, a, 0, &x) || (a->num_args > 1 && !number_arg(ct, a, 1, &base))) return NULL;
+  if (!ct_number_arg(ct, a, 0, &x) || (a->num_args > 1 && !ct_number_arg(ct, a, 1, &base))) return NULL;
   return real_result(ct, a, a->num_args > 1 ? log(x) / log(base) : log(x), x > 0 && base >= 0);
 }
 
-static CtValue *to_int(Comptime *ct, const CallArgs *a, double (*round)(double)) {
+static CtValue *to_int(Comptime *ct, const CtArgs *a, double (*round)(double)) {
   double x;
   if (a->num_args == 1 && is_int(ct_unwrap(a->args[0]))) return ct_int(ct->ctx, int_of(ct_unwrap(a->args[0])));
-  if (!number_arg(ct, a, 0, &x)) return NULL;
+  if (!ct_number_arg(ct, a, 0, &x)) return NULL;
   CtValue *v = ct_float(ct->ctx, round(x));
-  return call_builtin(ct, NULL, "int", &(CallArgs){&v, 1, NULL, 0, a->span});
+  return ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, a->span});
 }
-static CtValue *math_ceil(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, ceil); }
-static CtValue *math_floor(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, floor); }
-static CtValue *math_trunc(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return to_int(ct, a, trunc); }
+CT_FN(math_ceil) { return to_int(ct, a, ceil); }
+CT_FN(math_floor) { return to_int(ct, a, floor); }
+CT_FN(math_trunc) { return to_int(ct, a, trunc); }
 
 static Int128 gcd(Int128 x, Int128 y) {
   while (y) {
@@ -84,40 +80,36 @@ static Int128 gcd(Int128 x, Int128 y) {
   return x < 0 ? -x : x;
 }
 
-static CtValue *math_gcd(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_gcd) {
   Int128 r = 0, x;
-  (void)self;
   for (uint32_t i = 0; i < a->num_args; i++) {
-    if (!int_arg(ct, a, i, &x)) return NULL;
+    if (!ct_int_arg(ct, a, i, &x)) return NULL;
     r = gcd(r, x);
   }
   return ct_int(ct->ctx, r);
 }
 
-static CtValue *math_lcm(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_lcm) {
   Int128 r = 1, x;
-  (void)self;
   for (uint32_t i = 0; i < a->num_args; i++) {
-    if (!int_arg(ct, a, i, &x)) return NULL;
+    if (!ct_int_arg(ct, a, i, &x)) return NULL;
     if (!x) return ct_int(ct->ctx, 0);
     if (__builtin_mul_overflow(r, x / gcd(r, x), &r)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
   }
   return ct_int(ct->ctx, r < 0 ? -r : r);
 }
 
-static CtValue *math_prod(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_prod) {
   CtList items;
-  (void)self;
-  if (a->num_args != 1 || !op_iterate(ct, a->args[0], a->span, &items)) return ct->error ? NULL : wrong_args(ct, a);
-  CtValue *r = kwarg(a, "start") ? kwarg(a, "start") : ct_int(ct->ctx, 1);
-  for (uint32_t i = 0; r && i < items.count; i++) r = op_binary(ct, PYOP_MUL, r, items.data[i], a->span);
+  if (a->num_args != 1 || !ct_iterate(ct, a->args[0], a->span, &items)) return ct->error ? NULL : ct_wrong_args(ct, a);
+  CtValue *r = ct_kwarg(a, "start") ? ct_kwarg(a, "start") : ct_int(ct->ctx, 1);
+  for (uint32_t i = 0; r && i < items.count; i++) r = ct_binary(ct, PYOP_MUL, r, items.data[i], a->span);
   return r;
 }
 
-static CtValue *math_isqrt(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_isqrt) {
   Int128 x;
-  (void)self;
-  if (!int_arg(ct, a, 0, &x)) return NULL;
+  if (!ct_int_arg(ct, a, 0, &x)) return NULL;
   if (x < 0) return ct_fail(ct, a->span, "ValueError", "isqrt() of a negative number");
   Int128 low = 0, high = (Int128)1 << 63;   // low² <= x < high², as far as 126 bits go
   while (high - low > 1) {
@@ -127,16 +119,15 @@ static CtValue *math_isqrt(Comptime *ct, CtValue *self, const CallArgs *a) {
   return ct_int(ct->ctx, low);
 }
 
-static CtValue *math_factorial(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(math_factorial) {
   Int128 x, r = 1;
-  (void)self;
-  if (!int_arg(ct, a, 0, &x)) return NULL;
+  if (!ct_int_arg(ct, a, 0, &x)) return NULL;
   if (x > 33) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
   for (Int128 i = 2; i <= x; i++) r *= i;
   return ct_int(ct->ctx, r);
 }
 
-const ModuleFunction math_functions[] = {
+const CtFnRow ct_math_functions[] = {
     {"math.sqrt", math_sqrt}, {"math.exp", math_exp}, {"math.exp2", math_exp2}, {"math.expm1", math_expm1}, {"math.log", math_log},
     {"math.log2", math_log2}, {"math.log10", math_log10}, {"math.log1p", math_log1p}, {"math.sin", math_sin}, {"math.cos", math_cos},
     {"math.tan", math_tan}, {"math.asin", math_asin}, {"math.acos", math_acos}, {"math.atan", math_atan}, {"math.sinh", math_sinh},

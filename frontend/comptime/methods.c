@@ -6,13 +6,13 @@
 
 // ---- argument help ----
 
-CtValue *arity(Comptime *ct, const CallArgs *a, uint32_t min, uint32_t max) {
+CtValue *ct_arity(Comptime *ct, const CtArgs *a, uint32_t min, uint32_t max) {
   if (a->num_args >= min && a->num_args <= max) return ct_none(ct->ctx);
   if (max > min) return ct_fail(ct, a->span, "TypeError", "expected %u to %u arguments, got %u", min, max, a->num_args);
   return ct_fail(ct, a->span, "TypeError", "expected %u argument%s, got %u", min, min == 1 ? "" : "s", a->num_args);
 }
 
-bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
+bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out) {
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   *out = otherwise;
   if (!v || v->kind == CT_NONE) return true;
@@ -22,69 +22,68 @@ bool optional_int(Comptime *ct, const CallArgs *a, uint32_t i, Int128 otherwise,
 
 // ---- lists and tuples ----
 
-static CtValue *list_append(Comptime *ct, CtValue *self, const CallArgs *a) {
-  if (!arity(ct, a, 1, 1) || !ct_grow(ct, (size_t)self->list.count + 1, a->span)) return NULL;
-  vec_push(&ct->ctx->arena, &self->list, a->args[0]);
+CT_FN(list_append) {
+  if (!ct_arity(ct, a, 1, 1) || !ct_grow(ct, (size_t)self->list.count + 1, a->span)) return NULL;
+  vec_push(ct->arena, &self->list, a->args[0]);
   return ct_none(ct->ctx);
 }
 
-static CtValue *list_extend(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_extend) {
   CtList items;
-  if (!arity(ct, a, 1, 1) || !op_iterate(ct, a->args[0], a->span, &items) || !ct_grow(ct, (size_t)self->list.count + items.count, a->span)) return NULL;
-  for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &self->list, items.data[i]);
+  if (!ct_arity(ct, a, 1, 1) || !ct_iterate(ct, a->args[0], a->span, &items) || !ct_grow(ct, (size_t)self->list.count + items.count, a->span)) return NULL;
+  for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &self->list, items.data[i]);
   return ct_none(ct->ctx);
 }
 
-static CtValue *list_insert(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_insert) {
   Int128 at, n = self->list.count;
-  if (!arity(ct, a, 2, 2) || !optional_int(ct, a, 0, 0, &at) || !ct_grow(ct, (size_t)n + 1, a->span)) return NULL;
+  if (!ct_arity(ct, a, 2, 2) || !ct_optional_int(ct, a, 0, 0, &at) || !ct_grow(ct, (size_t)n + 1, a->span)) return NULL;
   if (at < 0) at = at + n < 0 ? 0 : at + n;
   if (at > n) at = n;
-  vec_push(&ct->ctx->arena, &self->list, a->args[1]);
+  vec_push(ct->arena, &self->list, a->args[1]);
   memmove(&self->list.data[at + 1], &self->list.data[at], (size_t)(n - at) * sizeof *self->list.data);
   self->list.data[at] = a->args[1];
   return ct_none(ct->ctx);
 }
 
-static CtValue *list_pop(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_pop) {
   Int128 at;
-  if (!optional_int(ct, a, 0, -1, &at)) return NULL;
-  CtValue *index = ct_int(ct->ctx, at), *v = op_subscript(ct, self, index, a->span);
-  return v && op_delete_subscript(ct, self, index, a->span) ? v : NULL;
+  if (!ct_optional_int(ct, a, 0, -1, &at)) return NULL;
+  CtValue *index = ct_int(ct->ctx, at), *v = ct_subscript(ct, self, index, a->span);
+  return v && ct_delete_subscript(ct, self, index, a->span) ? v : NULL;
 }
 
-static CtValue *list_position(Comptime *ct, CtValue *self, const CallArgs *a, Int128 *out) {
-  if (!arity(ct, a, 1, 1)) return NULL;
+static CtValue *list_position(Comptime *ct, CtValue *self, const CtArgs *a, Int128 *out) {
+  if (!ct_arity(ct, a, 1, 1)) return NULL;
   ct_work(ct, self);
   for (*out = 0; *out < self->list.count; ++*out) {
     bool same;
-    if (!op_equal(ct, self->list.data[*out], a->args[0], a->span, &same)) return NULL;
+    if (!ct_op_equal(ct, self->list.data[*out], a->args[0], a->span, &same)) return NULL;
     if (same) return self->list.data[*out];
   }
   return ct_fail(ct, a->span, "ValueError", "%s is not in the list", ct_repr(ct->ctx, a->args[0]));
 }
 
-static CtValue *list_index(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_index) {
   Int128 at;
   return list_position(ct, self, a, &at) ? ct_int(ct->ctx, at) : NULL;
 }
 
-static CtValue *list_remove(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_remove) {
   Int128 at;
   if (!list_position(ct, self, a, &at)) return NULL;
-  return op_delete_subscript(ct, self, ct_int(ct->ctx, at), a->span) ? ct_none(ct->ctx) : NULL;
+  return ct_delete_subscript(ct, self, ct_int(ct->ctx, at), a->span) ? ct_none(ct->ctx) : NULL;
 }
 
-static CtValue *list_count(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(list_count) {
   Int128 n = 0;
-  if (!arity(ct, a, 1, 1)) return NULL;
+  if (!ct_arity(ct, a, 1, 1)) return NULL;
   ct_work(ct, self);
   for (uint32_t i = 0; i < self->list.count; i++) n += ct_equal(self->list.data[i], a->args[0]);
   return ct_int(ct->ctx, n);
 }
 
-static CtValue *list_reverse(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(list_reverse) {
   for (uint32_t i = 0, n = self->list.count; i < n / 2; i++) {
     CtValue *t = self->list.data[i];
     self->list.data[i] = self->list.data[n - 1 - i];
@@ -93,31 +92,29 @@ static CtValue *list_reverse(Comptime *ct, CtValue *self, const CallArgs *a) {
   return ct_none(ct->ctx);
 }
 
-static CtValue *list_clear(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(list_clear) {
   self->list = (CtList){0};
   return ct_none(ct->ctx);
 }
 
-static CtValue *list_copy(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(list_copy) {
   return ct_list(ct->ctx, self->list.data, self->list.count);
 }
 
-static CtValue *list_sort(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CallArgs sorted = *a;
+CT_FN(list_sort) {
+  CtArgs sorted = *a;
   sorted.args = &self;
   sorted.num_args = 1;
-  CtValue *v = call_builtin(ct, NULL, "sorted", &sorted);
+  CtValue *v = ct_call_builtin(ct, NULL, "sorted", &sorted);
   if (!v) return NULL;
   self->list = v->list;
   return ct_none(ct->ctx);
 }
 
-static const Method list_methods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert}, {"pop", list_pop}, {"index", list_index},
+static const CtFnRow list_methods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert}, {"pop", list_pop}, {"index", list_index},
                                       {"remove", list_remove}, {"count", list_count}, {"reverse", list_reverse}, {"clear", list_clear}, {"copy", list_copy},
                                       {"sort", list_sort}, {NULL, NULL}};
-static const Method tuple_methods[] = {{"index", list_index}, {"count", list_count}, {NULL, NULL}};
+static const CtFnRow tuple_methods[] = {{"index", list_index}, {"count", list_count}, {NULL, NULL}};
 
 // ---- dictionaries and sets ----
 
@@ -126,28 +123,28 @@ static CtValue *dict_entries(Comptime *ct, const CtValue *self, bool keys, bool 
   ct_work(ct, self);
   for (uint32_t i = 0; i < self->dict->count; i++) {
     CtValue *pair[2] = {self->dict->entries[i].key, self->dict->entries[i].value};
-    vec_push(&ct->ctx->arena, &out->list, keys && values ? ct_tuple(ct->ctx, pair, 2) : keys ? pair[0] : pair[1]);
+    vec_push(ct->arena, &out->list, keys && values ? ct_tuple(ct->ctx, pair, 2) : keys ? pair[0] : pair[1]);
   }
   return out;
 }
-static CtValue *dict_keys(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return dict_entries(ct, self, true, false); }
-static CtValue *dict_values(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return dict_entries(ct, self, false, true); }
-static CtValue *dict_items(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return dict_entries(ct, self, true, true); }
+CT_FN(dict_keys) { return dict_entries(ct, self, true, false); }
+CT_FN(dict_values) { return dict_entries(ct, self, false, true); }
+CT_FN(dict_items) { return dict_entries(ct, self, true, true); }
 
-static CtValue *checked_key(Comptime *ct, const CallArgs *a) {
-  if (!arity(ct, a, 1, 2)) return NULL;
+static CtValue *checked_key(Comptime *ct, const CtArgs *a) {
+  if (!ct_arity(ct, a, 1, 2)) return NULL;
   CtValue *key = ct_unwrap(a->args[0]);
   if (key->kind == CT_MISSING) return ct_fail_missing(ct, a->span, key);
   return ct_is_hashable(key) ? key : ct_fail(ct, a->span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
 }
 
-static CtValue *dict_method_get(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dict_method_get) {
   CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
   if (!key || v) return v;
   return a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
 }
 
-static CtValue *dict_setdefault(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dict_setdefault) {
   CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
   if (!key || v) return v;
   v = a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
@@ -155,16 +152,16 @@ static CtValue *dict_setdefault(Comptime *ct, CtValue *self, const CallArgs *a) 
   return v;
 }
 
-static CtValue *dict_pop(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dict_pop) {
   CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
   if (v) dict_remove(ct->ctx, self->dict, key);
   if (!key || v) return v;
   return a->num_args > 1 ? a->args[1] : ct_fail(ct, a->span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
 
-static CtValue *dict_update(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dict_update) {
   for (uint32_t i = 0; i < a->num_args; i++) {
-    CtValue *from = call_builtin(ct, NULL, "dict", &(CallArgs){&a->args[i], 1, NULL, 0, a->span});
+    CtValue *from = ct_call_builtin(ct, NULL, "dict", &(CtArgs){&a->args[i], 1, NULL, 0, a->span});
     if (!from || from->kind != CT_DICT) return from ? ct_fail_missing(ct, a->span, from) : NULL;
     for (uint32_t k = 0; k < from->dict->count; k++) dict_set(ct->ctx, self->dict, from->dict->entries[k].key, from->dict->entries[k].value);
   }
@@ -172,111 +169,106 @@ static CtValue *dict_update(Comptime *ct, CtValue *self, const CallArgs *a) {
   return ct_none(ct->ctx);
 }
 
-static CtValue *dict_clear(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(dict_clear) {
   *self->dict = (CtDict){0};
   return ct_none(ct->ctx);
 }
 
-static CtValue *dict_copy(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(dict_copy) {
   CtValue *v = ct_dict(ct->ctx);
   v->kind = self->kind;
   for (uint32_t i = 0; i < self->dict->count; i++) dict_set(ct->ctx, v->dict, self->dict->entries[i].key, self->dict->entries[i].value);
   return v;
 }
 
-static CtValue *dict_popitem(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dict_popitem) {
   if (!self->dict->count) return ct_fail(ct, a->span, "KeyError", "nothing is left to take");
   const CtEntry last = self->dict->entries[self->dict->count - 1];
   dict_remove(ct->ctx, self->dict, last.key);
   return self->kind == CT_SET ? last.key : ct_tuple(ct->ctx, (CtValue *[]){last.key, last.value}, 2);
 }
 
-static const Method dict_methods[] = {{"keys", dict_keys}, {"values", dict_values}, {"items", dict_items}, {"get", dict_method_get}, {"setdefault", dict_setdefault},
+static const CtFnRow dict_methods[] = {{"keys", dict_keys}, {"values", dict_values}, {"items", dict_items}, {"get", dict_method_get}, {"setdefault", dict_setdefault},
                                       {"pop", dict_pop}, {"update", dict_update}, {"clear", dict_clear}, {"copy", dict_copy}, {"popitem", dict_popitem}, {NULL, NULL}};
 
-static CtValue *set_add(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(set_add) {
   CtValue *key = checked_key(ct, a);
   if (!key) return NULL;
   dict_set(ct->ctx, self->dict, key, ct_none(ct->ctx));
   return ct_none(ct->ctx);
 }
 
-static CtValue *set_discard(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(set_discard) {
   CtValue *key = checked_key(ct, a);
   if (!key) return NULL;
   dict_remove(ct->ctx, self->dict, key);
   return ct_none(ct->ctx);
 }
 
-static CtValue *set_remove(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(set_remove) {
   CtValue *key = checked_key(ct, a);
   if (!key || dict_remove(ct->ctx, self->dict, key)) return key ? ct_none(ct->ctx) : NULL;
   return ct_fail(ct, a->span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
 
-static CtValue *set_with(Comptime *ct, CtValue *self, const CallArgs *a, PyOp op) {
+static CtValue *set_with(Comptime *ct, CtValue *self, const CtArgs *a, PyOp op) {
   CtValue *v = dict_copy(ct, self, a);
   for (uint32_t i = 0; v && i < a->num_args; i++) {
-    CtValue *other = call_builtin(ct, NULL, "set", &(CallArgs){&a->args[i], 1, NULL, 0, a->span});
-    v = other ? op_binary(ct, op, v, other, a->span) : NULL;
+    CtValue *other = ct_call_builtin(ct, NULL, "set", &(CtArgs){&a->args[i], 1, NULL, 0, a->span});
+    v = other ? ct_binary(ct, op, v, other, a->span) : NULL;
   }
   return v;
 }
-static CtValue *set_union(Comptime *ct, CtValue *self, const CallArgs *a) { return set_with(ct, self, a, PYOP_OR); }
-static CtValue *set_intersection(Comptime *ct, CtValue *self, const CallArgs *a) { return set_with(ct, self, a, PYOP_AND); }
-static CtValue *set_difference(Comptime *ct, CtValue *self, const CallArgs *a) { return set_with(ct, self, a, PYOP_SUB); }
-static CtValue *set_update(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(set_union) { return set_with(ct, self, a, PYOP_OR); }
+CT_FN(set_intersection) { return set_with(ct, self, a, PYOP_AND); }
+CT_FN(set_difference) { return set_with(ct, self, a, PYOP_SUB); }
+CT_FN(set_update) {
   CtValue *v = set_with(ct, self, a, PYOP_OR);
   if (!v) return NULL;
   self->dict = v->dict;
   return ct_none(ct->ctx);
 }
 
-static CtValue *set_symmetric_difference(Comptime *ct, CtValue *self, const CallArgs *a) { return arity(ct, a, 1, 1) ? set_with(ct, self, a, PYOP_XOR) : NULL; }
+CT_FN(set_symmetric_difference) { return ct_arity(ct, a, 1, 1) ? set_with(ct, self, a, PYOP_XOR) : NULL; }
 
 // Whether `a` has all (or, with `none`, nothing) of b; b may be any sequence.
-static CtValue *set_test(Comptime *ct, CtValue *self, const CallArgs *a, bool other_in_self, bool none) {
-  CtValue *other = arity(ct, a, 1, 1) ? call_builtin(ct, NULL, "set", &(CallArgs){a->args, 1, NULL, 0, a->span}) : NULL;
+static CtValue *set_test(Comptime *ct, CtValue *self, const CtArgs *a, bool other_in_self, bool none) {
+  CtValue *other = ct_arity(ct, a, 1, 1) ? ct_call_builtin(ct, NULL, "set", &(CtArgs){a->args, 1, NULL, 0, a->span}) : NULL;
   if (!other) return NULL;
   const CtDict *items = other_in_self ? other->dict : self->dict, *in = other_in_self ? self->dict : other->dict;
   bool ok = true;
   for (uint32_t i = 0; i < items->count && ok; i++) ok = (dict_get(in, items->entries[i].key) == NULL) == none;
   return ct_bool(ct->ctx, ok);
 }
-static CtValue *set_issubset(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, false, false); }
-static CtValue *set_issuperset(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, true, false); }
-static CtValue *set_isdisjoint(Comptime *ct, CtValue *self, const CallArgs *a) { return set_test(ct, self, a, false, true); }
+CT_FN(set_issubset) { return set_test(ct, self, a, false, false); }
+CT_FN(set_issuperset) { return set_test(ct, self, a, true, false); }
+CT_FN(set_isdisjoint) { return set_test(ct, self, a, false, true); }
 
-static const Method set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_remove}, {"copy", dict_copy}, {"clear", dict_clear},
+static const CtFnRow set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_remove}, {"copy", dict_copy}, {"clear", dict_clear},
                                      {"union", set_union}, {"intersection", set_intersection}, {"difference", set_difference}, {"update", set_update},
                                      {"symmetric_difference", set_symmetric_difference}, {"issubset", set_issubset}, {"issuperset", set_issuperset},
                                      {"isdisjoint", set_isdisjoint}, {"pop", dict_popitem}, {NULL, NULL}};
 
 // ---- numbers ----
 
-static CtValue *int_bit_length(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(int_bit_length) {
   Int128 v = int_of(self), n = 0;
-  (void)a;
   for (unsigned __int128 m = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v; m; m >>= 1) n++;
   return ct_int(ct->ctx, n);
 }
 
-static CtValue *int_bit_count(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(int_bit_count) {
   Int128 v = int_of(self), n = 0;
-  (void)a;
   for (unsigned __int128 m = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v; m; m >>= 1) n += (Int128)(m & 1);
   return ct_int(ct->ctx, n);
 }
 
-static CtValue *float_is_integer(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
+CT_FN(float_is_integer) {
   return ct_bool(ct->ctx, self->f == floor(self->f) && !isinf(self->f));
 }
 
-static const Method int_methods[] = {{"bit_length", int_bit_length}, {"bit_count", int_bit_count}, {NULL, NULL}};
-static const Method float_methods[] = {{"is_integer", float_is_integer}, {NULL, NULL}};
+static const CtFnRow int_methods[] = {{"bit_length", int_bit_length}, {"bit_count", int_bit_count}, {NULL, NULL}};
+static const CtFnRow float_methods[] = {{"is_integer", float_is_integer}, {NULL, NULL}};
 
 // ---- dtypes ----
 
@@ -288,7 +280,7 @@ static bool block_elem_is(const CtValue *v, DtypeClass cls) {
 static bool is_kind(const CtValue *v, DtypeKind k) { return v->type->kind == CT_TYPE_SCALAR && v->type->scalar == k; }
 
 #define DTYPE_TEST(name, condition) \
-  static CtValue *dtype_##name(Comptime *ct, CtValue *self, const CallArgs *a) { (void)a; return ct_bool(ct->ctx, condition); }
+  CT_FN(dtype_##name) { return ct_bool(ct->ctx, condition); }
 DTYPE_TEST(is_floating, scalar_is(self, DTCLASS_FLOAT))
 DTYPE_TEST(is_int_signed, scalar_is(self, DTCLASS_SIGNED))
 DTYPE_TEST(is_int_unsigned, scalar_is(self, DTCLASS_UNSIGNED))
@@ -301,12 +293,11 @@ DTYPE_TEST(is_block, self->type->kind == CT_TYPE_BLOCK)
 DTYPE_TEST(is_const, self->type->kind == CT_TYPE_POINTER && self->type->is_const)
 DTYPE_TEST(is_void, is_kind(self, DT_VOID))
 
-static CtValue *dtype_get_block_shapes(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)a;
-  return find_attr(ct, self, "shape", a->span);
+CT_FN(dtype_get_block_shapes) {
+  return ct_find_attr(ct, self, "shape", a->span);
 }
 
-static const Method dtype_methods[] = {
+static const CtFnRow dtype_methods[] = {
     {"is_floating", dtype_is_floating}, {"is_int_signed", dtype_is_int_signed}, {"is_int_unsigned", dtype_is_int_unsigned}, {"is_int", dtype_is_int},
     {"is_bool", dtype_is_bool}, {"is_fp8", dtype_is_fp8}, {"is_standard_floating", dtype_is_standard_floating}, {"is_ptr", dtype_is_ptr},
     {"is_block", dtype_is_block}, {"is_const", dtype_is_const}, {"is_void", dtype_is_void}, {"get_block_shapes", dtype_get_block_shapes}, {NULL, NULL}};
@@ -316,8 +307,8 @@ static bool dtype_named_test(const char *name, DtypeKind *out) { return !strncmp
 
 // ---- instances ----
 
-static CtValue *instance_replace(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *v = instance_new(ct, self->instance->cls);
+CT_FN(instance_replace) {
+  CtValue *v = ct_instance_new(ct, self->instance->cls);
   for (uint32_t i = 0; i < self->instance->attrs->count; i++)
     env_set(ct->ctx, v->instance->attrs, self->instance->attrs->bindings[i].name, self->instance->attrs->bindings[i].value);
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
@@ -327,16 +318,15 @@ static CtValue *instance_replace(Comptime *ct, CtValue *self, const CallArgs *a)
   return v;
 }
 
-static CtValue *instance_asdict(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(instance_asdict) {
   CtValue *d = ct_dict(ct->ctx);
-  (void)a;
   for (uint32_t i = 0; i < self->instance->attrs->count; i++)
     dict_set_str(ct->ctx, d->dict, self->instance->attrs->bindings[i].name, self->instance->attrs->bindings[i].value);
   return d;
 }
 
 // triton.Config.all_kwargs(): meta-parameters and launch options in one dictionary.
-static CtValue *config_all_kwargs(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(config_all_kwargs) {
   static const char *const options[] = {"num_warps", "num_ctas", "num_stages", "maxnreg"};
   CtValue *kwargs = instance_get(self->instance, intern(ct->ctx, "kwargs")), *d = ct_dict(ct->ctx);
   if (!kwargs || kwargs->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "the kwargs of a Config are no dictionary");
@@ -348,14 +338,14 @@ static CtValue *config_all_kwargs(Comptime *ct, CtValue *self, const CallArgs *a
   return d;
 }
 
-static const Method namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict}, {NULL, NULL}};
-static const Method config_methods[] = {{"all_kwargs", config_all_kwargs}, {NULL, NULL}};
+static const CtFnRow namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict}, {NULL, NULL}};
+static const CtFnRow config_methods[] = {{"all_kwargs", config_all_kwargs}, {NULL, NULL}};
 
 // ---- dispatch ----
 
-static const Method *methods_of(const CtValue *v) {
+static const CtFnRow *methods_of(const CtValue *v) {
   switch (v->kind) {
-    case CT_STR: return str_methods;
+    case CT_STR: return ct_str_methods;
     case CT_LIST: return list_methods;
     case CT_TUPLE: return tuple_methods;
     case CT_DICT: return dict_methods;
@@ -370,14 +360,14 @@ static const Method *methods_of(const CtValue *v) {
   }
 }
 
-static MethodFn *find_method(const CtValue *v, const char *name) {
-  for (const Method *m = methods_of(v); m && m->name; m++)
+static CtFn *find_method(const CtValue *v, const char *name) {
+  for (const CtFnRow *m = methods_of(v); m && m->name; m++)
     if (!strcmp(m->name, name)) return m->fn;
   return NULL;
 }
 
 // Python's methods of the built-in types that are not computed here: calling one is no fault of the program.
-bool is_host_method(const CtValue *v, const char *name) {
+bool ct_is_host_method(const CtValue *v, const char *name) {
   static const struct { CtKind kind; const char *const names[24]; } host[] = {
       {CT_STR, {"encode", "expandtabs", "format_map", "isascii", "isdecimal", "isprintable", "istitle", "maketrans", "swapcase", "translate"}},
       {CT_BYTES, {"decode", "hex", "join", "split", "strip", "startswith", "endswith", "find", "replace", "count", "index"}},
@@ -392,15 +382,15 @@ bool is_host_method(const CtValue *v, const char *name) {
   return false;
 }
 
-bool has_method(const CtValue *v, const char *name) {
+bool ct_has_method(const CtValue *v, const char *name) {
   DtypeKind k;
   return find_method(v, name) || (v->kind == CT_DTYPE && dtype_named_test(name, &k));
 }
 
-CtValue *call_method(Comptime *ct, CtValue *self, const char *name, const CallArgs *a) {
+CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a) {
   self = ct_unwrap(self);
   if (self->kind == CT_STR) ct_work(ct, self);
-  MethodFn *fn = find_method(self, name);
+  CtFn *fn = find_method(self, name);
   DtypeKind k;
   if (fn) return fn(ct, self, a);
   if (self->kind == CT_DTYPE && dtype_named_test(name, &k)) return ct_bool(ct->ctx, is_kind(self, k));

@@ -4,7 +4,7 @@
 
 #include "frontend/comptime/comptime_impl.h"
 
-const char *import_bound_name(Comptime *ct, const Node *alias) {
+const char *ct_import_bound_name(Comptime *ct, const Node *alias) {
   const char *dot = alias->alias.asname ? NULL : strchr(alias->alias.name, '.');
   if (alias->alias.asname) return alias->alias.asname;
   return dot ? intern_n(ct->ctx, alias->alias.name, (size_t)(dot - alias->alias.name)) : alias->alias.name;
@@ -30,7 +30,7 @@ static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtE
 
 static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env);
 
-void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
+void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
   switch ((NodeKind)n->kind) {
     case NODE_ASSIGN:
       for (uint32_t i = 0; i < n->assign.targets.count; i++) forget_target(ct, n->assign.targets.data[i], cause, env);
@@ -48,7 +48,7 @@ void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
     case NODE_FUNCTION_DEF: bind_missing(ct, n->func.name, cause, env); break;
     case NODE_CLASS_DEF: bind_missing(ct, n->cls.name, cause, env); break;
     case NODE_IMPORT: case NODE_IMPORT_FROM:
-      for (uint32_t i = 0; i < n->import.aliases.count; i++) bind_missing(ct, import_bound_name(ct, n->import.aliases.data[i]), cause, env);
+      for (uint32_t i = 0; i < n->import.aliases.count; i++) bind_missing(ct, ct_import_bound_name(ct, n->import.aliases.data[i]), cause, env);
       break;
     case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
     case NODE_FOR:
@@ -73,7 +73,7 @@ void forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
 }
 
 static void forget_block(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
-  for (uint32_t i = 0; i < body->count; i++) forget(ct, body->data[i], cause, env);
+  for (uint32_t i = 0; i < body->count; i++) ct_forget(ct, body->data[i], cause, env);
 }
 
 // tanh = libdevice.tanh
@@ -83,17 +83,17 @@ static bool is_alias(const Node *n) {
   return v && v->kind == NODE_NAME;
 }
 
-bool only_declares(const NodeList *body) {
+bool ct_only_declares(const NodeList *body) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *n = body->data[i];
     switch (n->kind) {
       case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
       case NODE_TRY:
-        if (!only_declares(&n->try_.body) || !only_declares(&n->try_.orelse) || !only_declares(&n->try_.finalbody)) return false;
+        if (!ct_only_declares(&n->try_.body) || !ct_only_declares(&n->try_.orelse) || !ct_only_declares(&n->try_.finalbody)) return false;
         for (uint32_t k = 0; k < n->try_.handlers.count; k++)
-          if (!only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
+          if (!ct_only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
         break;
-      case NODE_IF: if (!only_declares(&n->cond.body) || !only_declares(&n->cond.orelse)) return false; break;
+      case NODE_IF: if (!ct_only_declares(&n->cond.body) || !ct_only_declares(&n->cond.orelse)) return false; break;
       default: if (!is_alias(n)) return false;
     }
   }

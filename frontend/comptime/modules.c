@@ -4,27 +4,27 @@
 
 #include "frontend/comptime/comptime_impl.h"
 
-CtValue *wrong_args(Comptime *ct, const CallArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
+CtValue *ct_wrong_args(Comptime *ct, const CtArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong arguments"); }
 
-bool number_arg(Comptime *ct, const CallArgs *a, uint32_t i, double *out) {
+bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out) {
   *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && v->kind == CT_FLOAT) return *out = v->f, true;
   if (v && is_int(v)) return *out = (double)int_of(v), true;
   if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
-  return wrong_args(ct, a) != NULL;
+  return ct_wrong_args(ct, a) != NULL;
 }
 
-bool int_arg(Comptime *ct, const CallArgs *a, uint32_t i, Int128 *out) {
+bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out) {
   *out = 0;
   CtValue *v = i < a->num_args ? ct_unwrap(a->args[i]) : NULL;
   if (v && is_int(v)) return *out = int_of(v), true;
   if (v && v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v) != NULL;
-  return wrong_args(ct, a) != NULL;
+  return ct_wrong_args(ct, a) != NULL;
 }
 
 static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {
-  CtValue *v = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *v = arena_new(ct->arena, CtValue);
   v->kind = CT_METHOD;
   v->method.self = self;
   v->method.fn = ct_builtin(ct->ctx, name);
@@ -33,23 +33,22 @@ static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {
 
 // ---- itertools ----
 
-static CtValue *iter_product(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *repeat = kwarg(a, "repeat");
+CT_FN(iter_product) {
+  CtValue *repeat = ct_kwarg(a, "repeat");
   uint32_t times = repeat && is_int(repeat) && int_of(repeat) >= 0 && int_of(repeat) < 64 ? (uint32_t)int_of(repeat) : 1, n = a->num_args * times;
-  CtList *lists = arena_array(&ct->ctx->arena, CtList, n + 1);
+  CtList *lists = arena_array(ct->arena, CtList, n + 1);
   double total = 1;
-  (void)self;
   for (uint32_t i = 0; i < n; i++) {
-    if (!op_iterate(ct, a->args[i % a->num_args], a->span, &lists[i])) return NULL;
+    if (!ct_iterate(ct, a->args[i % a->num_args], a->span, &lists[i])) return NULL;
     total *= lists[i].count;
   }
   if (!ct_grow(ct, total > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)total * (n + 1), a->span)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  uint32_t *at = arena_array(&ct->ctx->arena, uint32_t, n + 1);
+  uint32_t *at = arena_array(ct->arena, uint32_t, n + 1);
   for (uint32_t row = 0; row < (uint32_t)total; row++) {
     CtValue *t = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < n; i++) vec_push(&ct->ctx->arena, &t->list, lists[i].data[at[i]]);
-    vec_push(&ct->ctx->arena, &out->list, t);
+    for (uint32_t i = 0; i < n; i++) vec_push(ct->arena, &t->list, lists[i].data[at[i]]);
+    vec_push(ct->arena, &out->list, t);
     for (uint32_t i = n; i-- > 0;) {
       if (++at[i] < lists[i].count) break;
       at[i] = 0;
@@ -62,34 +61,32 @@ static CtValue *chain(Comptime *ct, CtValue *const *parts, uint32_t n, Span span
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < n; i++) {
     CtList items;
-    if (!op_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span)) return NULL;
-    for (uint32_t k = 0; k < items.count; k++) vec_push(&ct->ctx->arena, &out->list, items.data[k]);
+    if (!ct_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span)) return NULL;
+    for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, &out->list, items.data[k]);
   }
   return ct_iterator(out, "itertools.chain");
 }
 
-static CtValue *iter_chain(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
+CT_FN(iter_chain) {
   return chain(ct, a->args, a->num_args, a->span);
 }
 
-static CtValue *iter_chain_from(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(iter_chain_from) {
   CtList parts;
-  (void)self;
-  if (a->num_args != 1) return wrong_args(ct, a);
-  return op_iterate(ct, a->args[0], a->span, &parts) ? chain(ct, parts.data, parts.count, a->span) : NULL;
+  if (a->num_args != 1) return ct_wrong_args(ct, a);
+  return ct_iterate(ct, a->args[0], a->span, &parts) ? chain(ct, parts.data, parts.count, a->span) : NULL;
 }
 
 static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, bool *used, CtList *picked, uint32_t first, CtValue *out, Span span) {
   if (!ct_step(ct, span)) return false;
   if (picked->count == k) {
-    vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, picked->data, picked->count));
+    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, picked->data, picked->count));
     return true;
   }
   for (uint32_t i = ordered ? 0 : first; i < from->count; i++) {
     if (used[i]) continue;
     used[i] = true;
-    vec_push(&ct->ctx->arena, picked, from->data[i]);
+    vec_push(ct->arena, picked, from->data[i]);
     bool ok = choose(ct, from, k, ordered, used, picked, i + 1, out, span);
     picked->count--;
     used[i] = false;
@@ -98,35 +95,34 @@ static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, b
   return true;
 }
 
-static CtValue *choices(Comptime *ct, const CallArgs *a, bool ordered) {
+static CtValue *choices(Comptime *ct, const CtArgs *a, bool ordered) {
   CtList from, picked = {0};
   Int128 k;
-  if (!a->num_args || !op_iterate(ct, a->args[0], a->span, &from)) return ct->error ? NULL : wrong_args(ct, a);
+  if (!a->num_args || !ct_iterate(ct, a->args[0], a->span, &from)) return ct->error ? NULL : ct_wrong_args(ct, a);
   k = from.count;
-  if (a->num_args > 1 && !int_arg(ct, a, 1, &k)) return NULL;
+  if (a->num_args > 1 && !ct_int_arg(ct, a, 1, &k)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  bool *used = arena_array(&ct->ctx->arena, bool, from.count + 1);
+  bool *used = arena_array(ct->arena, bool, from.count + 1);
   if (k >= 0 && k <= from.count && !choose(ct, &from, (uint32_t)k, ordered, used, &picked, 0, out, a->span)) return NULL;
   return ct_iterator(out, ordered ? "itertools.permutations" : "itertools.combinations");
 }
-static CtValue *iter_combinations(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return choices(ct, a, false); }
-static CtValue *iter_permutations(Comptime *ct, CtValue *self, const CallArgs *a) { (void)self; return choices(ct, a, true); }
+CT_FN(iter_combinations) { return choices(ct, a, false); }
+CT_FN(iter_permutations) { return choices(ct, a, true); }
 
-static CtValue *iter_repeat(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(iter_repeat) {
   Int128 n;
-  (void)self;
   if (a->num_args != 2) return ct_unsupported(ct, a->span, "itertools.repeat without a count");
-  if (!int_arg(ct, a, 1, &n) || !ct_grow(ct, n < 0 ? 0 : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, a->span)) return NULL;
+  if (!ct_int_arg(ct, a, 1, &n) || !ct_grow(ct, n < 0 ? 0 : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, a->span)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, &out->list, a->args[0]);
+  for (Int128 i = 0; i < n; i++) vec_push(ct->arena, &out->list, a->args[0]);
   return ct_iterator(out, "itertools.repeat");
 }
 
 // ---- functools, copy, operator, typing ----
 
-static CtValue *func_partial(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(func_partial) {
   if (!self) {
-    if (!a->num_args) return wrong_args(ct, a);
+    if (!a->num_args) return ct_wrong_args(ct, a);
     CtValue *kwargs = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
     CtValue *parts[2] = {ct_tuple(ct->ctx, a->args, a->num_args), kwargs};
@@ -136,41 +132,39 @@ static CtValue *func_partial(Comptime *ct, CtValue *self, const CallArgs *a) {
   const CtDict *named = self->list.data[1]->dict;
   CtList args = {0};
   struct { CtBinding *data; uint32_t count, capacity; } kwargs = {0};
-  for (uint32_t i = 1; i < bound->count; i++) vec_push(&ct->ctx->arena, &args, bound->data[i]);
-  for (uint32_t i = 0; i < a->num_args; i++) vec_push(&ct->ctx->arena, &args, a->args[i]);
+  for (uint32_t i = 1; i < bound->count; i++) vec_push(ct->arena, &args, bound->data[i]);
+  for (uint32_t i = 0; i < a->num_args; i++) vec_push(ct->arena, &args, a->args[i]);
   for (uint32_t i = 0; i < named->count; i++) {
     const char *name = intern(ct->ctx, named->entries[i].key->str.data);
-    if (!kwarg(a, name)) vec_push(&ct->ctx->arena, &kwargs, ((CtBinding){name, named->entries[i].value}));
+    if (!ct_kwarg(a, name)) vec_push(ct->arena, &kwargs, ((CtBinding){name, named->entries[i].value}));
   }
-  for (uint32_t i = 0; i < a->num_kwargs; i++) vec_push(&ct->ctx->arena, &kwargs, a->kwargs[i]);
-  return call(ct, bound->data[0], &(CallArgs){args.data, args.count, kwargs.data, kwargs.count, a->span});
+  for (uint32_t i = 0; i < a->num_kwargs; i++) vec_push(ct->arena, &kwargs, a->kwargs[i]);
+  return ct_call(ct, bound->data[0], &(CtArgs){args.data, args.count, kwargs.data, kwargs.count, a->span});
 }
 
-static CtValue *func_reduce(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(func_reduce) {
   CtList items;
-  (void)self;
-  if (a->num_args < 2 || !op_iterate(ct, a->args[1], a->span, &items)) return ct->error ? NULL : wrong_args(ct, a);
+  if (a->num_args < 2 || !ct_iterate(ct, a->args[1], a->span, &items)) return ct->error ? NULL : ct_wrong_args(ct, a);
   uint32_t i = a->num_args > 2 ? 0 : 1;
   if (i && !items.count) return ct_fail(ct, a->span, "TypeError", "reduce() of nothing");
   CtValue *r = i ? items.data[0] : a->args[2];
-  for (; r && i < items.count; i++) r = call(ct, a->args[0], &(CallArgs){(CtValue *[]){r, items.data[i]}, 2, NULL, 0, a->span});
+  for (; r && i < items.count; i++) r = ct_call(ct, a->args[0], &(CtArgs){(CtValue *[]){r, items.data[i]}, 2, NULL, 0, a->span});
   return r;
 }
 
 // lru_cache, cache, wraps(f): what they return calls what it is given.
-static CtValue *func_transparent(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(func_transparent) {
   bool is_function = a->num_args == 1 && (a->args[0]->kind == CT_FUNCTION || a->args[0]->kind == CT_MISSING);
-  if (self || is_function) return a->num_args == 1 ? a->args[0] : wrong_args(ct, a);
+  if (self || is_function) return a->num_args == 1 ? a->args[0] : ct_wrong_args(ct, a);
   return method_value(ct, ct_none(ct->ctx), "functools.cache");
 }
-static CtValue *func_wraps(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
+CT_FN(func_wraps) {
   return method_value(ct, ct_none(ct->ctx), "functools.cache");
 }
 
 // @x.setter: the property stays what it was, for an attribute that is set is found before it.
-static CtValue *property_accessor(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)ct; (void)a;
+CT_FN(property_accessor) {
+  (void)ct; 
   return self;
 }
 
@@ -190,7 +184,7 @@ static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span 
       dict_set(ct->ctx, out->dict, v->dict->entries[i].key, item);
     }
   } else if (v->kind == CT_INSTANCE && v->instance->cls->form != CLASS_ENUM) {
-    out = instance_new(ct, v->instance->cls);
+    out = ct_instance_new(ct, v->instance->cls);
     for (uint32_t i = 0; i < v->instance->attrs->count; i++) {
       CtValue *item = deep ? copy_value(ct, v->instance->attrs->bindings[i].value, true, depth + 1, span) : v->instance->attrs->bindings[i].value;
       if (!item) return NULL;
@@ -199,67 +193,60 @@ static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span 
   }
   return out;
 }
-static CtValue *copy_copy(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return a->num_args == 1 ? copy_value(ct, a->args[0], false, 0, a->span) : wrong_args(ct, a);
+CT_FN(copy_copy) {
+  return a->num_args == 1 ? copy_value(ct, a->args[0], false, 0, a->span) : ct_wrong_args(ct, a);
 }
-static CtValue *copy_deepcopy(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return a->num_args == 1 ? copy_value(ct, a->args[0], true, 0, a->span) : wrong_args(ct, a);
+CT_FN(copy_deepcopy) {
+  return a->num_args == 1 ? copy_value(ct, a->args[0], true, 0, a->span) : ct_wrong_args(ct, a);
 }
 
-#define OPERATOR(name, op)                                                                                 \
-  static CtValue *operator_##name(Comptime *ct, CtValue *self, const CallArgs *a) {                        \
-    (void)self;                                                                                            \
-    return a->num_args == 2 ? op_binary(ct, op, a->args[0], a->args[1], a->span) : wrong_args(ct, a);      \
+#define OPERATOR(name, op) \
+  CT_FN(operator_##name) { \
+    return a->num_args == 2 ? ct_binary(ct, op, a->args[0], a->args[1], a->span) : ct_wrong_args(ct, a); \
   }
 OPERATOR(add, PYOP_ADD) OPERATOR(sub, PYOP_SUB) OPERATOR(mul, PYOP_MUL) OPERATOR(floordiv, PYOP_FLOORDIV) OPERATOR(truediv, PYOP_DIV)
 OPERATOR(mod, PYOP_MOD) OPERATOR(lt, PYOP_LT) OPERATOR(le, PYOP_LE) OPERATOR(gt, PYOP_GT) OPERATOR(ge, PYOP_GE) OPERATOR(eq, PYOP_EQ)
 OPERATOR(ne, PYOP_NE) OPERATOR(and_, PYOP_AND) OPERATOR(or_, PYOP_OR) OPERATOR(xor, PYOP_XOR)
 
-static CtValue *typing_cast(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return a->num_args == 2 ? a->args[1] : wrong_args(ct, a);
+CT_FN(typing_cast) {
+  return a->num_args == 2 ? a->args[1] : ct_wrong_args(ct, a);
 }
 
-static CtValue *nothing(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
+CT_FN(nothing) {
   return ct_none(ct->ctx);
 }
 
-static CtValue *os_getenv(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
+CT_FN(os_getenv) {
   return a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
 }
 
 // ---- collections, dataclasses, enum ----
 
-static CtValue *collections_namedtuple(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(collections_namedtuple) {
   static const char *const names[] = {"typename", "field_names", "?rename", "?defaults", "?module", NULL};
   CtValue *v[5];
   CtList fields;
-  (void)self;
-  if (!take_args(ct, "namedtuple", a, names, v) || v[0]->kind != CT_STR) return ct->error ? NULL : wrong_args(ct, a);
+  if (!ct_take_args(ct, "namedtuple", a, names, v) || v[0]->kind != CT_STR) return ct->error ? NULL : ct_wrong_args(ct, a);
   CtValue *list = v[1];
   if (list->kind == CT_STR) {
     CtValue *spaced[2] = {ct_str(ct->ctx, ","), ct_str(ct->ctx, " ")};
-    list = call_method(ct, list, "replace", &(CallArgs){spaced, 2, NULL, 0, a->span});
-    if (list) list = call_method(ct, list, "split", &(CallArgs){.span = a->span});
+    list = ct_call_method(ct, list, "replace", &(CtArgs){spaced, 2, NULL, 0, a->span});
+    if (list) list = ct_call_method(ct, list, "split", &(CtArgs){.span = a->span});
   }
-  if (!list || !op_iterate(ct, list, a->span, &fields)) return NULL;
+  if (!list || !ct_iterate(ct, list, a->span, &fields)) return NULL;
   CtList defaults = {0};
-  if (v[3] && v[3]->kind != CT_NONE && !op_iterate(ct, v[3], a->span, &defaults)) return NULL;
-  CtValue *out = arena_new(&ct->ctx->arena, CtValue);
+  if (v[3] && v[3]->kind != CT_NONE && !ct_iterate(ct, v[3], a->span, &defaults)) return NULL;
+  CtValue *out = arena_new(ct->arena, CtValue);
   out->kind = CT_CLASS;
-  CtClass *cls = out->cls = arena_new(&ct->ctx->arena, CtClass);
+  CtClass *cls = out->cls = arena_new(ct->arena, CtClass);
   cls->name = intern_n(ct->ctx, v[0]->str.data, v[0]->str.size);
   cls->form = CLASS_NAMEDTUPLE;
-  cls->env = env_new(ct, NULL, NULL);
+  cls->env = ct_env_new(ct, NULL, NULL);
   cls->env->is_class = true;
   cls->num_fields = fields.count;
-  cls->fields = arena_array(&ct->ctx->arena, CtField, fields.count + 1);
+  cls->fields = arena_array(ct->arena, CtField, fields.count + 1);
   for (uint32_t i = 0; i < fields.count; i++) {
-    if (fields.data[i]->kind != CT_STR) return wrong_args(ct, a);
+    if (fields.data[i]->kind != CT_STR) return ct_wrong_args(ct, a);
     bool has_default = i + defaults.count >= fields.count;
     cls->fields[i] = (CtField){intern_n(ct->ctx, fields.data[i]->str.data, fields.data[i]->str.size), NULL,
                                has_default ? defaults.data[i + defaults.count - fields.count] : NULL};
@@ -267,73 +254,67 @@ static CtValue *collections_namedtuple(Comptime *ct, CtValue *self, const CallAr
   return out;
 }
 
-static CtValue *dataclasses_dataclass(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(dataclasses_dataclass) {
   if (!a->num_args && !self) return method_value(ct, ct_none(ct->ctx), "dataclasses.dataclass");
   CtValue *v = a->num_args == 1 ? a->args[0] : NULL;
   if (v && v->kind == CT_MISSING) return v;
-  if (!v || v->kind != CT_CLASS) return wrong_args(ct, a);
+  if (!v || v->kind != CT_CLASS) return ct_wrong_args(ct, a);
   if (v->cls->form == CLASS_PLAIN) v->cls->form = CLASS_DATACLASS;
   return v;
 }
 
 // A field that says more than its default value: bind_fields asks it for one, anew for each instance.
-static CtValue *dataclasses_field(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtValue *value = kwarg(a, "default"), *factory = kwarg(a, "default_factory");
-  (void)self;
+CT_FN(dataclasses_field) {
+  CtValue *value = ct_kwarg(a, "default"), *factory = ct_kwarg(a, "default_factory");
   if (value) return value;
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "dataclasses.Field";
-  CtValue *field = instance_new(ct, cls);
+  CtValue *field = ct_instance_new(ct, cls);
   if (factory) env_set(ct->ctx, field->instance->attrs, intern(ct->ctx, "default_factory"), factory);
   return field;
 }
 
-static CtValue *dataclasses_replace(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  if (a->num_args != 1 || a->args[0]->kind != CT_INSTANCE) return wrong_args(ct, a);
+CT_FN(dataclasses_replace) {
+  if (a->num_args != 1 || a->args[0]->kind != CT_INSTANCE) return ct_wrong_args(ct, a);
   CtValue *v = copy_value(ct, a->args[0], false, 0, a->span);
   for (uint32_t i = 0; i < a->num_kwargs; i++) env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
   return v;
 }
 
-static CtValue *enum_auto(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
+CT_FN(enum_auto) {
   return ct_missing(ct, "enum.auto", "its class gives it a value", a->span);
 }
 
 // packaging.version.Version("3.6.0"): compared by its numbers.
-static CtValue *packaging_version(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(packaging_version) {
   CtValue *text = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
-  (void)self;
   if (text && text->kind == CT_MISSING) return text;
-  if (!text || text->kind != CT_STR) return wrong_args(ct, a);
+  if (!text || text->kind != CT_STR) return ct_wrong_args(ct, a);
   CtValue *v = ct_tuple(ct->ctx, NULL, 0);
   for (const char *s = text->str.data; *s >= '0' && *s <= '9';) {
     Int128 number = 0;
     for (; *s >= '0' && *s <= '9' && number < 1000000; s++) number = number * 10 + (*s - '0');
-    vec_push(&ct->ctx->arena, &v->list, ct_int(ct->ctx, number));
+    vec_push(ct->arena, &v->list, ct_int(ct->ctx, number));
     if (*s == '.') s++;
   }
   return v;
 }
 
 // A built-in module is its own spec; whether another one is there is for the host to say.
-static CtValue *importlib_find_spec(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(importlib_find_spec) {
   const CtValue *name = a->num_args ? ct_unwrap(a->args[0]) : NULL;
-  (void)self;
-  if (!name) return wrong_args(ct, a);
-  if (name->kind == CT_STR && builtin_module(ct, name->str.data)) return import_module(ct, name->str.data, 0, NULL, a->span);
+  if (!name) return ct_wrong_args(ct, a);
+  if (name->kind == CT_STR && ct_builtin_module(ct, name->str.data)) return ct_import_module(ct, name->str.data, 0, NULL, a->span);
   return ct_missing(ct, "importlib.util.find_spec(...)", "which modules the host has is not known", a->span);
 }
 
-static CtValue *importlib_module_from_spec(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return a->num_args == 1 ? a->args[0] : wrong_args(ct, a);
+CT_FN(importlib_module_from_spec) {
+  return a->num_args == 1 ? a->args[0] : ct_wrong_args(ct, a);
 }
 
 // ---- dispatch ----
 
-static const ModuleFunction functions[] = {
+static const CtFnRow functions[] = {
     {"itertools.product", iter_product}, {"itertools.chain", iter_chain}, {"itertools.chain.from_iterable", iter_chain_from},
     {"itertools.combinations", iter_combinations}, {"itertools.permutations", iter_permutations}, {"itertools.repeat", iter_repeat},
     {"functools.partial", func_partial}, {"functools.reduce", func_reduce}, {"functools.lru_cache", func_transparent},
@@ -348,22 +329,22 @@ static const ModuleFunction functions[] = {
     {"packaging.version.parse", packaging_version}, {"property.setter", property_accessor},
     {"importlib.util.find_spec", importlib_find_spec}, {"importlib.util.module_from_spec", importlib_module_from_spec}, {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
 
-static const ModuleFunction *find_function(const char *name) {
-  const ModuleFunction *const tables[] = {functions, math_functions, triton_functions};
+static const CtFnRow *find_function(const char *name) {
+  const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions};
   for (size_t i = 0; i < countof(tables); i++)
-    for (const ModuleFunction *f = tables[i]; f->name; f++)
+    for (const CtFnRow *f = tables[i]; f->name; f++)
       if (!strcmp(f->name, name)) return f;
   return NULL;
 }
 
 bool comptime_has_function(const char *name) { return find_function(name) != NULL; }
 
-CtValue *call_module_function(Comptime *ct, const char *name, CtValue *self, const CallArgs *a, bool *known) {
+CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known) {
   *known = true;
-  if (!strcmp(name, "collections.OrderedDict")) return call_builtin(ct, NULL, "dict", a);
-  const ModuleFunction *f = find_function(name);
+  if (!strcmp(name, "collections.OrderedDict")) return ct_call_builtin(ct, NULL, "dict", a);
+  const CtFnRow *f = find_function(name);
   if (f) return f->fn(ct, self, a);
-  CtValue *layout = !self && !strncmp(name, "gl.", 3) ? make_layout(ct, name, a) : NULL;
+  CtValue *layout = !self && !strncmp(name, "gl.", 3) ? ct_layout_new(ct, name, a) : NULL;
   *known = layout || ct->error;
   return layout;
 }

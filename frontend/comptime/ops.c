@@ -112,7 +112,7 @@ static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
   if (!ct_grow(ct, unit * (size_t)times, span)) return NULL;
   size_t n = unit ? (size_t)times : 0;
   if (seq->kind == CT_STR || seq->kind == CT_BYTES) {
-    Buf b = buf_make(&ct->ctx->arena);
+    Buf b = buf_make(ct->arena);
     for (size_t i = 0; i < n; i++) buf_write(&b, seq->str.data, unit);
     CtValue *v = ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
     v->kind = seq->kind;
@@ -121,7 +121,7 @@ static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
   }
   CtValue *v = seq->kind == CT_TUPLE ? ct_tuple(ct->ctx, NULL, 0) : ct_list(ct->ctx, NULL, 0);
   for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < unit; k++) vec_push(&ct->ctx->arena, &v->list, seq->list.data[k]);
+    for (size_t k = 0; k < unit; k++) vec_push(ct->arena, &v->list, seq->list.data[k]);
   ct_work(ct, v);
   return v;
 }
@@ -130,7 +130,7 @@ static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span sp
   if (a->kind == CT_STR || a->kind == CT_BYTES) {
     if (!ct_grow(ct, a->str.size + b->str.size, span)) return NULL;
     CtValue *v = ct_str_n(ct->ctx, "", 0);
-    char *s = arena_alloc(&ct->ctx->arena, a->str.size + b->str.size + 1);
+    char *s = arena_alloc(ct->arena, a->str.size + b->str.size + 1);
     memcpy(s, a->str.data, a->str.size);
     memcpy(s + a->str.size, b->str.data, b->str.size);
     v->kind = a->kind;
@@ -140,7 +140,7 @@ static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span sp
   }
   if (!ct_grow(ct, (size_t)a->list.count + b->list.count, span)) return NULL;
   CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_list(ct->ctx, a->list.data, a->list.count);
-  for (uint32_t i = 0; i < b->list.count; i++) vec_push(&ct->ctx->arena, &v->list, b->list.data[i]);
+  for (uint32_t i = 0; i < b->list.count; i++) vec_push(ct->arena, &v->list, b->list.data[i]);
   return v;
 }
 
@@ -172,8 +172,8 @@ static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValu
 // A namedtuple is a tuple to operators that its class does not define.
 static CtValue *as_tuple(Comptime *ct, CtValue *v) {
   CtList items;
-  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || class_special(ct, v, "__add__") || class_special(ct, v, "__mul__")) return v;
-  return op_iterate(ct, v, (Span){0, 0}, &items) ? ct_tuple(ct->ctx, items.data, items.count) : v;
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || ct_class_special(ct, v, "__add__") || ct_class_special(ct, v, "__mul__")) return v;
+  return ct_iterate(ct, v, (Span){0, 0}, &items) ? ct_tuple(ct->ctx, items.data, items.count) : v;
 }
 
 // ---- comparisons ----
@@ -182,17 +182,17 @@ static CtValue *as_tuple(Comptime *ct, CtValue *v) {
 static CtValue *plain_tuple(Comptime *ct, CtValue *v) {
   if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE) return v;
   CtValue *t = ct_tuple(ct->ctx, NULL, 0);
-  for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, &t->list, v->instance->attrs->bindings[i].value);
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(ct->arena, &t->list, v->instance->attrs->bindings[i].value);
   return t;
 }
 
-bool op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
+bool ct_op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   CtValue *with = a->kind == CT_INSTANCE ? a : b;
   ct_work(ct, a);
-  CtValue *method = class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
+  CtValue *method = ct_class_special(ct, with, "__eq__"), *args[2] = {with, with == a ? b : a};
   if (method) {
-    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-    return r && truth(ct, r, span, out);
+    CtValue *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+    return r && ct_truth(ct, r, span, out);
   }
   *out = a->kind == b->kind ? ct_equal(a, b) : ct_equal(plain_tuple(ct, a), plain_tuple(ct, b));
   return true;
@@ -203,11 +203,11 @@ static const char *order_method(PyOp op) { return op == PYOP_LT ? "__lt__" : op 
 // The comparison as a class defines it: `a op b`, or with the operands the other way round. *found: whether one does.
 static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, bool *found, bool *out) {
   const PyOp reflected = op == PYOP_LT ? PYOP_GT : op == PYOP_GT ? PYOP_LT : op == PYOP_LE ? PYOP_GE : PYOP_LE;
-  CtValue *own = class_special(ct, a, order_method(op)), *method = own ? own : class_special(ct, b, order_method(reflected));
+  CtValue *own = ct_class_special(ct, a, order_method(op)), *method = own ? own : ct_class_special(ct, b, order_method(reflected));
   *found = method != NULL;
   if (!method) return true;
-  CtValue *args[2] = {own ? a : b, own ? b : a}, *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-  return r && truth(ct, r, span, out);
+  CtValue *args[2] = {own ? a : b, own ? b : a}, *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+  return r && ct_truth(ct, r, span, out);
 }
 
 // shown: the operator as it was written, for the message; of > and >= the operands come the other way round.
@@ -215,7 +215,7 @@ static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bo
   a = ct_unwrap(a);
   b = ct_unwrap(b);
   if (!ct_step(ct, span)) return false;
-  if (!class_special(ct, a, "__lt__")) {
+  if (!ct_class_special(ct, a, "__lt__")) {
     a = plain_tuple(ct, a);
     b = plain_tuple(ct, b);
   }
@@ -253,13 +253,13 @@ static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bo
   return false;
 }
 
-bool op_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) { return less(ct, PYOP_LT, a, b, span, out); }
+bool ct_less(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) { return less(ct, PYOP_LT, a, b, span, out); }
 
 static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *out) {
   *out = false;
   if (v->kind != CT_DICT && v->kind != CT_SET) ct_work(ct, v);
   if (v->kind == CT_STR && item->kind == CT_STR) {
-    *out = find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
+    *out = ct_find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
     return true;
   }
   if (v->kind == CT_STR) return ct_fail(ct, span, "TypeError", "a text contains text, not '%s'", ct_kind_name(item)) != NULL;
@@ -273,16 +273,16 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
     *out = (v->range.step > 0 ? i >= v->range.start && i < v->range.stop : i <= v->range.start && i > v->range.stop) && d % v->range.step == 0;
     return true;
   }
-  CtValue *method = class_special(ct, v, "__contains__"), *args[2] = {v, item};
+  CtValue *method = ct_class_special(ct, v, "__contains__"), *args[2] = {v, item};
   if (method) {
-    CtValue *r = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
-    return r && truth(ct, r, span, out);
+    CtValue *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
+    return r && ct_truth(ct, r, span, out);
   }
-  Cursor cursor;
-  if (!cursor_open(ct, &cursor, v, span)) return false;
-  for (CtValue *one; !*out && cursor_next(&cursor, &one);)
+  CtCursor cursor;
+  if (!ct_cursor_open(ct, &cursor, v, span)) return false;
+  for (CtValue *one; !*out && ct_cursor_next(&cursor, &one);)
     if (one == item) *out = true;
-    else if (!op_equal(ct, one, item, span, out)) return false;
+    else if (!ct_op_equal(ct, one, item, span, out)) return false;
   return true;
 }
 
@@ -295,7 +295,7 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
                      a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
       return ct_bool(ct->ctx, r == (op == PYOP_IS));
     case PYOP_EQ: case PYOP_NE:
-      if (!op_equal(ct, a, b, span, &r)) return NULL;
+      if (!ct_op_equal(ct, a, b, span, &r)) return NULL;
       return ct_bool(ct->ctx, r == (op == PYOP_EQ));
     case PYOP_IN: case PYOP_NOT_IN:
       if (!contains(ct, b, a, span, &r)) return NULL;
@@ -306,7 +306,7 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
       if (!call_order(ct, op, a, b, span, &found, &r)) return NULL;
       if (found) return ct_bool(ct->ctx, r);
       if (!less(ct, op, swapped ? b : a, swapped ? a : b, span, &r)) return NULL;
-      if (or_equal && !r && !op_equal(ct, a, b, span, &equal)) return NULL;
+      if (or_equal && !r && !ct_op_equal(ct, a, b, span, &equal)) return NULL;
       return ct_bool(ct->ctx, r || equal);
     }
   }
@@ -339,10 +339,10 @@ static bool try_dunder(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span,
   for (int reflected = 0; reflected < 2; reflected++) {
     CtValue *self = reflected ? b : a;
     const char *name = dunder(op, reflected);
-    CtValue *method = name ? class_special(ct, self, name) : NULL;
+    CtValue *method = name ? ct_class_special(ct, self, name) : NULL;
     if (!method) continue;
     CtValue *args[2] = {self, reflected ? a : b};
-    *out = call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+    *out = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
     return *out != NULL;
   }
   return true;
@@ -360,8 +360,8 @@ static bool is_type_like(const CtValue *v) {
 // int | None, in an annotation or for isinstance: a tuple of types.
 static CtValue *type_union(Comptime *ct, CtValue *a, CtValue *b) {
   CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_tuple(ct->ctx, &a, 1);
-  if (b->kind != CT_TUPLE) vec_push(&ct->ctx->arena, &v->list, b);
-  for (uint32_t i = 0; b->kind == CT_TUPLE && i < b->list.count; i++) vec_push(&ct->ctx->arena, &v->list, b->list.data[i]);
+  if (b->kind != CT_TUPLE) vec_push(ct->arena, &v->list, b);
+  for (uint32_t i = 0; b->kind == CT_TUPLE && i < b->list.count; i++) vec_push(ct->arena, &v->list, b->list.data[i]);
   return v;
 }
 
@@ -385,7 +385,7 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   if (op == PYOP_ADD && a_seq && a->kind == b->kind) return concat(ct, a, b, span);
   if (op == PYOP_MUL && a_seq && is_int(b)) return repeat(ct, a, int_of(b), span);
   if (op == PYOP_MUL && b_seq && is_int(a)) return repeat(ct, b, int_of(a), span);
-  if (op == PYOP_MOD && a->kind == CT_STR) return format_percent(ct, a, b, span);
+  if (op == PYOP_MOD && a->kind == CT_STR) return ct_format_percent(ct, a, b, span);
   if (a->kind == CT_SET && b->kind == CT_SET && (op == PYOP_OR || op == PYOP_AND || op == PYOP_SUB || op == PYOP_XOR)) return set_binary(ct, op, a, b);
   if (a->kind == CT_DICT && b->kind == CT_DICT && op == PYOP_OR) return set_binary(ct, op, a, b);
   CtValue *r;
@@ -395,7 +395,7 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   return bad_operands(ct, op, a, b, span);
 }
 
-CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
+CtValue *ct_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
   if (!ct_step(ct, span)) return NULL;
   if (a->kind != CT_CONSTEXPR && b->kind != CT_CONSTEXPR) return binary(ct, op, a, b, span);
   CtValue *r = binary(ct, op, ct_unwrap(a), ct_unwrap(b), span);
@@ -403,15 +403,15 @@ CtValue *op_binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span) {
   return r && r->kind != CT_MISSING && !is_identity ? ct_constexpr(ct->ctx, r) : r;
 }
 
-CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
+CtValue *ct_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
   if (!ct_step(ct, span)) return NULL;
   if (v->kind == CT_CONSTEXPR) {
-    CtValue *r = op_unary(ct, op, v->inner, span);
+    CtValue *r = ct_unary(ct, op, v->inner, span);
     return r ? ct_constexpr(ct->ctx, r) : NULL;
   }
   if (op == PYOP_NOT) {
     bool b;
-    return truth(ct, v, span, &b) ? ct_bool(ct->ctx, !b) : NULL;
+    return ct_truth(ct, v, span, &b) ? ct_bool(ct->ctx, !b) : NULL;
   }
   if (v->kind == CT_MISSING) return ct_missing_from(ct, v, "%s%s", pyop_text(op), v->missing.name);
   if (is_int(v)) {
@@ -421,7 +421,7 @@ CtValue *op_unary(Comptime *ct, PyOp op, CtValue *v, Span span) {
     return __builtin_sub_overflow((Int128)0, i, &i) ? too_big(ct, span) : ct_int(ct->ctx, i);
   }
   if (v->kind == CT_FLOAT && op != PYOP_INVERT) return op == PYOP_NEG ? ct_float(ct->ctx, -v->f) : v;
-  CtValue *method = class_special(ct, v, op == PYOP_NEG ? "__neg__" : op == PYOP_POS ? "__pos__" : "__invert__");
-  if (method) return call1(ct, method, v, span);
+  CtValue *method = ct_class_special(ct, v, op == PYOP_NEG ? "__neg__" : op == PYOP_POS ? "__pos__" : "__invert__");
+  if (method) return ct_call1(ct, method, v, span);
   return ct_fail(ct, span, "TypeError", "bad operand type for unary %s: '%s'", pyop_text(op), ct_kind_name(v));
 }

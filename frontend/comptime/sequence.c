@@ -4,29 +4,29 @@
 #include "frontend/comptime/comptime_impl.h"
 
 // The elements of the first argument, or of all of them when there are several (min, max).
-static bool elements(Comptime *ct, const CallArgs *a, CtList *out) {
-  if (a->num_args == 1) return op_iterate(ct, a->args[0], a->span, out);
+static bool elements(Comptime *ct, const CtArgs *a, CtList *out) {
+  if (a->num_args == 1) return ct_iterate(ct, a->args[0], a->span, out);
   *out = ct_list(ct->ctx, a->args, a->num_args)->list;
   return true;
 }
 
-static CtValue *py_len(Comptime *ct, const CallArgs *a) {
+CT_FN(py_len) {
   Int128 n;
-  if (a->num_args != 1) return wrong_count(ct, a);
-  return op_length(ct, a->args[0], a->span, &n) ? ct_int(ct->ctx, n) : NULL;
+  if (a->num_args != 1) return ct_wrong_count(ct, a);
+  return ct_length(ct, a->args[0], a->span, &n) ? ct_int(ct->ctx, n) : NULL;
 }
 
-static CtValue *py_range(Comptime *ct, const CallArgs *a) {
-  if (a->num_args < 1 || a->num_args > 3) return wrong_count(ct, a);
+CT_FN(py_range) {
+  if (a->num_args < 1 || a->num_args > 3) return ct_wrong_count(ct, a);
   Int128 parts[3] = {0, 0, 1};
   for (uint32_t i = 0; i < a->num_args; i++) {
     CtValue *v = ct_unwrap(a->args[i]);
-    if (!is_int(v)) return wrong_type(ct, a, v);
+    if (!is_int(v)) return ct_wrong_type(ct, a, v);
     parts[a->num_args == 1 ? 1 : i] = int_of(v);
     if (int_of(v) < INT64_MIN || int_of(v) > INT64_MAX) return ct_fail(ct, a->span, "OverflowError", "the bounds of a range do not fit in 64 bits");
   }
   if (!parts[2]) return ct_fail(ct, a->span, "ValueError", "range() step cannot be zero");
-  CtValue *r = arena_new(&ct->ctx->arena, CtValue);
+  CtValue *r = arena_new(ct->arena, CtValue);
   r->kind = CT_RANGE;
   r->range.start = parts[0];
   r->range.stop = parts[1];
@@ -34,10 +34,10 @@ static CtValue *py_range(Comptime *ct, const CallArgs *a) {
   return r;
 }
 
-static CtValue *collect(Comptime *ct, const CallArgs *a, CtKind kind) {
+static CtValue *collect(Comptime *ct, const CtArgs *a, CtKind kind) {
   CtList items = {0};
-  if (a->num_args > 1) return wrong_count(ct, a);
-  if (a->num_args && !op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  if (a->num_args > 1) return ct_wrong_count(ct, a);
+  if (a->num_args && !ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   if (kind == CT_LIST) return ct_list(ct->ctx, items.data, items.count);
   if (kind == CT_TUPLE) return ct_tuple(ct->ctx, items.data, items.count);
   CtValue *s = ct_dict(ct->ctx);
@@ -50,21 +50,21 @@ static CtValue *collect(Comptime *ct, const CallArgs *a, CtKind kind) {
   }
   return s;
 }
-static CtValue *py_list(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_LIST); }
-static CtValue *py_tuple(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_TUPLE); }
-static CtValue *py_set(Comptime *ct, const CallArgs *a) { return collect(ct, a, CT_SET); }
+CT_FN(py_list) { return collect(ct, a, CT_LIST); }
+CT_FN(py_tuple) { return collect(ct, a, CT_TUPLE); }
+CT_FN(py_set) { return collect(ct, a, CT_SET); }
 
-static CtValue *py_dict(Comptime *ct, const CallArgs *a) {
+CT_FN(py_dict) {
   CtValue *d = ct_dict(ct->ctx);
   CtList items = {0};
-  CtValue *from = arg(a, 0) ? ct_unwrap(arg(a, 0)) : NULL;
+  CtValue *from = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL;
   if (from && from->kind == CT_DICT) {
     for (uint32_t i = 0; i < from->dict->count; i++) dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
   } else if (from) {
-    if (!op_iterate(ct, from, a->span, &items)) return NULL;
+    if (!ct_iterate(ct, from, a->span, &items)) return NULL;
     for (uint32_t i = 0; i < items.count; i++) {
       CtList pair;
-      if (!op_iterate(ct, items.data[i], a->span, &pair)) return NULL;
+      if (!ct_iterate(ct, items.data[i], a->span, &pair)) return NULL;
       if (pair.count != 2 || !ct_is_hashable(pair.data[0])) return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
       dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
     }
@@ -73,34 +73,34 @@ static CtValue *py_dict(Comptime *ct, const CallArgs *a) {
   return d;
 }
 
-static CtValue *py_sum(Comptime *ct, const CallArgs *a) {
+CT_FN(py_sum) {
   CtList items;
-  if (a->num_args < 1 || a->num_args > 2) return wrong_count(ct, a);
-  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
-  CtValue *total = arg(a, 1) ? arg(a, 1) : kwarg(a, "start") ? kwarg(a, "start") : ct_int(ct->ctx, 0);
-  for (uint32_t i = 0; total && i < items.count; i++) total = op_binary(ct, PYOP_ADD, total, items.data[i], a->span);
+  if (a->num_args < 1 || a->num_args > 2) return ct_wrong_count(ct, a);
+  if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  CtValue *total = ct_arg(a, 1) ? ct_arg(a, 1) : ct_kwarg(a, "start") ? ct_kwarg(a, "start") : ct_int(ct->ctx, 0);
+  for (uint32_t i = 0; total && i < items.count; i++) total = ct_binary(ct, PYOP_ADD, total, items.data[i], a->span);
   return total;
 }
 
-static CtValue *extreme(Comptime *ct, const CallArgs *a, bool want_max) {
+static CtValue *extreme(Comptime *ct, const CtArgs *a, bool want_max) {
   CtList items;
-  if (!a->num_args) return wrong_count(ct, a);
+  if (!a->num_args) return ct_wrong_count(ct, a);
   if (!elements(ct, a, &items)) return NULL;
-  if (!items.count) return kwarg(a, "default") ? kwarg(a, "default") : ct_fail(ct, a->span, "ValueError", "no elements to choose from");
-  CtValue *key = kwarg(a, "key"), *best = items.data[0], *best_key = NULL;
+  if (!items.count) return ct_kwarg(a, "default") ? ct_kwarg(a, "default") : ct_fail(ct, a->span, "ValueError", "no elements to choose from");
+  CtValue *key = ct_kwarg(a, "key"), *best = items.data[0], *best_key = NULL;
   bool any_constexpr = false;
   for (uint32_t i = 0; i < items.count; i++) {
-    CtValue *k = key && key->kind != CT_NONE ? call1(ct, key, items.data[i], a->span) : items.data[i];
+    CtValue *k = key && key->kind != CT_NONE ? ct_call1(ct, key, items.data[i], a->span) : items.data[i];
     if (!k) return NULL;
     any_constexpr |= items.data[i]->kind == CT_CONSTEXPR;
     bool better = i == 0;
-    if (i && !op_less(ct, want_max ? best_key : k, want_max ? k : best_key, a->span, &better)) return NULL;
+    if (i && !ct_less(ct, want_max ? best_key : k, want_max ? k : best_key, a->span, &better)) return NULL;
     if (better) best = items.data[i], best_key = k;
   }
   return any_constexpr ? ct_constexpr(ct->ctx, best) : best;
 }
-static CtValue *py_max(Comptime *ct, const CallArgs *a) { return extreme(ct, a, true); }
-static CtValue *py_min(Comptime *ct, const CallArgs *a) { return extreme(ct, a, false); }
+CT_FN(py_max) { return extreme(ct, a, true); }
+CT_FN(py_min) { return extreme(ct, a, false); }
 
 // Stable merge sort; items move with their keys.
 static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **spare, uint32_t n, bool reverse, Span span) {
@@ -109,7 +109,7 @@ static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **
   if (!merge_sort(ct, items, keys, spare, half, reverse, span) || !merge_sort(ct, items + half, keys + half, spare, n - half, reverse, span)) return false;
   while (out < n) {
     bool right = i == half;
-    if (i < half && k < n && !op_less(ct, reverse ? keys[i] : keys[k], reverse ? keys[k] : keys[i], span, &right)) return false;
+    if (i < half && k < n && !ct_less(ct, reverse ? keys[i] : keys[k], reverse ? keys[k] : keys[i], span, &right)) return false;
     uint32_t from = right && k < n ? k++ : i++;
     spare[2 * out] = items[from];
     spare[2 * out++ + 1] = keys[from];
@@ -118,135 +118,135 @@ static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **
   return true;
 }
 
-static CtValue *py_sorted(Comptime *ct, const CallArgs *a) {
-  CtValue *v = a->num_args ? collect(ct, &(CallArgs){a->args, 1, NULL, 0, a->span}, CT_LIST) : wrong_count(ct, a);
-  CtValue *key = kwarg(a, "key"), *reverse = kwarg(a, "reverse");
+CT_FN(py_sorted) {
+  CtValue *v = a->num_args ? collect(ct, &(CtArgs){a->args, 1, NULL, 0, a->span}, CT_LIST) : ct_wrong_count(ct, a);
+  CtValue *key = ct_kwarg(a, "key"), *reverse = ct_kwarg(a, "reverse");
   if (!v) return NULL;
   uint32_t n = v->list.count;
-  CtValue **keys = arena_array(&ct->ctx->arena, CtValue *, n + 1), **spare = arena_array(&ct->ctx->arena, CtValue *, 2 * (size_t)n + 2);
+  CtValue **keys = arena_array(ct->arena, CtValue *, n + 1), **spare = arena_array(ct->arena, CtValue *, 2 * (size_t)n + 2);
   for (uint32_t i = 0; i < n; i++)
-    if (!(keys[i] = key && key->kind != CT_NONE ? call1(ct, key, v->list.data[i], a->span) : v->list.data[i])) return NULL;
+    if (!(keys[i] = key && key->kind != CT_NONE ? ct_call1(ct, key, v->list.data[i], a->span) : v->list.data[i])) return NULL;
   bool descending = false;
-  if (reverse && !truth(ct, reverse, a->span, &descending)) return NULL;
+  if (reverse && !ct_truth(ct, reverse, a->span, &descending)) return NULL;
   return merge_sort(ct, v->list.data, keys, spare, n, descending, a->span) ? v : NULL;
 }
 
-static CtValue *py_reversed(Comptime *ct, const CallArgs *a) {
+CT_FN(py_reversed) {
   CtValue *v = collect(ct, a, CT_LIST);
-  return v && call_method(ct, v, "reverse", &(CallArgs){.span = a->span}) ? ct_iterator(v, "reversed") : NULL;
+  return v && ct_call_method(ct, v, "reverse", &(CtArgs){.span = a->span}) ? ct_iterator(v, "reversed") : NULL;
 }
 
-static CtValue *py_enumerate(Comptime *ct, const CallArgs *a) {
+CT_FN(py_enumerate) {
   CtList items;
-  CtValue *start = arg(a, 1) ? ct_unwrap(arg(a, 1)) : kwarg(a, "start");
-  if (!a->num_args) return wrong_count(ct, a);
-  if (!op_iterate(ct, a->args[0], a->span, &items)) return NULL;
+  CtValue *start = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "start");
+  if (!a->num_args) return ct_wrong_count(ct, a);
+  if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   Int128 at = start && is_int(start) ? int_of(start) : 0;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  for (uint32_t i = 0; i < items.count; i++) vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
+  for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
   return ct_iterator(out, "enumerate");
 }
 
 // ---- side by side ----
 
 // Arguments from `first` on, taken one of each at a time, in turn: the same iterator may be several of them.
-typedef struct { Cursor *columns; uint32_t count; } Rows;
+typedef struct { CtCursor *columns; uint32_t count; } Rows;
 
-static bool rows_open(Comptime *ct, Rows *r, const CallArgs *a, uint32_t first) {
-  *r = (Rows){arena_array(&ct->ctx->arena, Cursor, a->num_args + 1), a->num_args - first};
+static bool rows_open(Comptime *ct, Rows *r, const CtArgs *a, uint32_t first) {
+  *r = (Rows){arena_array(ct->arena, CtCursor, a->num_args + 1), a->num_args - first};
   for (uint32_t i = 0; i < r->count; i++)
-    if (!cursor_open(ct, &r->columns[i], a->args[first + i], a->span)) return false;
+    if (!ct_cursor_open(ct, &r->columns[i], a->args[first + i], a->span)) return false;
   return true;
 }
 
 // The index of the column that has nothing left, or count: row is filled.
 static uint32_t rows_next(const Rows *r, CtValue **row) {
   uint32_t i = 0;
-  while (i < r->count && cursor_next(&r->columns[i], &row[i])) i++;
+  while (i < r->count && ct_cursor_next(&r->columns[i], &row[i])) i++;
   return i;
 }
 
 // zip(…, strict=True): where one ends, all must.
 static bool ends_together(Comptime *ct, const Rows *r, uint32_t ended, Span span) {
   CtValue *more;
-  if (ended) return ct_fail(ct, span, "ValueError", "zip() argument %u is shorter than argument%s", ended + 1, ended == 1 ? " 1" : arena_printf(&ct->ctx->arena, "s 1-%u", ended)) != NULL;
+  if (ended) return ct_fail(ct, span, "ValueError", "zip() argument %u is shorter than argument%s", ended + 1, ended == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", ended)) != NULL;
   for (uint32_t i = 1; i < r->count; i++)
-    if (cursor_next(&r->columns[i], &more)) return ct_fail(ct, span, "ValueError", "zip() argument %u is longer than argument%s", i + 1, i == 1 ? " 1" : arena_printf(&ct->ctx->arena, "s 1-%u", i)) != NULL;
+    if (ct_cursor_next(&r->columns[i], &more)) return ct_fail(ct, span, "ValueError", "zip() argument %u is longer than argument%s", i + 1, i == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", i)) != NULL;
   return true;
 }
 
-static CtValue *py_zip(Comptime *ct, const CallArgs *a) {
+CT_FN(py_zip) {
   Rows rows;
   bool strict = false;
-  if ((kwarg(a, "strict") && !truth(ct, kwarg(a, "strict"), a->span, &strict)) || !rows_open(ct, &rows, a, 0)) return NULL;
-  CtValue *out = ct_list(ct->ctx, NULL, 0), **row = arena_array(&ct->ctx->arena, CtValue *, rows.count + 1);
+  if ((ct_kwarg(a, "strict") && !ct_truth(ct, ct_kwarg(a, "strict"), a->span, &strict)) || !rows_open(ct, &rows, a, 0)) return NULL;
+  CtValue *out = ct_list(ct->ctx, NULL, 0), **row = arena_array(ct->arena, CtValue *, rows.count + 1);
   uint32_t ended = 0;
-  while (rows.count && (ended = rows_next(&rows, row)) == rows.count) vec_push(&ct->ctx->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
+  while (rows.count && (ended = rows_next(&rows, row)) == rows.count) vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
   return strict && rows.count && !ends_together(ct, &rows, ended, a->span) ? NULL : ct_iterator(out, "zip");
 }
 
-static CtValue *py_map(Comptime *ct, const CallArgs *a) {
+CT_FN(py_map) {
   Rows rows;
-  if (a->num_args < 2) return wrong_count(ct, a);
+  if (a->num_args < 2) return ct_wrong_count(ct, a);
   if (!rows_open(ct, &rows, a, 1)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (;;) {
-    CtValue **row = arena_array(&ct->ctx->arena, CtValue *, rows.count), *v;
+    CtValue **row = arena_array(ct->arena, CtValue *, rows.count), *v;
     if (rows_next(&rows, row) < rows.count) return ct_iterator(out, "map");
-    if (!(v = call(ct, a->args[0], &(CallArgs){row, rows.count, NULL, 0, a->span}))) return NULL;
-    vec_push(&ct->ctx->arena, &out->list, v);
+    if (!(v = ct_call(ct, a->args[0], &(CtArgs){row, rows.count, NULL, 0, a->span}))) return NULL;
+    vec_push(ct->arena, &out->list, v);
   }
 }
 
-static CtValue *py_filter(Comptime *ct, const CallArgs *a) {
+CT_FN(py_filter) {
   CtList items;
-  if (a->num_args != 2) return wrong_count(ct, a);
-  if (!op_iterate(ct, a->args[1], a->span, &items)) return NULL;
+  if (a->num_args != 2) return ct_wrong_count(ct, a);
+  if (!ct_iterate(ct, a->args[1], a->span, &items)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < items.count; i++) {
-    CtValue *v = a->args[0]->kind == CT_NONE ? items.data[i] : call1(ct, a->args[0], items.data[i], a->span);
+    CtValue *v = a->args[0]->kind == CT_NONE ? items.data[i] : ct_call1(ct, a->args[0], items.data[i], a->span);
     bool keep;
-    if (!v || !truth(ct, v, a->span, &keep)) return NULL;
-    if (keep) vec_push(&ct->ctx->arena, &out->list, items.data[i]);
+    if (!v || !ct_truth(ct, v, a->span, &keep)) return NULL;
+    if (keep) vec_push(ct->arena, &out->list, items.data[i]);
   }
   return ct_iterator(out, "filter");
 }
 
-static CtValue *any_all(Comptime *ct, const CallArgs *a, bool stop_at) {
-  Cursor cursor;
-  if (a->num_args != 1) return wrong_count(ct, a);
-  if (!cursor_open(ct, &cursor, a->args[0], a->span)) return NULL;
-  for (CtValue *item; cursor_next(&cursor, &item);) {
+static CtValue *any_all(Comptime *ct, const CtArgs *a, bool stop_at) {
+  CtCursor cursor;
+  if (a->num_args != 1) return ct_wrong_count(ct, a);
+  if (!ct_cursor_open(ct, &cursor, a->args[0], a->span)) return NULL;
+  for (CtValue *item; ct_cursor_next(&cursor, &item);) {
     bool b;
-    if (!truth(ct, item, a->span, &b)) return NULL;
+    if (!ct_truth(ct, item, a->span, &b)) return NULL;
     if (b == stop_at) return ct_bool(ct->ctx, stop_at);
   }
   return ct_bool(ct->ctx, !stop_at);
 }
-static CtValue *py_any(Comptime *ct, const CallArgs *a) { return any_all(ct, a, true); }
-static CtValue *py_all(Comptime *ct, const CallArgs *a) { return any_all(ct, a, false); }
+CT_FN(py_any) { return any_all(ct, a, true); }
+CT_FN(py_all) { return any_all(ct, a, false); }
 
-static CtValue *py_iter(Comptime *ct, const CallArgs *a) {
-  if (a->num_args != 1) return wrong_count(ct, a);
+CT_FN(py_iter) {
+  if (a->num_args != 1) return ct_wrong_count(ct, a);
   CtValue *from = ct_unwrap(a->args[0]), *v = from->kind == CT_ITERATOR ? from : collect(ct, a, CT_LIST);
-  return !v || v == from ? v : ct_iterator(v, arena_printf(&ct->ctx->arena, "%s_iterator", ct_kind_name(from)));
+  return !v || v == from ? v : ct_iterator(v, arena_printf(ct->arena, "%s_iterator", ct_kind_name(from)));
 }
 
-static CtValue *py_next(Comptime *ct, const CallArgs *a) {
-  if (a->num_args < 1 || a->num_args > 2) return wrong_count(ct, a);
+CT_FN(py_next) {
+  if (a->num_args < 1 || a->num_args > 2) return ct_wrong_count(ct, a);
   CtValue *v = ct_unwrap(a->args[0]), *item;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v);
   if (v->kind != CT_ITERATOR) return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
-  if (cursor_next(&(Cursor){.live = v}, &item)) return item;
-  return arg(a, 1) ? arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
+  if (ct_cursor_next(&(CtCursor){.live = v}, &item)) return item;
+  return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
 }
 
-static const Builtin builtins[] = {
+static const CtFnRow builtins[] = {
     {"all", py_all}, {"any", py_any}, {"dict", py_dict}, {"enumerate", py_enumerate}, {"filter", py_filter}, {"frozenset", py_set},
     {"iter", py_iter}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min}, {"next", py_next}, {"range", py_range},
     {"reversed", py_reversed}, {"set", py_set}, {"sorted", py_sorted}, {"sum", py_sum}, {"tuple", py_tuple}, {"zip", py_zip}};
 
-BuiltinFn *find_sequence_builtin(const char *name) {
+CtFn *ct_sequence_builtin(const char *name) {
   for (size_t i = 0; i < countof(builtins); i++)
     if (!strcmp(builtins[i].name, name)) return builtins[i].fn;
   return NULL;

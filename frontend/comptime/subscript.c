@@ -13,13 +13,13 @@ static bool split_text(Comptime *ct, const CtValue *v, Span span, CtList *out) {
     size_t w = v->kind == CT_STR ? utf8_width((unsigned char)v->str.data[i]) : 1;
     if (w > v->str.size - i) w = v->str.size - i;
     CtValue *c = v->kind == CT_STR ? ct_str_n(ct->ctx, v->str.data + i, w) : ct_int(ct->ctx, (unsigned char)v->str.data[i]);
-    vec_push(&ct->ctx->arena, out, c);
+    vec_push(ct->arena, out, c);
     i += w;
   }
   return true;
 }
 
-bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
+bool ct_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
   v = ct_unwrap(v);
   switch (v->kind) {
     case CT_STR:
@@ -32,15 +32,15 @@ bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
     case CT_RANGE: *out = ct_range_length(v); return true;
     case CT_INSTANCE: {
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) return *out = v->instance->attrs->count, true;
-      CtValue *method = class_special(ct, v, "__len__");
-      CtValue *r = method ? call1(ct, method, v, span) : NULL;
+      CtValue *method = ct_class_special(ct, v, "__len__");
+      CtValue *r = method ? ct_call1(ct, method, v, span) : NULL;
       if (r && ct_unwrap(r)->kind == CT_INT) return *out = ct_unwrap(r)->i, true;
       if (ct->error) return false;
       break;
     }
     case CT_CLASS: {
       CtList members;
-      if (v->cls->form != CLASS_ENUM || !op_iterate(ct, v, span, &members)) break;
+      if (v->cls->form != CLASS_ENUM || !ct_iterate(ct, v, span, &members)) break;
       return *out = members.count, true;
     }
     case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
@@ -50,7 +50,7 @@ bool op_length(Comptime *ct, CtValue *v, Span span, Int128 *out) {
   return false;
 }
 
-bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
+bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
   v = ct_unwrap(v);
   *out = (CtList){0};
   switch (v->kind) {
@@ -67,29 +67,29 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
       return true;
     case CT_STR: case CT_BYTES: return split_text(ct, v, span, out);
     case CT_DICT: case CT_SET:
-      for (uint32_t i = 0; i < v->dict->count; i++) vec_push(&ct->ctx->arena, out, v->dict->entries[i].key);
+      for (uint32_t i = 0; i < v->dict->count; i++) vec_push(ct->arena, out, v->dict->entries[i].key);
       return true;
     case CT_RANGE: {
       Int128 n = ct_range_length(v);
       if (!ct_grow(ct, n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, span)) return false;
-      for (Int128 i = 0; i < n; i++) vec_push(&ct->ctx->arena, out, ct_int(ct->ctx, v->range.start + i * v->range.step));
+      for (Int128 i = 0; i < n; i++) vec_push(ct->arena, out, ct_int(ct->ctx, v->range.start + i * v->range.step));
       return true;
     }
     case CT_CLASS:
       if (v->cls->form != CLASS_ENUM) break;
       for (uint32_t i = 0; i < v->cls->env->count; i++) {
         CtValue *member = v->cls->env->bindings[i].value;
-        if (member->kind == CT_INSTANCE && member->instance->cls == v->cls) vec_push(&ct->ctx->arena, out, member);
+        if (member->kind == CT_INSTANCE && member->instance->cls == v->cls) vec_push(ct->arena, out, member);
       }
       return true;
     case CT_INSTANCE: {
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) {
-        for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(&ct->ctx->arena, out, v->instance->attrs->bindings[i].value);
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(ct->arena, out, v->instance->attrs->bindings[i].value);
         return true;
       }
-      CtValue *method = class_special(ct, v, "__iter__");
-      CtValue *r = method ? call1(ct, method, v, span) : NULL;
-      if (r && r != v) return op_iterate(ct, r, span, out);
+      CtValue *method = ct_class_special(ct, v, "__iter__");
+      CtValue *r = method ? ct_call1(ct, method, v, span) : NULL;
+      if (r && r != v) return ct_iterate(ct, r, span, out);
       if (ct->error) return false;
       break;
     }
@@ -100,10 +100,10 @@ bool op_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
   return false;
 }
 
-bool cursor_open(Comptime *ct, Cursor *c, CtValue *v, Span span) {
+bool ct_cursor_open(Comptime *ct, CtCursor *c, CtValue *v, Span span) {
   v = ct_unwrap(v);
-  *c = (Cursor){.live = v->kind == CT_LIST || v->kind == CT_ITERATOR ? v : NULL};
-  return c->live || op_iterate(ct, v, span, &c->items);
+  *c = (CtCursor){.live = v->kind == CT_LIST || v->kind == CT_ITERATOR ? v : NULL};
+  return c->live || ct_iterate(ct, v, span, &c->items);
 }
 
 static CtValue *take(CtList *items) {
@@ -112,7 +112,7 @@ static CtValue *take(CtList *items) {
   return *items->data++;
 }
 
-bool cursor_next(Cursor *c, CtValue **item) {
+bool ct_cursor_next(CtCursor *c, CtValue **item) {
   CtList *items = c->live ? &c->live->list : &c->items;
   if (c->at >= items->count) return false;
   *item = c->live && c->live->kind == CT_ITERATOR ? take(items) : items->data[c->at++];
@@ -144,7 +144,7 @@ static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, In
 static CtValue *from_list(Comptime *ct, const CtValue *like, const CtList *items) {
   if (like->kind == CT_TUPLE || like->kind == CT_INSTANCE) return ct_tuple(ct->ctx, items->data, items->count);
   if (like->kind != CT_STR && like->kind != CT_BYTES) return ct_list(ct->ctx, items->data, items->count);
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   for (uint32_t i = 0; i < items->count; i++)
     if (like->kind == CT_STR) buf_write(&b, items->data[i]->str.data, items->data[i]->str.size);
     else buf_putc(&b, (char)items->data[i]->i);
@@ -171,7 +171,7 @@ static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, S
   if (!is_int(index)) return ct_fail(ct, span, "TypeError", "'%s' index must be an integer, not '%s'", ct_kind_name(v), ct_kind_name(index)) != NULL;
   *out = int_of(index) < 0 ? int_of(index) + n : int_of(index);
   if (*out >= 0 && *out < n) return true;
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   pynum_put_int(&b, int_of(index));
   ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v), (long long)n);
   return false;
@@ -190,12 +190,12 @@ static CtValue *ascii_subscript(Comptime *ct, const CtValue *v, CtValue *key, Sp
   Int128 i, start, stop, step;
   if (key->kind != CT_SLICE) return index_of(ct, v, key, n, span, &i) ? ct_str_n(ct->ctx, v->str.data + i, 1) : NULL;
   if (!slice_bounds(ct, key, n, span, &start, &stop, &step)) return NULL;
-  Buf b = buf_make(&ct->ctx->arena);
+  Buf b = buf_make(ct->arena);
   for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) buf_putc(&b, v->str.data[k]);
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
 }
 
-CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   if (!ct_step(ct, span)) return NULL;
   v = ct_unwrap(v);
   CtValue *key = ct_unwrap(index);
@@ -209,7 +209,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_RANGE:
       if (key->kind == CT_SLICE) {
         if (!slice_bounds(ct, key, ct_range_length(v), span, &start, &stop, &step)) return NULL;
-        CtValue *r = arena_new(&ct->ctx->arena, CtValue);
+        CtValue *r = arena_new(ct->arena, CtValue);
         r->kind = CT_RANGE;
         r->range.start = v->range.start + start * v->range.step;
         r->range.stop = v->range.start + stop * v->range.step;
@@ -218,20 +218,20 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
       }
       return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
     case CT_INSTANCE: {
-      CtValue *method = class_special(ct, v, "__getitem__");
+      CtValue *method = ct_class_special(ct, v, "__getitem__");
       CtValue *args[2] = {v, index};
-      if (method) return call(ct, method, &(CallArgs){args, 2, NULL, 0, span});
+      if (method) return ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
       if (v->instance->cls->form != CLASS_NAMEDTUPLE) break;
     } // fallthrough
     case CT_TUPLE: case CT_LIST: case CT_STR: case CT_BYTES: {
       CtList items;
       if (v->kind == CT_TUPLE || v->kind == CT_LIST) items = v->list;
       else if (is_ascii(v)) return ascii_subscript(ct, v, key, span);
-      else if (!op_iterate(ct, v, span, &items)) return NULL;
+      else if (!ct_iterate(ct, v, span, &items)) return NULL;
       if (key->kind != CT_SLICE) return index_of(ct, v, key, items.count, span, &i) ? items.data[i] : NULL;
       if (!slice_bounds(ct, key, items.count, span, &start, &stop, &step)) return NULL;
       CtList picked = {0};
-      for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) vec_push(&ct->ctx->arena, &picked, items.data[k]);
+      for (Int128 k = start; step > 0 ? k < stop : k > stop; k += step) vec_push(ct->arena, &picked, items.data[k]);
       return from_list(ct, v, &picked);
     }
     case CT_CLASS:
@@ -250,7 +250,7 @@ CtValue *op_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   return ct_fail(ct, span, "TypeError", "'%s' cannot be subscripted", ct_kind_name(v));
 }
 
-bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span) {
+bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span) {
   v = ct_unwrap(v);
   index = ct_unwrap(index);
   Int128 i, start, stop, step;
@@ -261,7 +261,7 @@ bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
   }
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {
     CtList items;
-    if (!op_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    if (!ct_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
     if (step != 1) {
       const Int128 have = items.count, want = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0) : start > stop ? (start - stop - 1) / -step + 1 : 0;
       if (have != want) return ct_fail(ct, span, "ValueError", "%u values cannot be stored in a slice of %u", items.count, (uint32_t)want) != NULL;
@@ -270,9 +270,9 @@ bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
     }
     if (stop < start) stop = start;
     CtList out = {0};
-    for (Int128 k = 0; k < start; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
-    for (uint32_t k = 0; k < items.count; k++) vec_push(&ct->ctx->arena, &out, items.data[k]);
-    for (Int128 k = stop; k < v->list.count; k++) vec_push(&ct->ctx->arena, &out, v->list.data[k]);
+    for (Int128 k = 0; k < start; k++) vec_push(ct->arena, &out, v->list.data[k]);
+    for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, &out, items.data[k]);
+    for (Int128 k = stop; k < v->list.count; k++) vec_push(ct->arena, &out, v->list.data[k]);
     v->list = out;
     return true;
   }
@@ -281,14 +281,14 @@ bool op_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
     v->list.data[i] = item;
     return true;
   }
-  CtValue *method = class_special(ct, v, "__setitem__"), *args[3] = {v, index, item};
-  if (method) return call(ct, method, &(CallArgs){args, 3, NULL, 0, span}) != NULL;
+  CtValue *method = ct_class_special(ct, v, "__setitem__"), *args[3] = {v, index, item};
+  if (method) return ct_call(ct, method, &(CtArgs){args, 3, NULL, 0, span}) != NULL;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, span, v) != NULL;
   ct_fail(ct, span, "TypeError", "'%s' does not support item assignment", ct_kind_name(v));
   return false;
 }
 
-bool op_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
+bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   v = ct_unwrap(v);
   index = ct_unwrap(index);
   Int128 i;

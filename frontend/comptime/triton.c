@@ -3,28 +3,26 @@
 
 #include "frontend/comptime/comptime_impl.h"
 
-static CtValue *triton_cdiv(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(triton_cdiv) {
   static const char *const names[] = {"x", "y", NULL};
   CtValue *v[2];
-  (void)self;
-  CallArgs renamed = *a;
+  CtArgs renamed = *a;
   CtBinding kwargs[2];
   for (uint32_t i = 0; i < a->num_kwargs && i < 2; i++) {   // tl.cdiv calls its second parameter div
     kwargs[i] = a->kwargs[i];
     if (!strcmp(kwargs[i].name, "div")) kwargs[i].name = names[1];
   }
   if (a->num_kwargs <= 2) renamed.kwargs = kwargs;
-  if (!take_args(ct, "cdiv", &renamed, names, v)) return NULL;
-  CtValue *one = ct_int(ct->ctx, 1), *sum = op_binary(ct, PYOP_ADD, v[0], v[1], a->span);
-  if (sum) sum = op_binary(ct, PYOP_SUB, sum, one, a->span);
-  return sum ? op_binary(ct, PYOP_FLOORDIV, sum, v[1], a->span) : NULL;
+  if (!ct_take_args(ct, "cdiv", &renamed, names, v)) return NULL;
+  CtValue *one = ct_int(ct->ctx, 1), *sum = ct_binary(ct, PYOP_ADD, v[0], v[1], a->span);
+  if (sum) sum = ct_binary(ct, PYOP_SUB, sum, one, a->span);
+  return sum ? ct_binary(ct, PYOP_FLOORDIV, sum, v[1], a->span) : NULL;
 }
 
-static CtValue *triton_next_power_of_2(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(triton_next_power_of_2) {
   Int128 n, p = 1;
-  (void)self;
   if (a->num_args == 1 && a->args[0]->kind == CT_MISSING) return a->args[0];
-  if (!int_arg(ct, a, 0, &n)) return NULL;
+  if (!ct_int_arg(ct, a, 0, &n)) return NULL;
   if (n <= 0) return ct_int(ct->ctx, 0);
   if (n > (Int128)1 << 126) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
   while (p < n) p <<= 1;
@@ -32,77 +30,68 @@ static CtValue *triton_next_power_of_2(Comptime *ct, CtValue *self, const CallAr
   return a->args[0]->kind == CT_CONSTEXPR ? ct_constexpr(ct->ctx, v) : v;
 }
 
-static CtValue *tl_constexpr(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  if (a->num_args != 1) return wrong_args(ct, a);
+CT_FN(tl_constexpr) {
+  if (a->num_args != 1) return ct_wrong_args(ct, a);
   return a->args[0]->kind == CT_MISSING ? a->args[0] : ct_constexpr(ct->ctx, a->args[0]);
 }
 
-static CtValue *tl_pointer_type(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(tl_pointer_type) {
   static const char *const names[] = {"element_ty", "?address_space", "?const", NULL};
   CtValue *v[3];
-  (void)self;
-  if (!take_args(ct, "pointer_type", a, names, v)) return NULL;
+  if (!ct_take_args(ct, "pointer_type", a, names, v)) return NULL;
   CtValue *elem = ct_unwrap(v[0]);
-  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : wrong_args(ct, a);
+  if (elem->kind != CT_DTYPE) return elem->kind == CT_MISSING ? elem : ct_wrong_args(ct, a);
   CtType *t = (CtType *)ct_type_pointer(ct->ctx, elem->type, v[2] && ct_is_true(v[2]));
   if (v[1] && ct_unwrap(v[1])->kind == CT_INT) t->address_space = (uint32_t)ct_unwrap(v[1])->i;
   return ct_dtype(ct->ctx, t);
 }
 
-static CtValue *tl_get_int_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(tl_get_int_dtype) {
   static const char *const names[] = {"bitwidth", "signed", NULL};
   CtValue *v[2];
   bool is_signed;
   DtypeKind dtype;
-  (void)self;
-  if (!take_args(ct, "get_int_dtype", a, names, v) || !truth(ct, ct_unwrap(v[1]), a->span, &is_signed)) return NULL;
+  if (!ct_take_args(ct, "get_int_dtype", a, names, v) || !ct_truth(ct, ct_unwrap(v[1]), a->span, &is_signed)) return NULL;
   const CtValue *bits = ct_unwrap(v[0]);
-  if (bits->kind != CT_INT || !dtype_find(arena_printf(&ct->ctx->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype)) return wrong_args(ct, a);
+  if (bits->kind != CT_INT || !dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype)) return ct_wrong_args(ct, a);
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
 }
 
-static CtValue *tl_block_type(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(tl_block_type) {
   static const char *const names[] = {"element_ty", "shape", NULL};
   CtValue *v[2];
   CtList dims;
   int64_t shape[CT_MAX_RANK];
-  (void)self;
-  if (!take_args(ct, "block_type", a, names, v) || !op_iterate(ct, v[1], a->span, &dims)) return NULL;
-  if (ct_unwrap(v[0])->kind != CT_DTYPE || dims.count > CT_MAX_RANK) return wrong_args(ct, a);
+  if (!ct_take_args(ct, "block_type", a, names, v) || !ct_iterate(ct, v[1], a->span, &dims)) return NULL;
+  if (ct_unwrap(v[0])->kind != CT_DTYPE || dims.count > CT_MAX_RANK) return ct_wrong_args(ct, a);
   for (uint32_t i = 0; i < dims.count; i++) {
     CtValue *d = ct_unwrap(dims.data[i]);
-    if (!is_int(d)) return wrong_args(ct, a);
+    if (!is_int(d)) return ct_wrong_args(ct, a);
     shape[i] = (int64_t)int_of(d);
   }
   return ct_dtype(ct->ctx, ct_type_block(ct->ctx, ct_unwrap(v[0])->type, shape, dims.count));
 }
 
-static CtValue *tl_dtype(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(tl_dtype) {
   CtValue *name = a->num_args == 1 ? ct_unwrap(a->args[0]) : NULL;
   DtypeKind k;
-  (void)self;
-  if (!name || name->kind != CT_STR || !dtype_find(name->str.data, &k)) return wrong_args(ct, a);
+  if (!name || name->kind != CT_STR || !dtype_find(name->str.data, &k)) return ct_wrong_args(ct, a);
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
 }
 
-static CtValue *tl_tuple(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self;
-  return call_builtin(ct, NULL, "tuple", a);
+CT_FN(tl_tuple) {
+  return ct_call_builtin(ct, NULL, "tuple", a);
 }
 
-static CtValue *target_is_cuda(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
+CT_FN(target_is_cuda) {
   return ct_bool(ct->ctx, true);
 }
-static CtValue *target_is_hip(Comptime *ct, CtValue *self, const CallArgs *a) {
-  (void)self; (void)a;
+CT_FN(target_is_hip) {
   return ct_bool(ct->ctx, false);
 }
-static CtValue *target_capability_geq(Comptime *ct, CtValue *self, const CallArgs *a) {
+CT_FN(target_capability_geq) {
   Int128 major, minor = 0;
-  (void)self;
-  if (!int_arg(ct, a, 0, &major) || (a->num_args > 1 && !int_arg(ct, a, 1, &minor))) return NULL;
+  if (!ct_int_arg(ct, a, 0, &major) || (a->num_args > 1 && !ct_int_arg(ct, a, 1, &minor))) return NULL;
   return ct_bool(ct->ctx, ct->options.cuda_capability >= major * 10 + minor);
 }
 
@@ -112,18 +101,17 @@ static CtValue *capability(Comptime *ct) {
   return ct_tuple(ct->ctx, parts, 2);
 }
 
-static CtValue *current_target(Comptime *ct, CtValue *self, const CallArgs *a) {
-  CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
+CT_FN(current_target) {
+  CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "GPUTarget";
-  CtValue *v = instance_new(ct, cls);
-  (void)self; (void)a;
+  CtValue *v = ct_instance_new(ct, cls);
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
   env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
   return v;
 }
 
-CtValue *target_fact(Comptime *ct, const char *name) {
+CtValue *ct_target_fact(Comptime *ct, const char *name) {
   if (!strcmp(name, "torch.version.hip")) return ct_none(ct->ctx);
   if (!strcmp(name, "torch.cuda.is_available(...)")) return ct_bool(ct->ctx, true);
   if (!strcmp(name, "torch.cuda.get_device_capability(...)")) return capability(ct);
@@ -135,7 +123,7 @@ static bool ends_with(const char *s, const char *end) {
   return n >= m && !strcmp(s + n - m, end);
 }
 
-bool target_test(const char *name, bool *out) {
+bool ct_target_test(const char *name, bool *out) {
   static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu", "is_npu", "is_musa", "is_intel", "is_cpu", "IS_HIP", "IS_AMD", "IS_ROCM", "IS_XPU", "IS_NPU"};
   static const char *const ours[] = {"is_cuda", "is_nvidia", "IS_CUDA", "IS_NVIDIA"};
   size_t n = strlen(name);
@@ -167,13 +155,13 @@ static const struct { const char *name, *fields[7]; } layouts[] = {
     {"AutoLayout", {NULL}},
     {"CoalescedLayout", {NULL}}};
 
-CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a) {
+CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   for (size_t i = 0; i < countof(layouts); i++) {
     if (strcmp(layouts[i].name, last)) continue;
-    CtClass *cls = arena_new(&ct->ctx->arena, CtClass);
-    cls->name = intern(ct->ctx, arena_printf(&ct->ctx->arena, "gl.%s", last));
-    CtValue *v = instance_new(ct, cls);
+    CtClass *cls = arena_new(ct->arena, CtClass);
+    cls->name = intern(ct->ctx, arena_printf(ct->arena, "gl.%s", last));
+    CtValue *v = ct_instance_new(ct, cls);
     for (uint32_t k = 0; k < a->num_args; k++) {
       if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
       env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
@@ -184,7 +172,7 @@ CtValue *make_layout(Comptime *ct, const char *name, const CallArgs *a) {
   return NULL;
 }
 
-const ModuleFunction triton_functions[] = {
+const CtFnRow ct_triton_functions[] = {
     {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv},
     {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr},
     {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype},

@@ -170,27 +170,14 @@ CtValue *ct_unwrap(CtValue *v) { return v->kind == CT_CONSTEXPR ? v->inner : v; 
 
 enum { LINEAR_SCOPE = 12 };
 
-static uint32_t name_hash(const char *name) {
-  uint64_t h = (uint64_t)(uintptr_t)name >> 4;   // interned; the order of bindings never depends on it
-  return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> 32);
-}
-
 static uint32_t env_find(const CtEnv *env, const char *name) {
-  if (!env->num_slots) {
-    for (uint32_t i = 0; i < env->count; i++)
-      if (env->bindings[i].name == name) return i + 1;
-    return 0;
+  if (env->index.count) {
+    const MapSlot *s = map_get(&env->index, name);
+    return s ? (uint32_t)s->number : 0;
   }
-  for (uint32_t at = name_hash(name);; at++) {
-    uint32_t i = env->slots[at & (env->num_slots - 1)];
-    if (!i || env->bindings[i - 1].name == name) return i;
-  }
-}
-
-static void env_index(CtEnv *env, uint32_t i) {
-  uint32_t at = name_hash(env->bindings[i].name);
-  while (env->slots[at & (env->num_slots - 1)]) at++;
-  env->slots[at & (env->num_slots - 1)] = i + 1;
+  for (uint32_t i = 0; i < env->count; i++)
+    if (env->bindings[i].name == name) return i + 1;
+  return 0;
 }
 
 CtValue *env_get_local(const CtEnv *env, const char *name) {
@@ -217,13 +204,11 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
   }
   if (env->count == env->capacity) env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
   env->bindings[env->count] = (CtBinding){name, value};
-  if (env->count + 1 > LINEAR_SCOPE && 2 * (env->count + 1) > env->num_slots) {
-    const uint32_t more = env->num_slots ? env->num_slots * 2 : 64;
-    env->slots = arena_array(&ctx->arena, uint32_t, more);
-    env->num_slots = more;
-    for (uint32_t k = 0; k < env->count; k++) env_index(env, k);
+  if (env->count >= LINEAR_SCOPE) {
+    Map index = env->index;
+    for (uint32_t k = index.count; k <= env->count; k++) map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
+    env->index = index;
   }
-  if (env->num_slots) env_index(env, env->count);
   env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
 }
 
@@ -409,27 +394,20 @@ uint64_t ct_hash(const CtValue *v) { return hash(v, 0); }
 
 // ---- dictionaries ----
 
-static uint32_t dict_find(const CtDict *d, const CtValue *key, uint64_t key_hash) {
-  if (!d->num_slots) return 0;
-  for (uint64_t at = key_hash;; at++) {
-    uint32_t i = d->slots[at & (d->num_slots - 1)];
-    if (!i) return 0;
-    const CtEntry *e = &d->entries[i - 1];
-    if (e->hash == key_hash && (e->key == key || ct_equal(e->key, key))) return i;
-  }
+static bool same_key(const void *kept, const void *key) { return kept == key || ct_equal(kept, key); }
+
+static uint32_t dict_find(const CtDict *d, const CtValue *key, uint32_t key_hash) {
+  return d->index.count ? (uint32_t)map_probe(&d->index, key_hash, key, same_key)->number : 0;
 }
 
-static void dict_index(CtDict *d) {
-  memset(d->slots, 0, d->num_slots * sizeof *d->slots);
-  for (uint32_t i = 0; i < d->count; i++) {
-    uint64_t at = d->entries[i].hash;
-    while (d->slots[at & (d->num_slots - 1)]) at++;
-    d->slots[at & (d->num_slots - 1)] = i + 1;
-  }
+static void dict_index(Context *ctx, CtDict *d, uint32_t i) {
+  MapSlot *s = map_find(&ctx->arena, &d->index, d->entries[i].hash, d->entries[i].key, same_key);
+  s->key = d->entries[i].key;
+  s->number = i + 1;
 }
 
 CtValue *dict_get(const CtDict *d, const CtValue *key) {
-  uint32_t i = dict_find(d, key, ct_hash(key));
+  uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   return i ? d->entries[i - 1].value : NULL;
 }
 
@@ -439,7 +417,7 @@ CtValue *dict_get_str(const CtDict *d, const char *key) {
 }
 
 void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
-  uint64_t key_hash = ct_hash(key);
+  uint32_t key_hash = (uint32_t)ct_hash(key);
   uint32_t i = dict_find(d, key, key_hash);
   if (i) {
     d->entries[i - 1].value = value;
@@ -447,26 +425,20 @@ void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
   }
   if (d->count == d->capacity) d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
   d->entries[d->count] = (CtEntry){key, value, key_hash};
-  if (2 * (d->count + 1) > d->num_slots) {
-    const uint32_t more = d->num_slots ? d->num_slots * 2 : 16;
-    d->slots = arena_array(&ctx->arena, uint32_t, more);
-    d->num_slots = more;
-    dict_index(d);
-  }
-  uint64_t at = key_hash;
-  while (d->slots[at & (d->num_slots - 1)]) at++;
-  d->slots[at & (d->num_slots - 1)] = ++d->count;
+  dict_index(ctx, d, d->count);
+  d->count++;
 }
 
 void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) { dict_set(ctx, d, ct_str(ctx, key), value); }
 
 bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
-  (void)ctx;
-  uint32_t i = dict_find(d, key, ct_hash(key));
+  uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   if (!i) return false;
   memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);
   d->count--;
-  dict_index(d);
+  memset(d->index.slots, 0, d->index.capacity * sizeof *d->index.slots);
+  d->index.count = 0;
+  for (i = 0; i < d->count; i++) dict_index(ctx, d, i);
   return true;
 }
 

@@ -106,12 +106,11 @@ struct CtValue {
 };
 
 // Insertion order, by Python equality. Deleted entries leave no hole.
-typedef struct { CtValue *key, *value; uint64_t hash; } CtEntry;
+typedef struct { CtValue *key, *value; uint32_t hash; } CtEntry;
 struct CtDict {
   CtEntry *entries;
   uint32_t count, capacity;
-  uint32_t *slots;             // open addressing: index + 1 into entries, 0 empty
-  uint32_t num_slots;
+  Map index;                   // key → its number in entries + 1
 };
 
 // A scope: names (interned) to values. Function scopes chain to the scope they were defined in, ending at the module's.
@@ -121,7 +120,7 @@ struct CtEnv {
   CtModule *module;
   CtBinding *bindings;         // in the order of first binding
   uint32_t count, capacity;
-  uint32_t *slots, num_slots;  // built once a scope has many names
+  Map index;                   // name → its number in bindings + 1, once a scope has many names
   NameList globals, nonlocals; // names declared so here
   CtList stars;                // modules imported with *, whose names are not all bound: built-in ones, and missing ones
   bool is_class;               // class bodies are skipped by lookups from the functions in them

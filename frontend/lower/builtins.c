@@ -37,7 +37,7 @@ static const char *next_param(const char *p, ParamSpecText *out) {
 }
 
 static Term *default_term(Lower *L, const char *s) {
-  if (*s == '\'') return term_const(L, ct_str(L->ctx, arena_strndup(&L->ctx->arena, s + 1, strlen(s) - 2)));
+  if (*s == '\'') return term_const(L, ct_str(L->ctx, arena_strndup(L->arena, s + 1, strlen(s) - 2)));
   if (strcmp(s, "None") == 0) return term_none(L);
   if (strcmp(s, "()") == 0) return term_tuple(L, NULL, 0, NULL);
   if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0) return term_bool(L, *s == 'T');
@@ -47,7 +47,7 @@ static Term *default_term(Lower *L, const char *s) {
 enum { MAX_BUILTIN_PARAMS = 12 };
 
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
   c->args = arena_array(arena, Term *, MAX_BUILTIN_PARAMS);
   c->spans = arena_array(arena, Span, MAX_BUILTIN_PARAMS);
@@ -100,13 +100,13 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   }
   if (next < args->num_args) {
     lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
-    diag_note(L->ctx, (Span){0, 0}, "its parameters: %s", row->params);
+    lower_hint(L, "its parameters: %s", row->params);
     return false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
-    diag_note(L->ctx, (Span){0, 0}, "its parameters: %s", row->params);
+    lower_hint(L, "its parameters: %s", row->params);
     return false;
   }
   if (missing.size) {
@@ -124,10 +124,10 @@ Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args) 
 }
 
 // ---- reading arguments ----
-Term *call_error(Lower *L, const Call *c, const char *fmt, ...) {
+Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  const char *text = arena_vprintf(&L->ctx->arena, fmt, ap);
+  const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
   return lower_error(L, c->span, "%s", text);
 }
@@ -136,20 +136,20 @@ static const char *param_name(Lower *L, const Call *c, uint32_t i) {
   ParamSpecText p = {.name = ""};
   const char *s = c->row->params;
   for (uint32_t k = 0; k <= i && (s = next_param(s, &p)); k++) {}
-  return arena_strndup(&L->ctx->arena, p.name, strlen(p.name));
+  return arena_strndup(L->arena, p.name, strlen(p.name));
 }
 
 bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }
 
 Term *arg_value(Lower *L, Call *c, uint32_t i) {
   if (c->args[i]->kind == TERM_VALUE) return c->args[i];
-  return term_to_value(L, c->args[i], c->spans[i], arena_printf(&L->ctx->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
+  return term_to_value(L, c->args[i], c->spans[i], arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
   lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what, term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
-    diag_note(L->ctx, (Span){0, 0}, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a constexpr parameter");
+    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a constexpr parameter");
   return false;
 }
 
@@ -186,7 +186,7 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
     lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i), c->row->name,
                 term_describe(L, t->tuple.items[k]));
-    diag_note(L->ctx, (Span){0, 0}, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
+    lower_hint(L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;
   }
   *count = t->tuple.count;
@@ -208,10 +208,10 @@ bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_
   if (!arg_str(L, c, i, &s)) return false;
   for (uint32_t k = 0; k < n; k++)
     if (texts[k] && strcmp(texts[k], s) == 0) return *out = (int)k, true;
-  Buf all = buf_make(&L->ctx->arena);
+  Buf all = buf_make(L->arena);
   for (uint32_t k = 0; k < n; k++)
     if (texts[k] && texts[k][0]) buf_printf(&all, "%s\"%s\"", all.size ? ", " : "", texts[k]);
   lower_error(L, c->spans[i], "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
-  diag_note(L->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
+  lower_hint(L, "there are %s", buf_str(&all));
   return false;
 }

@@ -40,7 +40,7 @@ Term *tl_barrier(Lower *L, Call *c) {
 
 Term *tl_grid_dependency(Lower *L, Call *c) {
   const Target *t = L->module->target;
-  if (t->sm < 90) return call_error(L, c, "`%s` needs sm_90 or later, this is %s", c->row->name, t->name);
+  if (t->sm < 90) return builtin_error(L, c, "`%s` needs sm_90 or later, this is %s", c->row->name, t->name);
   Op *op = build_op(&L->b, OP_GRID_DEPENDENCY, NULL, 0);
   if (c->row->data) op_set_int(L->ctx, op, ATTR_DEPENDENTS, 1);
   return term_none(L);
@@ -52,14 +52,14 @@ typedef struct { Buf text, names; TermList values; } PrintOp;
 typedef VEC(PrintOp) PrintList;
 
 static PrintOp *new_print(Lower *L, PrintList *list) {
-  PrintOp p = {.text = buf_make(&L->ctx->arena), .names = buf_make(&L->ctx->arena)};
-  vec_push(&L->ctx->arena, list, p);
+  PrintOp p = {.text = buf_make(L->arena), .names = buf_make(L->arena)};
+  vec_push(L->arena, list, p);
   return &list->data[list->count - 1];
 }
 
 static void add_value(Lower *L, PrintOp *p, Term *v, const char *name) {
   buf_printf(&p->names, "%s%s", p->values.count ? "," : "", name ? name : "");
-  vec_push(&L->ctx->arena, &p->values, v);
+  vec_push(L->arena, &p->values, v);
 }
 
 static bool is_unsigned(const Term *v) { return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)); }
@@ -70,7 +70,7 @@ static const char *prefix_of(Lower *L, Buf *text) {
   size_t n = text->size;
   while (n && s[n - 1] == ' ') n--;
   const char *end = n == 0 ? "" : s[n - 1] == '=' ? " " : s[n - 1] == ':' ? " " : ": ";
-  return intern(L->ctx, arena_printf(&L->ctx->arena, "%s%.*s%s", s[0] == ' ' ? "" : " ", (int)n, s, end));
+  return intern(L->ctx, arena_printf(L->arena, "%s%.*s%s", s[0] == ' ' ? "" : " ", (int)n, s, end));
 }
 
 // An op prints all its integers one way: among signed ones, unsigned ones are widened.
@@ -84,7 +84,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   for (uint32_t i = 0; i < p->values.count; i++) {
     Term *v = p->values.data[i];
     if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex) v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
-    vec_push(&L->ctx->arena, &values, term_v(v));
+    vec_push(L->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_TEXT, values.count ? prefix_of(L, &p->text) : intern(L->ctx, buf_str(&p->text)));
@@ -170,15 +170,14 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
     size_t len = strlen(ops[i].text);
     if (n <= len || strncmp(text, ops[i].text, len) != 0) continue;
     char *end;
-    const char *digits = arena_strndup(&L->ctx->arena, text + len, n - len);
+    const char *digits = arena_strndup(L->arena, text + len, n - len);
     long long v = strtoll(digits, &end, 10);
     while (*end == ' ') end++;
     if (end == digits || *end) break;
     return lower_binary(L, ops[i].op, pid, term_int(L, v), c->span);
   }
   lower_error(L, c->spans[cond_i], "`%.*s` is no condition on a program id", (int)n, text);
-  diag_note(L->ctx, (Span){0, 0}, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
-  return NULL;
+  return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
 // Where to print or stop: a condition on values, or a text with one condition for each program id (those given, else this
@@ -192,7 +191,7 @@ static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i,
     Value *v;
     if (term_is_tensor(cond)) {   // any element
       Term *nz = lower_not_zero(L, cond, c->spans[cond_i]);
-      cond = nz ? prelude_call(L, "_any", &nz, 1, c->span) : NULL;
+      cond = nz ? lower_prelude_call(L, "_any", &nz, 1, c->span) : NULL;
     }
     if (!lower_condition(L, cond, c->spans[cond_i], c->row->name, &known, &v)) return false;
     *out = known >= 0 ? build_int(&L->b, type_scalar(L->ctx, SC_I1), known) : v;
@@ -246,14 +245,14 @@ Term *tl_breakpoint_if(Lower *L, Call *c) {
   Value *cond;
   if (!where_condition(L, c, 0, 1, &cond)) return NULL;
   ValueList values = {0};
-  Buf names = buf_make(&L->ctx->arena);
-  vec_push(&L->ctx->arena, &values, cond);
+  Buf names = buf_make(L->arena);
+  vec_push(L->arena, &values, cond);
   const Scope *s = &L->frame->scope;
   for (uint32_t i = 0; i < s->count; i++) {
     Term *t = s->vars[i].term;
     if (!t || t->kind != TERM_VALUE) continue;
     buf_printf(&names, "%s%s", values.count > 1 ? "," : "", s->vars[i].name);
-    vec_push(&L->ctx->arena, &values, term_v(t));
+    vec_push(L->arena, &values, term_v(t));
   }
   Op *op = build_op(&L->b, OP_BREAKPOINT, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_NAMES, intern(L->ctx, buf_str(&names)));
@@ -265,7 +264,7 @@ Term *tl_device_assert(Lower *L, Call *c) {
   PrintList list = {0};
   Term *cond = arg_value(L, c, 0);
   if (!cond || !print_text(L, c->args[1], c->spans[1], &list)) return NULL;
-  Buf text = buf_make(&L->ctx->arena);
+  Buf text = buf_make(L->arena);
   Term *const *parts = &c->args[1];
   bool has_values = parts[0]->kind == TERM_TUPLE;
   uint32_t num_parts = has_values ? parts[0]->tuple.count : 1;
@@ -284,7 +283,7 @@ Term *tl_device_assert(Lower *L, Call *c) {
   if (!cond) return NULL;
   if (has_values) {   // the message of an assertion is constant: a failing one prints the f-string's values first
     Term *fails = lower_logical_not(L, cond, c->span);
-    if (fails && term_is_tensor(fails)) fails = prelude_call(L, "_any", &fails, 1, c->span);
+    if (fails && term_is_tensor(fails)) fails = lower_prelude_call(L, "_any", &fails, 1, c->span);
     int known;
     Value *go;
     if (!fails || !lower_condition(L, fails, c->spans[0], "device_assert", &known, &go)) return NULL;
@@ -299,7 +298,7 @@ Term *tl_device_assert(Lower *L, Call *c) {
 
 // ---- compile time ----
 Term *tl_static_print(Lower *L, Call *c) {
-  Buf b = buf_make(&L->ctx->arena);
+  Buf b = buf_make(L->arena);
   for (uint32_t i = 0; i < c->args[0]->tuple.count; i++) {
     Term *t = c->args[0]->tuple.items[i];
     CtValue *k = term_to_ct(L, t);
@@ -317,7 +316,7 @@ Term *tl_static_assert(Lower *L, Call *c) {
   if (ok) return term_none(L);
   CtValue *msg = term_to_ct(L, c->args[1]);
   const char *text = msg ? ct_to_str(L->ctx, msg) : "";
-  return call_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
+  return builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
 }
 
 Term *tl_fail(Lower *L, Call *c) {
@@ -330,7 +329,7 @@ Term *tl_fail(Lower *L, Call *c) {
 Term *tl_special(Lower *L, Call *c) {
   SpecialReg reg = (SpecialReg)c->row->data;
   const CtType *t = ct_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
-  const Type *type = ir_type(L, t);
+  const Type *type = lower_ir_type(L, t);
   Op *op = build_op_typed(&L->b, OP_SPECIAL, &type, 1, NULL, 0);
   op_set_int(L->ctx, op, ATTR_SREG, reg);
   return term_value(L, op_result(op, 0), t);
@@ -373,7 +372,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
   uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;
   if (pack < 1 || pack > 64) return lower_error(L, c->spans[5], "`pack` must be 1 to 64, not %lld", (long long)pack);
-  Term **x = arena_array(&L->ctx->arena, Term *, count + 1);
+  Term **x = arena_array(L->arena, Term *, count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (!(x[i] = term_to_value(L, items[i], c->spans[2], "an argument"))) return NULL;
   for (int pass = 0; pass < 2; pass++)
@@ -381,9 +380,9 @@ Term *tl_inline_asm(Lower *L, Call *c) {
       if (!lower_broadcast_pair(L, &x[0], &x[i], c->spans[2])) return NULL;
   const CtType *shape = count ? term_t(x[0]) : ct_scalar(L, DT_INT32);
   ValueList values = {0};
-  for (uint32_t i = 0; i < count; i++) vec_push(&L->ctx->arena, &values, term_v(x[i]));
+  for (uint32_t i = 0; i < count; i++) vec_push(L->arena, &values, term_v(x[i]));
   const Type *types[8];
-  for (uint32_t i = 0; i < n; i++) types[i] = ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
+  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
   Op *op = build_op_typed(&L->b, OP_INLINE_ASM, types, n, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, text));
   op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
@@ -404,7 +403,7 @@ static Term *device_function(Lower *L, const char *base) {
   static const char *const endings[] = {"", "f", "d", "ll"};
   for (uint32_t i = 0; i < countof(irregular); i++)
     if (strcmp(base, irregular[i][0]) == 0) base = irregular[i][1];
-  Arena *a = &L->ctx->arena;
+  Arena *a = L->arena;
   const char *direction = strstr(base, "f_r");
   if (direction) base = arena_printf(a, "%.*s%s", (int)(direction - base), base, direction + 1);
   size_t len = strlen(base);
@@ -423,9 +422,9 @@ static Term *device_function(Lower *L, const char *base) {
 Term *tl_extern(Lower *L, Call *c) {
   Term *args = c->args[2];
   CtValue *table = term_to_ct(L, c->args[3]);
-  if (args->kind != TERM_TUPLE || !table || table->kind != CT_DICT) return call_error(L, c, "extern_elementwise needs a list of arguments and a constant dict of overloads");
+  if (args->kind != TERM_TUPLE || !table || table->kind != CT_DICT) return builtin_error(L, c, "extern_elementwise needs a list of arguments and a constant dict of overloads");
   uint32_t n = args->tuple.count;
-  Term **x = arena_array(&L->ctx->arena, Term *, n + 1);
+  Term **x = arena_array(L->arena, Term *, n + 1);
   for (uint32_t i = 0; i < n; i++)
     if (!(x[i] = term_to_value(L, args->tuple.items[i], c->spans[2], "an argument"))) return NULL;
   for (uint32_t e = 0; e < table->dict->count; e++) {
@@ -441,9 +440,9 @@ Term *tl_extern(Lower *L, Call *c) {
       Term *fn = device_function(L, name + 5);
       if (fn) return lower_call_positional(L, fn, x, n, c->span);
     }
-    return call_error(L, c, "the device function `%s` is not known", name);
+    return builtin_error(L, c, "the device function `%s` is not known", name);
   }
-  Buf types = buf_make(&L->ctx->arena);
+  Buf types = buf_make(L->arena);
   for (uint32_t i = 0; i < n; i++) buf_printf(&types, "%s%s", i ? ", " : "", ct_type_text(L->ctx, ct_scalar_of(term_t(x[i]))));
-  return call_error(L, c, "no overload of this function takes (%s)", buf_str(&types));
+  return builtin_error(L, c, "no overload of this function takes (%s)", buf_str(&types));
 }

@@ -28,7 +28,7 @@ static Value *make_desc(Lower *L, const Term *t) {
     operands[1 + rank + i] = term_v(t->desc.strides->tuple.items[i]);
   }
   operands[2 * rank] = build_int(&L->b, operands[2 * rank]->type, 1);   // the last stride, whatever was joined
-  const Type *type = type_desc(L->ctx, ir_elem_type(L, block->elem), (int)rank, block->shape, NULL);
+  const Type *type = type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)rank, block->shape, NULL);
   Op *op = build_op_typed(&L->b, OP_MAKE_DESC, &type, 1, operands, 1 + 2 * rank);
   if (t->desc.padding) op_set_int(L->ctx, op, ATTR_PADDING, t->desc.padding);
   return op_result(op, 0);
@@ -43,27 +43,25 @@ Term *tl_make_desc(Lower *L, Call *c) {
   if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR)
     return lower_error(L, c->spans[0], "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
   const CtType *elem = term_t(base)->elem;
-  if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !check_block_shape(L, block, rank, c->spans[3]) ||
+  if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[3]) ||
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
     return NULL;
   if (rank == 0) return lower_error(L, c->spans[3], "a descriptor has a rank of 1 to %d", MAX_DESC_RANK);
   if (block[rank - 1] * ct_bits(elem) < 128) {
     lower_error(L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld", (long long)block[rank - 1],
                 ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
-    diag_note(L->ctx, (Span){0, 0}, "make it at least %u elements long: what lies outside of the tensor is padding", 128 / ct_bits(elem));
-    return NULL;
+    return lower_hint(L, "make it at least %u elements long: what lies outside of the tensor is padding", 128 / ct_bits(elem));
   }
   if (padding == PAD_NAN && !ct_is_float(elem)) return lower_error(L, c->spans[4], "padding \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *st = c->args[2];
   if (st->kind != TERM_TUPLE || st->tuple.count != rank) return lower_error(L, c->spans[2], "`strides` must have %u entries, as `block_shape` has, this is %s", rank, term_describe(L, st));
   if (!term_get_int(st->tuple.items[rank - 1], &last) || last != 1) {
     lower_error(L, c->spans[2], "the last stride of a descriptor must be the constant 1, not %s", term_describe(L, st->tuple.items[rank - 1]));
-    diag_note(L->ctx, (Span){0, 0}, "write 1 for it");
-    return NULL;
+    return lower_hint(L, "write 1 for it");
   }
   Term *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];
   if (!scalar_list(L, c, 1, ct_scalar(L, DT_INT32), rank, shape) || !scalar_list(L, c, 2, ct_scalar(L, DT_INT64), rank, strides)) return NULL;
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.base = term_v(base);
   t->desc.block = ct_shaped(L, elem, block, rank);
@@ -95,7 +93,7 @@ Term *tl_desc_load(Lower *L, Call *c) {
   Value *v[1 + MAX_DESC_RANK];
   if (!d || !coords(L, c, 1, d, v + 1)) return NULL;
   v[0] = desc_value(L, d);
-  const Type *type = ir_type(L, d->desc.block);
+  const Type *type = lower_ir_type(L, d->desc.block);
   Op *op = build_op_typed(&L->b, OP_DESC_LOAD, &type, 1, v, 1 + d->desc.block->rank);
   return term_value(L, op_result(op, 0), d->desc.block);
 }
@@ -136,9 +134,8 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
   const CtType *elem = d->desc.block->elem;
   bool logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
   if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) || (ct_bits(elem) == 16 && !ct_is_float(elem))) {
-    call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
-    diag_note(L->ctx, (Span){0, 0}, "there are integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
-    return NULL;
+    builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+    return lower_hint(L, "there are integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
   }
   if (kind == ATOMIC_ADD && ct_is_float(elem)) kind = ATOMIC_FADD;
   if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && ct_is_int(elem) && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
@@ -161,7 +158,7 @@ static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, 
   uint32_t least = 32 / ct_bits(block->elem) * 8;
   if (block->shape[1] < (int64_t)least) {
     lower_error(L, c->spans[0], "a row must have at least %u elements of %s", least, ct_type_text(L->ctx, block->elem));
-    diag_note(L->ctx, (Span){0, 0}, "give the descriptor a block of [1, %u]", least);
+    lower_hint(L, "give the descriptor a block of [1, %u]", least);
     return false;
   }
   if (ct_rank(term_t(*y)) || !ct_is_int(term_t(*y)))
@@ -175,9 +172,9 @@ Term *tl_desc_gather(Lower *L, Call *c) {
   Term *d = desc_arg(L, c), *rows, *y;
   if (!d || !row_args(L, c, 1, 2, d, &rows, &y)) return NULL;
   const int64_t shape[2] = {term_t(rows)->shape[0], d->desc.block->shape[1]};
-  if (!check_block_shape(L, shape, 2, c->span)) return NULL;
+  if (!lower_check_shape(L, shape, 2, c->span)) return NULL;
   const CtType *t = ct_shaped(L, d->desc.block->elem, shape, 2);
-  const Type *type = ir_type(L, t);
+  const Type *type = lower_ir_type(L, t);
   Value *v[3] = {desc_value(L, d), term_v(rows), term_v(y)};
   return term_value(L, op_result(build_op_typed(&L->b, OP_DESC_GATHER, &type, 1, v, 3), 0), t);
 }

@@ -12,12 +12,11 @@ static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   if (!x) return NULL;
   if (ct_is_kind(term_t(x), DT_FP32) || ct_is_kind(term_t(x), DT_FP64)) return x;
   lower_error(L, c->spans[i], "`%s` works on fp32 and fp64, not on %s", c->row->name, term_describe(L, x));
-  diag_note(L->ctx, (Span){0, 0}, "convert with .to(tl.float32)");
-  return NULL;
+  return lower_hint(L, "convert with .to(tl.float32)");
 }
 
 // An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
-static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
+static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
 
 static const char *float_name(ScalarKind k) {
   for (int d = 0; d < NUM_DTYPE_KINDS; d++)
@@ -35,11 +34,11 @@ Term *tl_elementwise(Lower *L, Call *c) {
   for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)   // twice round: a later operand may widen those before it
     if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
-  const Type *ir = ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
+  const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name, elems_text(L->ctx, op_info[oc].takes, float_name), term_describe(L, x[0]));
-  if (!ct_is_ptr(t)) diag_note(L->ctx, (Span){0, 0}, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
+  if (!ct_is_ptr(t)) lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
 }
 
@@ -47,7 +46,7 @@ Term *tl_exp(Lower *L, Call *c) {
   Term *x = float_arg(L, c, 0);
   if (!x) return NULL;
   bool base2 = c->row->data == 1;
-  if (ct_is_kind(term_t(x), DT_FP64)) return prelude_call(L, base2 ? "_exp2_f64" : "_exp_f64", &x, 1, c->span);
+  if (ct_is_kind(term_t(x), DT_FP64)) return lower_prelude_call(L, base2 ? "_exp2_f64" : "_exp_f64", &x, 1, c->span);
   if (!base2) x = binary(L, OP_MULF, x, term_full(L, term_t(x), 1.44269504088896340736, 0));
   return unary(L, OP_EXP2, x);
 }
@@ -79,7 +78,7 @@ Term *tl_logical(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   if (!a || !b) return NULL;
   if (!ct_is_bool(term_t(a)) || !ct_is_bool(term_t(b)))
-    return call_error(L, c, "`%s` works on int1, not on %s and %s", c->row->name, term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`%s` works on int1, not on %s and %s", c->row->name, term_describe(L, a), term_describe(L, b));
   return lower_binary(L, (PyOp)c->row->data, a, b, c->span);
 }
 
@@ -89,7 +88,7 @@ Term *tl_where(Lower *L, Call *c) {
   cond = lower_not_zero(L, cond, c->span);
   PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = true};
   if (!cond || !lower_promote(L, &x, &y, rule, "where", c->span)) return NULL;
-  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y))) return call_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
+  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y))) return builtin_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
   if (!ct_rank(term_t(cond)) && !ct_rank(term_t(x))) return lower_select(L, cond, x, y);
   Term *with = x;
   if (!lower_broadcast_pair(L, &cond, &with, c->span)) return NULL;
@@ -146,17 +145,17 @@ Term *tl_clamp(Lower *L, Call *c) {
   if (!lower_promote(L, &lo, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span) ||
       !lower_promote(L, &x, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span))
     return NULL;
-  if (!ct_is_float(term_t(x))) return call_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x));
+  if (!ct_is_float(term_t(x))) return builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x));
   return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
 }
 
 Term *tl_fdiv(Lower *L, Call *c) {
   Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
-  if (!ct_is_float(term_t(x))) return call_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+  if (!ct_is_float(term_t(x))) return builtin_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
   if (c->row->data == 0) return lower_binary(L, PYOP_DIV, x, y, c->span);
   if (!ct_is_kind(term_t(x), DT_FP32) && !(c->row->data == 2 && ct_is_kind(term_t(x), DT_FP64)))
-    return call_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
+    return builtin_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
   return binary(L, OP_DIVF_RN, x, y);
 }
 
@@ -168,7 +167,7 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   *out = f32 ? PREC_TF32 : PREC_IEEE;
   if (!arg_is_none(c, 3) && !arg_is_none(c, 4)) {
     lower_error(L, c->spans[4], "`dot` takes input_precision or allow_tf32, not both");
-    diag_note(L->ctx, (Span){0, 0}, "leave out allow_tf32: True is input_precision=\"tf32\", False is \"ieee\"");
+    lower_hint(L, "leave out allow_tf32: True is input_precision=\"tf32\", False is \"ieee\"");
     return false;
   }
   if (!arg_is_none(c, 3)) {
@@ -187,26 +186,22 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
 static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType *b, const CtType *out) {
   bool fp8_mix = ct_is_fp8(a) && ct_is_fp8(b);
   if (!fp8_mix && !ct_type_equal(a, b)) {
-    call_error(L, c, "`dot` needs both operands of one type, got %s and %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
-    diag_note(L->ctx, (Span){0, 0}, "convert one with .to(…)");
-    return NULL;
+    builtin_error(L, c, "`dot` needs both operands of one type, got %s and %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
+    return lower_hint(L, "convert one with .to(…)");
   }
   if (ct_is_kind(out, DT_BF16)) {
-    call_error(L, c, "`dot` cannot give bf16");
-    diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
-    return NULL;
+    builtin_error(L, c, "`dot` cannot give bf16");
+    return lower_hint(L, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
   }
   if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return ct_scalar(L, DT_INT32);
   if (ct_is_int(a)) {
-    call_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
-    diag_note(L->ctx, (Span){0, 0}, "convert both operands with .to(tl.int8) or to a floating-point type");
-    return NULL;
+    builtin_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
+    return lower_hint(L, "convert both operands with .to(tl.int8) or to a floating-point type");
   }
   if (ct_is_kind(a, DT_FP64)) return a;
   if (!ct_is_kind(out, DT_FP16) && !ct_is_kind(out, DT_FP32)) {
-    call_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, out));
-    diag_note(L->ctx, (Span){0, 0}, "leave out_dtype at float32 and convert the result");
-    return NULL;
+    builtin_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, out));
+    return lower_hint(L, "leave out_dtype at float32 and convert the result");
   }
   if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
   return ct_scalar_of(out);
@@ -234,21 +229,21 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
   uint32_t rank = ct_rank(a);
   for (uint32_t i = 0; i + 2 < rank; i++) {
     if (a->shape[i] == b->shape[i]) continue;
-    call_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices", ct_shape_text(L, a), ct_shape_text(L, b));
-    diag_note(L->ctx, (Span){0, 0}, "repeat the smaller one with tl.broadcast_to");
+    builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices", ct_shape_text(L, a), ct_shape_text(L, b));
+    lower_hint(L, "repeat the smaller one with tl.broadcast_to");
     return false;
   }
   int64_t depth = a->shape[rank - 1], least = ct_bits(a) == 8 ? 32 : 16;
   if (depth != b->shape[rank - 2]) {
-    call_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)", ct_shape_text(L, a), ct_shape_text(L, b));
+    builtin_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)", ct_shape_text(L, a), ct_shape_text(L, b));
     bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
-    if (rank == 2 && (first || second)) diag_note(L->ctx, (Span){0, 0}, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
-    else if (rank == 3 && (first || second)) diag_note(L->ctx, (Span){0, 0}, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
+    if (rank == 2 && (first || second)) lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
+    else if (rank == 3 && (first || second)) lower_hint(L, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
     return false;
   }
   if (depth >= least) return true;
-  call_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)), (long long)least, (long long)depth);
-  diag_note(L->ctx, (Span){0, 0}, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
+  builtin_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)), (long long)least, (long long)depth);
+  lower_hint(L, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
   return false;
 }
 
@@ -257,10 +252,10 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
   if (ct_type_equal(have, product)) return true;
   const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
   lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc), ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
-  if (ct_is_ptr(have)) diag_note(L->ctx, (Span){0, 0}, "load it: acc=tl.load(…)");
+  if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");
   else if (ct_rank(have) != ct_rank(product) || memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
-    diag_note(L->ctx, (Span){0, 0}, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
-  else diag_note(L->ctx, (Span){0, 0}, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it", elem);
+    lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
+  else lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it", elem);
   return false;
 }
 
@@ -269,14 +264,12 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!a || !b) return NULL;
   uint32_t rank = ct_rank(term_t(a));
   if (rank < 2 || rank != ct_rank(term_t(b))) {
-    call_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
-    diag_note(L->ctx, (Span){0, 0}, "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
-    return NULL;
+    builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return lower_hint(L, "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
   }
   if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
-    call_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
-    diag_note(L->ctx, (Span){0, 0}, "load what the pointers point to: tl.load(…)");
-    return NULL;
+    builtin_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return lower_hint(L, "load what the pointers point to: tl.load(…)");
   }
   bool trans_a, trans_b;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
@@ -300,7 +293,7 @@ Term *tl_dot(Lower *L, Call *c) {
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];
   const CtType *type = ct_shaped(L, elem, shape, rank);
-  if (!check_block_shape(L, shape, rank, c->span)) return NULL;
+  if (!lower_check_shape(L, shape, rank, c->span)) return NULL;
   if (acc && !check_dot_acc(L, c, acc, type)) return NULL;
   if (!acc) acc = term_full(L, type, 0, 0);
   Term *fa = flatten_batch(L, a), *fb = flatten_batch(L, b), *facc = flatten_batch(L, acc);

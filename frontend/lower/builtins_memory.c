@@ -22,14 +22,13 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
     *pointee = ct_scalar_of(term_t(p))->elem;
     if ((*pointee)->kind == CT_TYPE_SCALAR && (*pointee)->scalar == DT_VOID) {
       lower_error(L, c->spans[0], "`%s` through a pointer to void", c->row->name);
-      diag_note(L->ctx, (Span){0, 0}, "cast it: p.to(tl.pointer_type(tl.float32))");
-      return NULL;
+      return lower_hint(L, "cast it: p.to(tl.pointer_type(tl.float32))");
     }
     return p;
   }
   lower_error(L, c->spans[0], "`%s` needs a pointer, this is %s", c->row->name, term_describe(L, p));
-  if (term_is_none(p)) diag_note(L->ctx, (Span){0, 0}, "guard the access with `if pointer is not None:`");
-  if (p->kind == TERM_DESC) diag_note(L->ctx, (Span){0, 0}, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
+  if (term_is_none(p)) lower_hint(L, "guard the access with `if pointer is not None:`");
+  if (p->kind == TERM_DESC) lower_hint(L, "a descriptor is accessed by desc.load([…]) and desc.store([…], value)");
   return NULL;
 }
 
@@ -42,7 +41,7 @@ static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(x)) && !ct_rank(pt)) {
     lower_error(L, c->spans[i], "a scalar pointer goes with scalars, not with %s", term_describe(L, x));
-    diag_note(L->ctx, (Span){0, 0}, "add offsets to the pointer: p + tl.arange(0, …)");
+    lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
     return false;
   }
   *out = lower_broadcast_to(L, x, pt->shape, ct_rank(pt), c->spans[i]);
@@ -53,7 +52,7 @@ static bool mask_arg(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   if (!like_pointer(L, c, i, ptr, out)) return false;
   if (!*out || ct_is_bool(term_t(*out))) return true;
   lower_error(L, c->spans[i], "a mask must be int1, this is %s", term_describe(L, *out));
-  diag_note(L->ctx, (Span){0, 0}, "compare: mask != 0");
+  lower_hint(L, "compare: mask != 0");
   return false;
 }
 
@@ -91,7 +90,7 @@ Term *tl_load_call(Lower *L, Call *c) {
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
-    return call_error(L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
+    return builtin_error(L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
   if (arg_is_none(c, 1) && !arg_is_none(c, 2)) return lower_error(L, c->spans[2], "`other` without `mask` has no meaning");
   // The pointer itself may grow to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
@@ -122,8 +121,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
   const CtType *pt = term_t(ptr);
   if (ct_rank(term_t(v)) && !ct_rank(pt)) {
     lower_error(L, c->spans[i], "a scalar pointer takes a scalar, not %s", term_describe(L, v));
-    diag_note(L->ctx, (Span){0, 0}, "add offsets to the pointer: p + tl.arange(0, …)");
-    return NULL;
+    return lower_hint(L, "add offsets to the pointer: p + tl.arange(0, …)");
   }
   v = lower_cast(L, v, is_bool_pointee(pointee) ? pointee : memory_type(L, pointee), DOWNCAST_DEFAULT, c->spans[i]);
   if (v && is_bool_pointee(pointee)) v = lower_cast(L, v, ct_scalar(L, DT_INT8), DOWNCAST_DEFAULT, c->spans[i]);
@@ -133,7 +131,7 @@ static Term *value_for_store(Lower *L, Call *c, uint32_t i, Term *ptr, const CtT
 static bool check_not_const(Lower *L, Call *c, Term *ptr) {
   if (!ct_scalar_of(term_t(ptr))->is_const) return true;
   lower_error(L, c->spans[0], "`%s` through a const pointer", c->row->name);
-  diag_note(L->ctx, (Span){0, 0}, "drop tl.const (or `*k` in the signature) from the parameter");
+  lower_hint(L, "drop tl.const (or `*k` in the signature) from the parameter");
   return false;
 }
 
@@ -177,7 +175,7 @@ Term *tl_atomic(Lower *L, Call *c) {
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
   bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN, logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
-  if (!ok) return call_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
+  if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   if (logic && is_float) {   // of the bits
@@ -199,7 +197,7 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem);
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
-  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) return call_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
+  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);
   if (!cmp || !val) return NULL;
   Value *v[4] = {term_v(ptr), NULL, term_v(cmp), term_v(val)};
@@ -235,15 +233,15 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   uint32_t rank, n;
   if (!base) return NULL;
   if (ct_rank(term_t(base))) return lower_error(L, c->spans[0], "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
-  if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !check_block_shape(L, block, rank, c->spans[4]) || !arg_ints(L, c, 5, order, MAX_RANK, &n)) return NULL;
+  if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) || !arg_ints(L, c, 5, order, MAX_RANK, &n)) return NULL;
   if (n != rank) return lower_error(L, c->spans[5], "`order` has %u entries for a block of rank %u", n, rank);
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   t->kind = TERM_BLOCK_PTR;
   t->bp.base = term_v(base);
   t->bp.pointer = term_t(base);
-  t->bp.shape = arena_array(&L->ctx->arena, Value *, rank);
-  t->bp.strides = arena_array(&L->ctx->arena, Value *, rank);
-  t->bp.offsets = arena_array(&L->ctx->arena, Value *, rank);
+  t->bp.shape = arena_array(L->arena, Value *, rank);
+  t->bp.strides = arena_array(L->arena, Value *, rank);
+  t->bp.offsets = arena_array(L->arena, Value *, rank);
   t->bp.block = ct_shaped(L, elem, block, rank);
   const CtType *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
   if (!int_list(L, c, 1, i64, rank, t->bp.shape) || !int_list(L, c, 2, i64, rank, t->bp.strides) || !int_list(L, c, 3, i32, rank, t->bp.offsets)) return NULL;
@@ -258,9 +256,9 @@ Term *tl_advance(Lower *L, Call *c) {
   Term *flat = c->args[1];
   if (flat->kind == TERM_TUPLE && flat->tuple.count == 1 && flat->tuple.items[0]->kind == TERM_TUPLE) c->args[1] = flat->tuple.items[0];
   if (!int_list(L, c, 1, ct_scalar(L, DT_INT32), rank, by)) return NULL;
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   *t = *p;
-  t->bp.offsets = arena_array(&L->ctx->arena, Value *, rank);
+  t->bp.offsets = arena_array(L->arena, Value *, rank);
   for (uint32_t i = 0; i < rank; i++) t->bp.offsets[i] = build_binary(&L->b, OP_ADDI, p->bp.offsets[i], by[i]);
   return t;
 }
@@ -274,7 +272,7 @@ static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t nu
   Term *sum = NULL;
   for (uint32_t d = 0; d < rank; d++) {
     const CtType *line = ct_shaped(L, i32, &block->shape[d], 1);
-    const Type *type = ir_type(L, line);
+    const Type *type = lower_ir_type(L, line);
     Op *range = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
     op_set_int(L->ctx, range, ATTR_START, 0);
     op_set_int(L->ctx, range, ATTR_END, block->shape[d]);
@@ -313,7 +311,7 @@ Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
   uint32_t n;
   int cache, evict, padding;
   bool is_volatile;
-  if (!arg_is_none(c, 1) || !arg_is_none(c, 2)) return call_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
+  if (!arg_is_none(c, 1) || !arg_is_none(c, 2)) return builtin_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n) || !arg_choice(L, c, 4, paddings, countof(paddings), &padding) ||
       !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) || !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
     return NULL;
@@ -328,7 +326,7 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict) 
   const CtType *block = bp->bp.block, *elem = block->elem;
   int64_t dims[MAX_RANK];
   uint32_t n;
-  if (!arg_is_none(c, 2)) return call_error(L, c, "mask does not go with a block pointer; use boundary_check");
+  if (!arg_is_none(c, 2)) return builtin_error(L, c, "mask does not go with a block pointer; use boundary_check");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n)) return NULL;
   Term *v = arg_value(L, c, 1);
   if (!v) return NULL;

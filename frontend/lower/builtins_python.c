@@ -14,15 +14,15 @@ Term *tl_py_minmax(Lower *L, Call *c) {
   if (list->tuple.count == 1 && list->tuple.items[0]->kind == TERM_TUPLE) list = list->tuple.items[0];
   if (list->tuple.count >= 1 && (c->given[1] || (list->tuple.count == 1 && term_is_tensor(list->tuple.items[0])))) {
     Term *args[2] = {list->tuple.items[0], c->args[1]};
-    return prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
+    return lower_prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
   }
   // tl.max(x, 1) where that is written without `tl.`: a tensor and an axis.
   int64_t axis;
   if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) && term_get_int(list->tuple.items[1], &axis)) {
     Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
-    return prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
+    return lower_prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
   }
-  if (list->tuple.count == 0) return call_error(L, c, "%s of nothing", c->row->name + 3);
+  if (list->tuple.count == 0) return builtin_error(L, c, "%s of nothing", c->row->name + 3);
   Term *best = list->tuple.items[0];
   for (uint32_t i = 1; i < list->tuple.count; i++) {
     Term *x = list->tuple.items[i];
@@ -105,7 +105,7 @@ static bool has_attr(Lower *L, Term *x, const char *name) {
   if (x->kind == TERM_VALUE) {
     for (uint32_t i = 0; i < countof(of_values); i++)
       if (strcmp(name, of_values[i]) == 0) return true;
-    return method_find(L, name) != NULL;
+    return builtin_find_method(L, name) != NULL;
   }
   return false;
 }
@@ -151,17 +151,17 @@ Term *tl_py_zip(Lower *L, Call *c) {
   Term *one[1] = {c->args[0]};
   Term **lists = enumerate ? one : c->args[0]->tuple.items;
   uint32_t num = enumerate ? 1 : c->args[0]->tuple.count, n = UINT32_MAX;
-  Term **seqs = arena_array(&L->ctx->arena, Term *, num + 1);
+  Term **seqs = arena_array(L->arena, Term *, num + 1);
   for (uint32_t i = 0; i < num; i++) {
     if (!(seqs[i] = as_tuple(L, c, lists[i], c->spans[0]))) return NULL;
     if (seqs[i]->tuple.count < n) n = seqs[i]->tuple.count;
   }
   if (!num) n = 0;
-  Term **rows = arena_array(&L->ctx->arena, Term *, n + 1);
+  Term **rows = arena_array(L->arena, Term *, n + 1);
   for (uint32_t r = 0; r < n; r++) {
     TermList row = {0};
-    if (enumerate) vec_push(&L->ctx->arena, &row, term_int(L, r));
-    for (uint32_t i = 0; i < num; i++) vec_push(&L->ctx->arena, &row, seqs[i]->tuple.items[r]);
+    if (enumerate) vec_push(L->arena, &row, term_int(L, r));
+    for (uint32_t i = 0; i < num; i++) vec_push(L->arena, &row, seqs[i]->tuple.items[r]);
     rows[r] = term_tuple(L, row.data, row.count, NULL);
   }
   return term_tuple(L, rows, n, NULL);

@@ -10,7 +10,7 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   Term *x = c->args[i];
   in->is_tuple = x->kind == TERM_TUPLE;
   in->count = in->is_tuple ? x->tuple.count : 1;
-  in->items = arena_array(&L->ctx->arena, Term *, in->count + 1);
+  in->items = arena_array(L->arena, Term *, in->count + 1);
   if (!in->count) return lower_error(L, c->spans[i], "an empty tuple cannot be combined") != NULL;
   for (uint32_t k = 0; k < in->count; k++) {
     in->items[k] = term_to_value(L, in->is_tuple ? x->tuple.items[k] : x, c->spans[i], "the operand");
@@ -32,16 +32,15 @@ static Term *function_arg(Lower *L, Call *c, uint32_t i) {
   Term *fn = c->args[i];
   if (fn->kind == TERM_BOUND || (term_is_const(fn) && (fn->ct->kind == CT_FUNCTION || fn->ct->kind == CT_BUILTIN || fn->ct->kind == CT_METHOD))) return fn;
   lower_error(L, c->spans[i], "`%s` needs a function here, this is %s", c->row->name, term_describe(L, fn));
-  diag_note(L->ctx, (Span){0, 0}, "define one on scalars with @triton.jit");
-  return NULL;
+  return lower_hint(L, "define one on scalars with @triton.jit");
 }
 
 // Lowers fn into op's block, whose arguments are scalars of `types`, and yields its results as `results`.
 static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *const *types, uint32_t num_args, const CtType *const *results, uint32_t num_results) {
   Builder saved = L->b;
   Block *block = op->blocks[0];
-  Term **args = arena_array(&L->ctx->arena, Term *, num_args + 1);
-  for (uint32_t i = 0; i < num_args; i++) args[i] = term_value(L, block_add_arg(L->ctx, block, ir_elem_type(L, types[i])), types[i]);
+  Term **args = arena_array(L->arena, Term *, num_args + 1);
+  for (uint32_t i = 0; i < num_args; i++) args[i] = term_value(L, block_add_arg(L->ctx, block, lower_ir_elem_type(L, types[i])), types[i]);
   L->b.block = block;
   L->b.before = NULL;
   Term *r = lower_call_positional(L, fn, args, num_args, c->span);
@@ -62,7 +61,7 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
       }
       if (v && results[i]) v = lower_cast(L, v, results[i], DOWNCAST_DEFAULT, c->span);
       ok = v != NULL;
-      if (ok) vec_push(&L->ctx->arena, &yields, term_v(v));
+      if (ok) vec_push(L->arena, &yields, term_v(v));
     }
   }
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
@@ -77,8 +76,8 @@ static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t ax
     lower_error(L, c->spans[0], "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count, MAX_COMBINED);
     return NULL;
   }
-  Value **operands = arena_array(&L->ctx->arena, Value *, in->count);
-  const CtType **args = arena_array(&L->ctx->arena, const CtType *, 2 * in->count);
+  Value **operands = arena_array(L->arena, Value *, in->count);
+  const CtType **args = arena_array(L->arena, const CtType *, 2 * in->count);
   for (uint32_t i = 0; i < in->count; i++) {
     operands[i] = term_v(in->items[i]);
     args[i] = args[in->count + i] = ct_scalar_of(term_t(in->items[i]));
@@ -109,15 +108,15 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < ct_rank(rt); i++)
     if (i != axis) shape[n++] = rt->shape[i];
-  const Type **types = arena_array(&L->ctx->arena, const Type *, in.count);
-  const CtType **result = arena_array(&L->ctx->arena, const CtType *, in.count);
+  const Type **types = arena_array(L->arena, const Type *, in.count);
+  const CtType **result = arena_array(L->arena, const CtType *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
     result[i] = ct_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
-    types[i] = ir_type(L, result[i]);
+    types[i] = lower_ir_type(L, result[i]);
   }
   Op *op = combine_op(L, c, OP_REDUCE, &in, axis, fn, types);
   if (!op) return NULL;
-  Term **items = arena_array(&L->ctx->arena, Term *, in.count);
+  Term **items = arena_array(L->arena, Term *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
     items[i] = term_value(L, op_result(op, i), result[i]);
     if (!keep_dims) continue;
@@ -138,12 +137,12 @@ Term *tl_scan_call(Lower *L, Call *c) {
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
   if (!ct_rank(term_t(in.items[0]))) return lower_error(L, c->spans[0], "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
   if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis)) return NULL;
-  const Type **types = arena_array(&L->ctx->arena, const Type *, in.count);
+  const Type **types = arena_array(L->arena, const Type *, in.count);
   for (uint32_t i = 0; i < in.count; i++) types[i] = term_v(in.items[i])->type;
   Op *op = combine_op(L, c, OP_SCAN, &in, axis, fn, types);
   if (!op) return NULL;
   if (reverse) op_set_int(L->ctx, op, ATTR_REVERSE, 1);
-  Term **items = arena_array(&L->ctx->arena, Term *, in.count);
+  Term **items = arena_array(L->arena, Term *, in.count);
   for (uint32_t i = 0; i < in.count; i++) items[i] = term_value(L, op_result(op, i), term_t(in.items[i]));
   return outputs(L, &in, items);
 }
@@ -153,7 +152,7 @@ Term *tl_histogram(Lower *L, Call *c) {
   int64_t bins;
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
   if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x))) return lower_error(L, c->spans[0], "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
-  if (!check_block_shape(L, &bins, 1, c->spans[1])) return NULL;
+  if (!lower_check_shape(L, &bins, 1, c->spans[1])) return NULL;
   if (!arg_is_none(c, 2)) {
     mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_broadcast_to(L, mask, term_t(x)->shape, 1, c->spans[2]))) return NULL;
@@ -161,7 +160,7 @@ Term *tl_histogram(Lower *L, Call *c) {
   }
   if (ct_bits(term_t(x)) < 32) x = lower_cast(L, x, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &bins, 1);
-  const Type *type = ir_type(L, t);
+  const Type *type = lower_ir_type(L, t);
   Value *v[2] = {term_v(x), mask ? term_v(mask) : NULL};
   Op *op = build_op_typed(&L->b, OP_HISTOGRAM, &type, 1, v, 2);
   op_set_int(L->ctx, op, ATTR_NUM_BINS, bins);
@@ -174,14 +173,14 @@ Term *tl_gather(Lower *L, Call *c) {
   if (!src || !index) return NULL;
   const CtType *s = term_t(src), *x = term_t(index);
   if (!ct_is_int(x)) return lower_error(L, c->spans[1], "an index must be an integer tensor, not %s", term_describe(L, index));
-  if (!ct_rank(s) || ct_rank(s) != ct_rank(x)) return call_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src), term_describe(L, index));
+  if (!ct_rank(s) || ct_rank(s) != ct_rank(x)) return builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src), term_describe(L, index));
   if (!arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   for (uint32_t i = 0; i < s->rank; i++)
     if (i != axis && s->shape[i] != x->shape[i])
-      return call_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s), ct_shape_text(L, x), (long long)axis);
+      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s), ct_shape_text(L, x), (long long)axis);
   if (ct_bits(x) < 32) index = lower_cast(L, index, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   const CtType *t = ct_with_elem(L, x, ct_scalar_of(s));
-  const Type *type = ir_type(L, t);
+  const Type *type = lower_ir_type(L, t);
   Value *v[2] = {term_v(src), term_v(index)};
   Op *op = build_op_typed(&L->b, OP_GATHER, &type, 1, v, 2);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
@@ -198,8 +197,8 @@ Term *tl_map(Lower *L, Call *c) {
   if (pack < 1 || pack > 64 || !is_pow2_u64((uint64_t)pack) || pack > ct_numel(shape)) return lower_error(L, c->spans[2], "`pack` must be a power of two of at most the number of elements");
   if (!ct_rank(shape)) return lower_call_positional(L, fn, in.items, in.count, c->span);
   uint32_t n = in.count * (uint32_t)pack;
-  Value **operands = arena_array(&L->ctx->arena, Value *, in.count);
-  const CtType **args = arena_array(&L->ctx->arena, const CtType *, n);
+  Value **operands = arena_array(L->arena, Value *, in.count);
+  const CtType **args = arena_array(L->arena, const CtType *, n);
   for (uint32_t i = 0; i < in.count; i++) operands[i] = term_v(in.items[i]);
   for (uint32_t i = 0; i < n; i++) args[i] = ct_scalar_of(term_t(in.items[i / pack]));
   // The function's results say the types: lowered into a shell first, which then gets its results.
@@ -208,8 +207,8 @@ Term *tl_map(Lower *L, Call *c) {
   op_append(shell, L->b.block);
   op_set_int(L->ctx, shell, ATTR_PACK, pack);
   Builder saved = L->b;
-  Term **params = arena_array(&L->ctx->arena, Term *, n);
-  for (uint32_t i = 0; i < n; i++) params[i] = term_value(L, block_add_arg(L->ctx, shell->blocks[0], ir_elem_type(L, args[i])), args[i]);
+  Term **params = arena_array(L->arena, Term *, n);
+  for (uint32_t i = 0; i < n; i++) params[i] = term_value(L, block_add_arg(L->ctx, shell->blocks[0], lower_ir_elem_type(L, args[i])), args[i]);
   L->b.block = shell->blocks[0];
   L->b.before = NULL;
   Term *r = lower_call_positional(L, fn, params, n, c->span);
@@ -220,8 +219,8 @@ Term *tl_map(Lower *L, Call *c) {
   Term **items = r->kind == TERM_TUPLE ? r->tuple.items : &r;
   uint32_t count = r->kind == TERM_TUPLE ? r->tuple.count : 1, num_results = count / (uint32_t)pack;
   ValueList yields = {0};
-  const CtType **results = arena_array(&L->ctx->arena, const CtType *, count + 1);
-  const Type **types = arena_array(&L->ctx->arena, const Type *, count + 1);
+  const CtType **results = arena_array(L->arena, const CtType *, count + 1);
+  const Type **types = arena_array(L->arena, const Type *, count + 1);
   bool ok = count > 0 && count % pack == 0;
   if (!ok) lower_error(L, c->span, "the function gives %u values, not a multiple of pack = %lld", count, (long long)pack);
   for (uint32_t i = 0; ok && i < count; i++) {
@@ -234,15 +233,15 @@ Term *tl_map(Lower *L, Call *c) {
     }
     if (i % pack == 0) {
       results[i / pack] = ct_with_elem(L, shape, term_t(v));
-      types[i / pack] = ir_type(L, results[i / pack]);
+      types[i / pack] = lower_ir_type(L, results[i / pack]);
     }
-    vec_push(&L->ctx->arena, &yields, term_v(v));
+    vec_push(L->arena, &yields, term_v(v));
   }
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   L->b = saved;
   if (!ok) return NULL;
-  Op *op = replace_op(L, shell, types, num_results, operands, in.count);
-  Term **out = arena_array(&L->ctx->arena, Term *, num_results);
+  Op *op = lower_replace_op(L, shell, types, num_results, operands, in.count);
+  Term **out = arena_array(L->arena, Term *, num_results);
   for (uint32_t i = 0; i < num_results; i++) out[i] = term_value(L, op_result(op, i), results[i]);
   return num_results == 1 && r->kind != TERM_TUPLE ? out[0] : pack > 1 && num_results == 1 ? out[0] : term_tuple(L, out, num_results, NULL);
 }

@@ -15,19 +15,19 @@ Term *tl_program_id(Lower *L, Call *c) {
 Term *tl_arange(Lower *L, Call *c) {
   int64_t start, end;
   if (!arg_int(L, c, 0, &start) || !arg_int(L, c, 1, &end)) return NULL;
-  if (start < INT32_MIN || end > INT32_MAX) return call_error(L, c, "the bounds of arange must fit int32");
-  if (end <= start) return call_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start, (long long)end);
+  if (start < INT32_MIN || end > INT32_MAX) return builtin_error(L, c, "the bounds of arange must fit int32");
+  if (end <= start) return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start, (long long)end);
   int64_t n = end - start;
   if (!is_pow2_u64((uint64_t)n)) {
-    call_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);
+    builtin_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);
     int64_t p = 1;
     while (p < n) p *= 2;
-    if (n < MAX_TENSOR_NUMEL) diag_note(L->ctx, (Span){0, 0}, "use %lld elements and mask off what is beyond %lld", (long long)p, (long long)n);
+    if (n < MAX_TENSOR_NUMEL) lower_hint(L, "use %lld elements and mask off what is beyond %lld", (long long)p, (long long)n);
     return NULL;
   }
-  if (!check_block_shape(L, &n, 1, c->span)) return NULL;
+  if (!lower_check_shape(L, &n, 1, c->span)) return NULL;
   const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &n, 1);
-  const Type *type = ir_type(L, t);
+  const Type *type = lower_ir_type(L, t);
   Op *op = build_op_typed(&L->b, OP_RANGE, &type, 1, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
   op_set_int(L->ctx, op, ATTR_END, end);
@@ -35,7 +35,7 @@ Term *tl_arange(Lower *L, Call *c) {
 }
 
 static bool shape_arg(Lower *L, Call *c, uint32_t i, int64_t *shape, uint32_t *rank) {
-  return arg_ints(L, c, i, shape, CT_MAX_RANK, rank) && check_block_shape(L, shape, *rank, c->spans[i]);
+  return arg_ints(L, c, i, shape, CT_MAX_RANK, rank) && lower_check_shape(L, shape, *rank, c->spans[i]);
 }
 
 Term *tl_full(Lower *L, Call *c) {
@@ -110,7 +110,7 @@ Term *tl_broadcast_to(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x || !shape_arg(L, c, 1, shape, &rank)) return NULL;
   if (ct_rank(term_t(x)) && ct_rank(term_t(x)) != rank)
-    return call_error(L, c, "broadcast_to keeps the rank: %s to rank %u; use expand_dims or [:, None] first", term_describe(L, x), rank);
+    return builtin_error(L, c, "broadcast_to keeps the rank: %s to rank %u; use expand_dims or [:, None] first", term_describe(L, x), rank);
   return lower_broadcast_to(L, x, shape, rank, c->span);
 }
 
@@ -121,7 +121,7 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
   uint32_t rank = ct_rank(t);
   for (uint32_t i = 0, j = 0; i <= rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
   const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
-  const Type *type = ir_type(L, to);
+  const Type *type = lower_ir_type(L, to);
   if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_EXPAND_DIMS, &type, 1, &v, 1);
@@ -132,7 +132,7 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder) {
   const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
   if (ct_type_equal(to, term_t(x))) return x;
-  const Type *type = ir_type(L, to);
+  const Type *type = lower_ir_type(L, to);
   if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), type), to);
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_RESHAPE, &type, 1, &v, 1);
@@ -150,7 +150,7 @@ Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
   }
   if (same) return x;
   const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
-  const Type *type = ir_type(L, to);
+  const Type *type = lower_ir_type(L, to);
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_TRANS, &type, 1, &v, 1);
   op_set_ints(L->ctx, op, ATTR_ORDER, order, ct_rank(t));
@@ -164,7 +164,7 @@ Term *tl_expand_dims(Lower *L, Call *c) {
   uint32_t n;
   if (!x || !arg_ints(L, c, 1, axes, CT_MAX_RANK, &n)) return NULL;
   int64_t rank = ct_rank(term_t(x)) + n;
-  if (rank > MAX_RANK) return call_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
+  if (rank > MAX_RANK) return builtin_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
   bool is_new[CT_MAX_RANK] = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
@@ -199,9 +199,9 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   for (uint32_t i = 0; i < rank; i++)
     if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
   if (numel != ct_numel(term_t(x)))
-    return call_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
+    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
                       ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
-  if (!check_block_shape(L, shape, rank, c->spans[1])) return NULL;
+  if (!lower_check_shape(L, shape, rank, c->spans[1])) return NULL;
   return lower_reshape(L, x, shape, rank, reorder);
 }
 
@@ -212,7 +212,7 @@ Term *tl_trans_to(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, order, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
   if (n == 0 && c->row->data == 0) {
-    if (rank < 2) return call_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
+    if (rank < 2) return builtin_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
     n = rank;
     for (uint32_t i = 0; i < rank; i++) order[i] = i;
     order[rank - 1] = rank - 2;
@@ -239,11 +239,11 @@ Term *tl_join(Lower *L, Call *c) {
   if (!a || !b) return NULL;
   b = like_first(L, a, b, c->span);
   if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b))))
-    return call_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
   if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
   const CtType *t = term_t(a);
   uint32_t rank = ct_rank(t);
-  if (rank >= MAX_RANK) return call_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
+  if (rank >= MAX_RANK) return builtin_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
   bool was_scalar = rank == 0;
   if (was_scalar) {
     int64_t one = 1;
@@ -256,7 +256,7 @@ Term *tl_join(Lower *L, Call *c) {
   for (uint32_t i = 0; i < rank; i++) shape[i] = t->shape[i];
   shape[rank] = 2;
   const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
-  const Type *type = ir_type(L, to);
+  const Type *type = lower_ir_type(L, to);
   Value *v[2] = {term_v(a), term_v(b)};
   Term *r = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), to);
   int64_t two = 2;
@@ -268,7 +268,7 @@ Term *tl_split(Lower *L, Call *c) {
   if (!x) return NULL;
   uint32_t rank = ct_rank(term_t(x));
   if (rank == 0 || term_t(x)->shape[rank - 1] != 2)
-    return call_error(L, c, "`split` needs a last axis of size 2, this is %s", term_describe(L, x));
+    return builtin_error(L, c, "`split` needs a last axis of size 2, this is %s", term_describe(L, x));
   bool to_scalar = rank == 1;
   if (to_scalar) {   // [2] → two tensors [1] → two scalars
     const int64_t shape[2] = {1, 2};
@@ -276,7 +276,7 @@ Term *tl_split(Lower *L, Call *c) {
     rank = 2;
   }
   const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
-  const Type *types[2] = {ir_type(L, to), ir_type(L, to)};
+  const Type *types[2] = {lower_ir_type(L, to), lower_ir_type(L, to)};
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);
   Term *halves[2];
@@ -296,26 +296,26 @@ Term *tl_cat(Lower *L, Call *c) {
   b = like_first(L, a, b, c->span);
   const CtType *ta = term_t(a);
   if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b)))
-    return call_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a), term_describe(L, b));
   if (!arg_axis(L, c, 3, ta->rank, &axis)) return NULL;
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[axis] *= 2;
-  if (!check_block_shape(L, shape, ta->rank, c->span)) return NULL;
+  if (!lower_check_shape(L, shape, ta->rank, c->span)) return NULL;
   const CtType *to = ct_shaped(L, ct_scalar_of(ta), shape, ta->rank);
   if (axis == 0) {
-    const Type *type = ir_type(L, to);
+    const Type *type = lower_ir_type(L, to);
     Value *v[2] = {term_v(a), term_v(b)};
     Op *op = build_op_typed(&L->b, OP_CAT, &type, 1, v, 2);
     if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
     return term_value(L, op_result(op, 0), to);
   }
-  if (ta->rank >= MAX_RANK) return call_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis, ta->rank);
+  if (ta->rank >= MAX_RANK) return builtin_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis, ta->rank);
   int64_t joined[CT_MAX_RANK], order[CT_MAX_RANK];
   memcpy(joined, ta->shape, sizeof joined);
   joined[ta->rank] = 2;
   const CtType *jt = ct_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
-  const Type *type = ir_type(L, jt);
+  const Type *type = lower_ir_type(L, jt);
   Value *v[2] = {term_v(a), term_v(b)};
   Term *j = term_value(L, op_result(build_op_typed(&L->b, OP_JOIN, &type, 1, v, 2), 0), jt);
   for (uint32_t i = 0; i <= ta->rank; i++) order[i] = i < axis ? i : i == axis ? ta->rank : i - 1;
@@ -325,7 +325,7 @@ Term *tl_cat(Lower *L, Call *c) {
 Term *tl_item(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
-  if (ct_numel(term_t(x)) != 1) return call_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+  if (ct_numel(term_t(x)) != 1) return builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
   return lower_reshape(L, x, NULL, 0, false);
 }
 
@@ -335,7 +335,7 @@ Term *tl_hint(Lower *L, Call *c) {
   uint32_t n;
   if (!x || !arg_ints(L, c, 1, values, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
-  if (n != (rank ? rank : 1)) return call_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
+  if (n != (rank ? rank : 1)) return builtin_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
   Value *v = term_v(x);
   const Type *type = v->type;
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);

@@ -7,7 +7,7 @@
 typedef VEC(Span) SpanList;
 
 bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   TermList args = {0}, kwargs = {0};
   SpanList spans = {0}, key_spans = {0};
   NameVec keys = {0};
@@ -66,7 +66,7 @@ bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
 }
 
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span) {
-  CallArgs a = {.args = arena_array(&L->ctx->arena, Term *, n + 1), .spans = arena_array(&L->ctx->arena, Span, n + 1), .num_args = n,
+  CallArgs a = {.args = arena_array(L->arena, Term *, n + 1), .spans = arena_array(L->arena, Span, n + 1), .num_args = n,
                 .span = span, .fn_span = span};
   for (uint32_t i = 0; i < n; i++) {
     a.args[i] = args[i];
@@ -78,8 +78,8 @@ Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t 
 static CallArgs with_self(Lower *L, Term *self, const CallArgs *args) {
   CallArgs a = *args;
   a.num_args = args->num_args + 1;
-  a.args = arena_array(&L->ctx->arena, Term *, a.num_args);
-  a.spans = arena_array(&L->ctx->arena, Span, a.num_args);
+  a.args = arena_array(L->arena, Term *, a.num_args);
+  a.spans = arena_array(L->arena, Span, a.num_args);
   a.args[0] = self;
   a.spans[0] = args->fn_span;
   for (uint32_t i = 0; i < args->num_args; i++) {
@@ -91,7 +91,7 @@ static CallArgs with_self(Lower *L, Term *self, const CallArgs *args) {
 
 // ---- inlining ----
 static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   uint32_t next = 0;
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
   bool ok = true;
@@ -154,7 +154,7 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
     for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
     const char *near = find_nearest(args->keys[k], names, fn->num_params);
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
-    if (near) diag_note(L->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+    if (near) lower_hint(L, "did you mean `%s`?", near);
     ok = false;
   }
   if (missing.size) {
@@ -172,8 +172,7 @@ static Term *function_result(Lower *L, Frame *f, Span span) {
   if (flow == FLAG_NO || !s->ret) return flow != FLAG_NO && !s->ret ? NULL : term_none(L);
   if (flow == FLAG_MAYBE && !term_is_none(s->ret)) {
     lower_error(L, span, "`%s` returns %s on one path and nothing on another", f->fn->name, term_describe(L, s->ret));
-    diag_note(L->ctx, (Span){0, 0}, "end every path with a `return` of one type");
-    return NULL;
+    return lower_hint(L, "end every path with a `return` of one type");
   }
   return s->ret;
 }
@@ -183,13 +182,12 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   if (L->depth >= MAX_INLINE_DEPTH) {
     L->gave_up = true;
     lower_error(L, args->span, "calls of `%s` nest deeper than %d", fn->name, MAX_INLINE_DEPTH);
-    diag_note(L->ctx, (Span){0, 0}, "functions are inlined, so a recursion must be ended by a condition known at compile time");
-    return NULL;
+    return lower_hint(L, "functions are inlined, so a recursion must be ended by a condition known at compile time");
   }
   if (fn->is_generator) return lower_error(L, args->span, "`%s` is a generator; kernels cannot call it", fn->name);
   Frame frame = {.fn = fn, .caller = L->frame};
   if (!bind_params(L, fn, args, &frame.scope)) return NULL;
-  CallSite *site = arena_new(&L->ctx->arena, CallSite);
+  CallSite *site = arena_new(L->arena, CallSite);
   *site = (CallSite){args->span, fn->name, L->b.inlined_at};
   Span span = L->b.span;
   L->b.inlined_at = site;
@@ -211,13 +209,13 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
   L->b.span = span;
-  bool by_user = !in_prelude(L, args->span) && !in_prelude(L, fn->def->span);
+  bool by_user = !lower_in_prelude(L, args->span) && !lower_in_prelude(L, fn->def->span);
   return by_user && fn->def->kind != NODE_LAMBDA ? term_returned(L, r, args->span) : r;
 }
 
 // ---- compile-time functions ----
 static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *what) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   CtValue **values = arena_array(arena, CtValue *, args->num_args + 1);
   CtBinding *kwargs = arena_array(arena, CtBinding, args->num_kwargs + 1);
   for (uint32_t i = 0; i < args->num_args + args->num_kwargs; i++) {
@@ -246,12 +244,12 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
 static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
   CtFunction *fn = v->fn;
   if (fn->role == FN_JIT) return lower_inline(L, fn, args);
-  return call_comptime(L, v, args, arena_printf(&L->ctx->arena, "`%s`", fn->name));
+  return call_comptime(L, v, args, arena_printf(L->arena, "`%s`", fn->name));
 }
 
 // ---- classes ----
 static Term *construct_fields(Lower *L, CtClass *cls, CallArgs *args) {
-  Term **items = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+  Term **items = arena_array(L->arena, Term *, cls->num_fields + 1);
   if (args->num_args > cls->num_fields)
     return lower_error(L, args->span, "%s has %u fields, %u are given", cls->name, cls->num_fields, args->num_args);
   for (uint32_t i = 0; i < args->num_args; i++) items[i] = args->args[i];
@@ -272,10 +270,10 @@ static Term *construct_fields(Lower *L, CtClass *cls, CallArgs *args) {
 static Term *construct(Lower *L, CtValue *v, CallArgs *args) {
   CtClass *cls = v->cls;
   if (cls->form == CLASS_NAMEDTUPLE) return construct_fields(L, cls, args);
-  if (cls->form != CLASS_AGGREGATE) return call_comptime(L, v, args, arena_printf(&L->ctx->arena, "`%s`", cls->name));
+  if (cls->form != CLASS_AGGREGATE) return call_comptime(L, v, args, arena_printf(L->arena, "`%s`", cls->name));
   CtValue *init = comptime_get_attr(L->ct, v, intern(L->ctx, "__init__"));
   if (!init || init->kind != CT_FUNCTION) return construct_fields(L, cls, args);
-  Term **none = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+  Term **none = arena_array(L->arena, Term *, cls->num_fields + 1);
   Term *self = term_tuple(L, none, cls->num_fields, cls);
   self->tuple.is_open = true;
   CallArgs a = with_self(L, self, args);
@@ -299,12 +297,12 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
-    if (strstr(last, "tensormap")) diag_note(L->ctx, (Span){0, 0}, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
-    else if (near) diag_note(L->ctx, (Span){0, 0}, "the nearest that exists is `%s`", near);
+    if (strstr(last, "tensormap")) lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+    else if (near) lower_hint(L, "the nearest that exists is `%s`", near);
     return NULL;
   }
   CallArgs a = self ? with_self(L, self, args) : *args;
-  return call_comptime(L, v, &a, arena_printf(&L->ctx->arena, "`%s`", name));
+  return call_comptime(L, v, &a, arena_printf(L->arena, "`%s`", name));
 }
 
 // Functions of fp32 and fp64 whose methods Triton has for fp16 and bf16, too: x.exp(), where tl.exp(x) is an error.

@@ -46,16 +46,15 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
   for (uint32_t i = f->lost.count; i-- > 0;)
     if (f->lost.data[i].name == name) {
       diag_note(L->ctx, f->lost.data[i].span, "it is assigned here, %s", f->lost.data[i].why);
-      diag_note(L->ctx, (Span){0, 0}, "give it a value before as well");
-      return NULL;
+      return lower_hint(L, "give it a value before as well");
     }
   NameVec names = {0};
-  for (uint32_t i = 0; i < f->scope.count; i++) vec_push(&L->ctx->arena, &names, f->scope.vars[i].name);
+  for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
   for (const CtEnv *e = f->fn->env; e; e = e->parent)
-    for (uint32_t i = 0; i < e->count; i++) vec_push(&L->ctx->arena, &names, e->bindings[i].name);
+    for (uint32_t i = 0; i < e->count; i++) vec_push(L->arena, &names, e->bindings[i].name);
   const char *near = find_nearest(name, names.data, names.count);
   if (!near) near = frontend_nearest_builtin(L->fe, name);
-  if (near) diag_note(L->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+  if (near) lower_hint(L, "did you mean `%s`?", near);
   return NULL;
 }
 
@@ -75,7 +74,7 @@ Term *lower_name(Lower *L, const char *name, Span span) {
   return term_const(L, c);
 }
 
-bool is_name_path(const Node *e) {
+bool lower_is_name_path(const Node *e) {
   while (e->kind == NODE_ATTRIBUTE) e = e->attr.first;
   return e->kind == NODE_NAME;
 }
@@ -92,7 +91,7 @@ static CtValue *known_of_missing(Lower *L, const Node *e) {
 }
 
 static CtValue *class_value(Lower *L, CtClass *cls) {
-  CtValue *v = arena_new(&L->ctx->arena, CtValue);
+  CtValue *v = arena_new(L->arena, CtValue);
   v->kind = CT_CLASS;
   v->cls = cls;
   return v;
@@ -113,12 +112,11 @@ static Term *shape_term(Lower *L, const CtType *t) {
 
 static Term *no_attribute(Lower *L, const char *what, const char *name, Span span) {
   lower_error(L, span, "%s has no attribute `%s`", what, name);
-  if (builtin_find(arena_printf(&L->ctx->arena, "descriptor.%s", name))) {
-    diag_note(L->ctx, (Span){0, 0}, "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
-    return NULL;
+  if (builtin_find(arena_printf(L->arena, "descriptor.%s", name))) {
+    return lower_hint(L, "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
   }
   const char *near = frontend_nearest_builtin(L->fe, name);
-  if (near) diag_note(L->ctx, (Span){0, 0}, "did you mean `%s`?", near);
+  if (near) lower_hint(L, "did you mean `%s`?", near);
   return NULL;
 }
 
@@ -133,7 +131,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
     const int64_t order[2] = {1, 0};
     return lower_trans(L, base, order);
   }
-  Term *m = method_find(L, name);
+  Term *m = builtin_find_method(L, name);
   if (m) return term_bound(L, base, m);
   return no_attribute(L, "a tensor", name, span);
 }
@@ -143,8 +141,7 @@ static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
   Value *d = desc->desc.v;
   if (!d->block || d->block->parent) {
     lower_error(L, span, "the %s of a descriptor that is chosen at run time cannot be read", strides ? "strides" : "shape");
-    diag_note(L->ctx, (Span){0, 0}, "read it in each branch, or pass it as an argument of its own");
-    return NULL;
+    return lower_hint(L, "read it in each branch, or pass it as an argument of its own");
   }
   uint32_t rank = desc->desc.block->rank;
   const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
@@ -164,11 +161,10 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "block_shape") == 0) return shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
   if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block));
-  const BuiltinRow *row = builtin_find(arena_printf(&L->ctx->arena, "descriptor.%s", name));
+  const BuiltinRow *row = builtin_find(arena_printf(L->arena, "descriptor.%s", name));
   if (row) return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, row->name))));
   lower_error(L, span, "a tensor descriptor has no attribute `%s`", name);
-  diag_note(L->ctx, (Span){0, 0}, "it has load, store, gather, scatter, atomic_add, atomic_min, atomic_max, atomic_and, atomic_or, atomic_xor, shape, strides, block_shape and dtype");
-  return NULL;
+  return lower_hint(L, "it has load, store, gather, scatter, atomic_add, atomic_min, atomic_max, atomic_and, atomic_or, atomic_xor, shape, strides, block_shape and dtype");
 }
 
 static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) {
@@ -235,8 +231,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
       }
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
-    diag_note(L->ctx, (Span){0, 0}, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
-    return NULL;
+    return lower_hint(L, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }
   return base;
 }
@@ -262,12 +257,12 @@ static Term *slice_tuple(Lower *L, Term *base, const Node *s) {
   lo = step > 0 ? max_i64(lo, 0) : min_i64(lo, n - 1);
   hi = step > 0 ? min_i64(hi, n) : max_i64(hi, -1);
   TermList items = {0};
-  for (int64_t i = lo; step > 0 ? i < hi : i > hi; i += step) vec_push(&L->ctx->arena, &items, base->tuple.items[i]);
+  for (int64_t i = lo; step > 0 ? i < hi : i > hi; i += step) vec_push(L->arena, &items, base->tuple.items[i]);
   return term_tuple(L, items.data, items.count, NULL);
 }
 
 static CtValue *const_slice(Lower *L, const Node *s) {
-  CtValue *v = arena_new(&L->ctx->arena, CtValue);
+  CtValue *v = arena_new(L->arena, CtValue);
   v->kind = CT_SLICE;
   const Node *parts[3] = {s->slice.lower, s->slice.upper, s->slice.step};
   CtValue **to[3] = {&v->slice.lower, &v->slice.upper, &v->slice.step};
@@ -296,8 +291,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       Term *m = base->tuple.cls ? lower_find_method(L, base, "__getitem__") : NULL;
       if (m) return lower_call_positional(L, m, &t, 1, span);
       lower_error(L, index->span, "a tuple is indexed by a constant, not by %s", term_describe(L, t));
-      diag_note(L->ctx, (Span){0, 0}, "loop with tl.static_range to have constant indices");
-      return NULL;
+      return lower_hint(L, "loop with tl.static_range to have constant indices");
     }
     int64_t n = base->tuple.count;
     if (i < -n || i >= n) return lower_error(L, index->span, "index %lld is outside a tuple of %lld", (long long)i, (long long)n);
@@ -342,8 +336,7 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     bool is_alone = !left && i + 1 == e->boolop.values.count;   // constants before it: the result, of whatever type
     if (!is_alone && (t->kind != TERM_VALUE || !ct_is_bool(term_t(t)))) {
       lower_error(L, n->span, "`%s` works on int1, not on %s", pyop_text((PyOp)e->op), term_describe(L, t));
-      diag_note(L->ctx, (Span){0, 0}, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
-      return NULL;
+      return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
@@ -459,11 +452,10 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
   case NODE_LIST_COMP: case NODE_GENERATOR: return lower_comprehension(L, e);
   case NODE_LAMBDA:
     lower_error(L, e->span, "a lambda cannot be made inside a kernel");
-    diag_note(L->ctx, (Span){0, 0}, "define a function at module level with @triton.jit");
-    return NULL;
+    return lower_hint(L, "define a function at module level with @triton.jit");
   case NODE_ELLIPSIS: return lower_error(L, e->span, "`...` is not supported in kernels");
   case NODE_IMAG: return lower_error(L, e->span, "kernels have no complex numbers");
-  default: return lower_error(L, e->span, "this expression (%s) is not supported in kernels", node_kind_name((NodeKind)e->kind));
+  default: return lower_error(L, e->span, "this expression (%s) is not supported in kernels", ast_kind_name((NodeKind)e->kind));
   }
 }
 

@@ -4,7 +4,7 @@
 Term *lower_fstring(Lower *L, const Node *e) {
   TermList parts = {0};
   bool runtime = false;
-  Buf text = buf_make(&L->ctx->arena);
+  Buf text = buf_make(L->arena);
   for (uint32_t i = 0; i < e->list.count; i++) {
     const Node *p = e->list.data[i];
     if (p->kind == NODE_STR) {
@@ -28,13 +28,13 @@ Term *lower_fstring(Lower *L, const Node *e) {
       continue;
     }
     runtime = true;
-    vec_push(&L->ctx->arena, &parts, term_const(L, ct_str(L->ctx, arena_strndup(&L->ctx->arena, buf_str(&text), text.size))));
-    vec_push(&L->ctx->arena, &parts, t);
-    text = buf_make(&L->ctx->arena);
+    vec_push(L->arena, &parts, term_const(L, ct_str(L->ctx, arena_strndup(L->arena, buf_str(&text), text.size))));
+    vec_push(L->arena, &parts, t);
+    text = buf_make(L->arena);
   }
-  Term *tail = term_const(L, ct_str(L->ctx, arena_strndup(&L->ctx->arena, buf_str(&text), text.size)));
+  Term *tail = term_const(L, ct_str(L->ctx, arena_strndup(L->arena, buf_str(&text), text.size)));
   if (!runtime) return tail;
-  vec_push(&L->ctx->arena, &parts, tail);
+  vec_push(L->arena, &parts, tail);
   Term *t = term_tuple(L, parts.data, parts.count, NULL);
   t->tuple.is_fstring = true;
   return t;
@@ -43,7 +43,7 @@ Term *lower_fstring(Lower *L, const Node *e) {
 static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (level == e->comp.generators.count) {
     Term *t = lower_expr(L, e->comp.elt);
-    vec_push(&L->ctx->arena, out, t);
+    vec_push(L->arena, out, t);
     return t != NULL;
   }
   const Node *g = e->comp.generators.data[level];
@@ -85,7 +85,7 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   TermList items = {0};
   bool ok = comprehend(L, e, 0, &items);
   NameVec bound = {0};   // by `:=`, which binds outside
-  collect_expr(L, e, &bound);
+  lower_collect_expr(L, e, &bound);
   for (uint32_t i = 0; i < bound.count; i++) {
     const Var *v = scope_find(&L->frame->scope, bound.data[i]);
     if (v) scope_set(L, &saved, v->name, v->term, v->span, v->flags);
@@ -108,9 +108,9 @@ Term *lower_sequence(Lower *L, const Node *e) {
       continue;
     }
     if (n->kind != NODE_STARRED) {
-      vec_push(&L->ctx->arena, &items, t);
+      vec_push(L->arena, &items, t);
     } else if (t->kind == TERM_TUPLE) {
-      for (uint32_t k = 0; k < t->tuple.count; k++) vec_push(&L->ctx->arena, &items, t->tuple.items[k]);
+      for (uint32_t k = 0; k < t->tuple.count; k++) vec_push(L->arena, &items, t->tuple.items[k]);
     } else {
       lower_error(L, n->span, "`*` spreads a tuple, not %s", term_describe(L, t));
       ok = false;

@@ -69,7 +69,7 @@ typedef struct { enum { JOIN_VAR, JOIN_RET, JOIN_FLAG } kind; uint32_t index; Te
 typedef VEC(Join) JoinList;
 
 static void push_all(Lower *L, ValueList *to, const ValueList *from) {
-  for (uint32_t i = 0; i < from->count; i++) vec_push(&L->ctx->arena, to, from->data[i]);
+  for (uint32_t i = 0; i < from->count; i++) vec_push(L->arena, to, from->data[i]);
 }
 
 // a from arm 0, b from arm 1, of one type: yields them, or returns a itself when they are the same values.
@@ -81,7 +81,7 @@ static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t
   for (uint32_t i = 0; i < va.count; i++) same &= va.data[i] == vb.data[i];
   if (same) return a;
   Join j = {kind, index, a, arms[0].yields.count};
-  vec_push(&L->ctx->arena, joins, j);
+  vec_push(L->arena, joins, j);
   push_all(L, &arms[0].yields, &va);
   push_all(L, &arms[1].yields, &vb);
   return a;
@@ -94,11 +94,11 @@ static Term *join_with_filler(Lower *L, Arm *arms, JoinList *joins, int kind, ui
   if (!values.count) return t;
   if (has_desc(&values)) return NULL;
   Join j = {kind, index, t, arms[0].yields.count};
-  vec_push(&L->ctx->arena, joins, j);
+  vec_push(L->arena, joins, j);
   cursor_to_end(L, arms[!side].block);
   for (uint32_t i = 0; i < values.count; i++) {
-    vec_push(&L->ctx->arena, &arms[side].yields, values.data[i]);
-    vec_push(&L->ctx->arena, &arms[!side].yields, zero_of(L, values.data[i]->type));
+    vec_push(L->arena, &arms[side].yields, values.data[i]);
+    vec_push(L->arena, &arms[!side].yields, term_zero(L, values.data[i]->type));
   }
   return t;
 }
@@ -113,7 +113,7 @@ static bool is_needed(const LiveOut *out, const char *name) {
 
 void scope_lose(Lower *L, const Var *v, const char *why) {
   LostName lost = {v->name, v->span, why};
-  vec_push(&L->ctx->arena, &L->frame->lost, lost);
+  vec_push(L->arena, &L->frame->lost, lost);
 }
 
 static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {
@@ -199,7 +199,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   if (!lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
     if (!L->frame->failed_return) {
       lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa), term_describe(L, pb));
-      diag_note(L->ctx, (Span){0, 0}, "all returns of a function give one type; a statically dead one belongs into an `else`");
+      lower_hint(L, "all returns of a function give one type; a statically dead one belongs into an `else`");
     }
     L->frame->failed_return = true;
     merged->ret = NULL;
@@ -215,12 +215,12 @@ static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
     build_op(&L->b, OP_YIELD, arms[side].yields.data, arms[side].yields.count);
   }
   uint32_t n = arms[0].yields.count;
-  const Type **types = arena_array(&L->ctx->arena, const Type *, n + 1);
+  const Type **types = arena_array(L->arena, const Type *, n + 1);
   for (uint32_t i = 0; i < n; i++) types[i] = arms[0].yields.data[i]->type;
   cursor_to_end(L, outer);
   if (!n) return shell;
   Value *cond = op_operand(shell, 0);
-  return replace_op(L, shell, types, n, &cond, 1);
+  return lower_replace_op(L, shell, types, n, &cond, 1);
 }
 
 static Op *begin_if(Lower *L, Value *v, Span span, Arm *arms) {
@@ -234,13 +234,13 @@ static Op *begin_if(Lower *L, Value *v, Span span, Arm *arms) {
 
 static Term *rebuild_from_results(Lower *L, Op *op, const Join *j) {
   uint32_t pos = j->start;
-  Value **values = arena_array(&L->ctx->arena, Value *, op->num_results + 1);
+  Value **values = arena_array(L->arena, Value *, op->num_results + 1);
   for (uint32_t i = 0; i < op->num_results; i++) values[i] = op_result(op, i);
   return term_rebuild(L, j->like, values, &pos);
 }
 
 bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span) {
-  if (!enter_region(L, span)) return true;
+  if (!lower_enter_region(L, span)) return true;
   Arm arms[2];
   Block *outer = L->b.block;
   Frame *f = L->frame;
@@ -300,7 +300,7 @@ static bool binds_more(const Scope *s, const Scope *before) {
 }
 
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what) {
-  if (!enter_region(L, span)) return NULL;
+  if (!lower_enter_region(L, span)) return NULL;
   Arm arms[2];
   Block *outer = L->b.block;
   Op *shell = begin_if(L, c, span, arms);

@@ -11,7 +11,7 @@ static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {
   Frontend *fe = arena_new(&ctx->arena, Frontend);
   fe->ctx = ctx;
   fe->target = o->target ? o->target : target_find("sm_90a");
-  ComptimeOptions co = {.include_paths = o->include_paths, .num_include_paths = o->num_include_paths, .is_language_name = is_language_name,
+  ComptimeOptions co = {.include_paths = o->include_paths, .num_include_paths = o->num_include_paths, .is_language_name = lower_is_language_name,
                         .cuda_capability = (int)fe->target->sm, .step_limit = o->step_limit};
   fe->max_statements = o->step_limit ? o->step_limit : MAX_STATEMENTS;
   fe->ct = comptime_new(ctx, &co);
@@ -119,25 +119,24 @@ static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const Pa
 
 static Value *add_plain(Lower *L, const char *name, const char *spelling, const CtType *t, int64_t divisible) {
   FuncParam p = {.name = name, .kind = PARAM_PLAIN, .spelling = spelling, .divisible = divisible};
-  Value *v = func_add_param(L->b.func, ir_type(L, t), p);
+  Value *v = func_add_param(L->b.func, lower_ir_type(L, t), p);
   v->name = name;
   return v;
 }
 
 // A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
 static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling, const CtType *block) {
-  if (!check_block_shape(L, block->shape, block->rank, p->node->span)) return NULL;
+  if (!lower_check_shape(L, block->shape, block->rank, p->node->span)) return NULL;
   if (s->padding == PAD_NAN && !ct_is_float(block)) {
     diag_error(L->ctx, p->node->span, "descriptor `%s` pads with NaN, which %s does not have", name, ct_type_text(L->ctx, block->elem));
-    diag_note(L->ctx, (Span){0, 0}, "leave the padding at zero");
-    return NULL;
+    return lower_hint(L, "leave the padding at zero");
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
   for (uint32_t i = 0; i < block->rank; i++) fp.box[i] = block->shape[i];
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  t->desc.v = func_add_param(L->b.func, type_desc(L->ctx, ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
+  t->desc.v = func_add_param(L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
   t->desc.v->name = name;
   return t;
 }
@@ -164,10 +163,10 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
       return NULL;
     }
   }
-  Term **items = arena_array(&L->ctx->arena, Term *, s->num_items + 1);
+  Term **items = arena_array(L->arena, Term *, s->num_items + 1);
   bool ok = true;
   for (uint32_t i = 0; i < s->num_items; i++) {
-    items[i] = add_param(L, kernel, specs, &s->items[i], p, intern(L->ctx, frontend_item_name(&L->ctx->arena, name, i)), span);
+    items[i] = add_param(L, kernel, specs, &s->items[i], p, intern(L->ctx, frontend_item_name(L->arena, name, i)), span);
     ok &= items[i] != NULL;
   }
   return ok ? term_tuple(L, items, s->num_items, cls) : NULL;
@@ -178,8 +177,8 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
   Func *f = L->b.func;
   if (s->kind == SPEC_TUPLE) return add_tuple(L, kernel, specs, s, p, name, span);
   if (s->kind == SPEC_CONSTEXPR) {
-    vec_push(&L->ctx->arena, &L->constexpr_names, name);
-    vec_push(&L->ctx->arena, &L->constexpr_values, intern(L->ctx, ct_repr(L->ctx, s->value)));
+    vec_push(L->arena, &L->constexpr_names, name);
+    vec_push(L->arena, &L->constexpr_values, intern(L->ctx, ct_repr(L->ctx, s->value)));
     return term_const(L, s->value);
   }
   for (uint32_t i = 0; i < f->num_params; i++)
@@ -200,7 +199,7 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
 
 static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many) {
   diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes", kernel->name, how_many, MAX_PARAM_BYTES);
-  diag_note(L->ctx, (Span){0, 0}, "pass numbers in an array, or as constexprs");
+  lower_hint(L, "pass numbers in an array, or as constexprs");
   return false;
 }
 
@@ -208,7 +207,7 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   bool ok = true;
   uint32_t run_time = 0;   // each takes a byte or more
   for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
-  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(&L->ctx->arena, "%u", run_time));
+  if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time));
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = specs[i];
@@ -227,7 +226,7 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
   }
   Func *f = L->b.func;
   const uint32_t bytes = func_param_bytes(f);
-  if (ok && bytes > MAX_PARAM_BYTES) ok = too_many_params(L, kernel, arena_printf(&L->ctx->arena, "%u bytes of", bytes));
+  if (ok && bytes > MAX_PARAM_BYTES) ok = too_many_params(L, kernel, arena_printf(L->arena, "%u bytes of", bytes));
   f->constexpr_names = L->constexpr_names.data;
   f->constexpr_values = L->constexpr_values.data;
   f->num_constexprs = L->constexpr_names.count;
@@ -253,7 +252,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
       return diag_error(ctx, kernel->params[i].node->span, "parameter `%s` is a constexpr and in do_not_specialize: a constant is always specialised", kernel->params[i].name);
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
-  Lower L = {.fe = fe, .ctx = ctx, .ct = fe->ct, .module = m, .options = launch};
+  Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch};
   L.b = builder_at_end(ctx, f, f->body, kernel->def->func.name_span);
   Frame frame = {.fn = kernel};
   L.frame = &frame;

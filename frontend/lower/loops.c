@@ -24,8 +24,8 @@ typedef struct {
 // The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time values here.
 static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
   Scope *scope = &L->frame->scope;
-  collect_assigned(L, body, &c->names);
-  collect_expr(L, test, &c->names);
+  lower_collect_assigned(L, body, &c->names);
+  lower_collect_expr(L, test, &c->names);
   for (uint32_t i = 0; i < c->names.count; i++) {
     Var *v = scope_find(scope, c->names.data[i]);
     if (!v || !v->term) continue;
@@ -39,14 +39,14 @@ static void find_carried(Lower *L, const NodeList *body, const Node *test, Carri
     Carry carry = {v->name, v->term, c->inits.count, 0, v->span};
     term_flatten(L, v->term, &c->inits);
     carry.count = c->inits.count - carry.start;
-    vec_push(&L->ctx->arena, &c->vars, carry);
+    vec_push(L->arena, &c->vars, carry);
   }
   c->before = scope_copy(L, scope);
 }
 
 // Binds the carried names to block arguments added to b.
 static void bind_carried(Lower *L, const Carried *c, Block *b) {
-  Value **args = arena_array(&L->ctx->arena, Value *, c->inits.count + 1);
+  Value **args = arena_array(L->arena, Value *, c->inits.count + 1);
   for (uint32_t i = 0; i < c->inits.count; i++) args[i] = block_add_arg(L->ctx, b, c->inits.data[i]->type);
   for (uint32_t i = 0; i < c->vars.count; i++) {
     const Carry *v = &c->vars.data[i];
@@ -71,7 +71,7 @@ static void report_lost(Lower *L, const Carry *v) {
       diag_note(L->ctx, L->frame->lost.data[i].span, "it is assigned here, %s", L->frame->lost.data[i].why);
       break;
     }
-  diag_note(L->ctx, (Span){0, 0}, "give it a value on every path through the loop, or use another name inside");
+  lower_hint(L, "give it a value on every path through the loop, or use another name inside");
 }
 
 // The carried values at the end of an iteration. False where a type changed (diagnosed, the variable is poisoned).
@@ -97,7 +97,7 @@ static bool collect_next(Lower *L, Carried *c, Value *const *args, ValueList *ne
     if (t) report_type_change(L, v, now);
     ok = false;
     scope_set(L, &c->before, v->name, NULL, v->span, 0);
-    for (uint32_t k = 0; k < v->count; k++) vec_push(&L->ctx->arena, next, args[v->start + k]);
+    for (uint32_t k = 0; k < v->count; k++) vec_push(L->arena, next, args[v->start + k]);
   }
   return ok;
 }
@@ -165,7 +165,7 @@ static Value *flag_value(Lower *L, Flag f) {
 
 // At the end of the body: the flags as values.
 static void collect_extra(Lower *L, Loop *lp, bool want_any) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   Flag b = lp->end.exits[EXIT_BREAK], r = lp->end.exits[EXIT_RETURN];
   lp->has_any = want_any;
   lp->has_returned = r.state != FLAG_NO;
@@ -180,7 +180,7 @@ static void collect_extra(Lower *L, Loop *lp, bool want_any) {
   }
   Builder inside = L->b;
   L->b = builder_before(L->ctx, lp->shell);
-  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &lp->extra_inits, zero_of(L, lp->extra_next.data[i]->type));
+  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &lp->extra_inits, term_zero(L, lp->extra_next.data[i]->type));
   L->b = inside;
 }
 
@@ -202,7 +202,7 @@ static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint3
 
 // The op with its results: carried ones that are kept, then the extra ones; `head`: operands and results before them.
 static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result, const bool *keep) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   ValueList operands = {0}, carried = {0};
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
   for (uint32_t i = 0; i < lp->c->inits.count; i++)
@@ -214,13 +214,13 @@ static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
     vec_push(arena, &operands, carried.data[i]);
   }
   if (!carried.count) return lp->shell;
-  return replace_op(L, lp->shell, types, carried.count, operands.data, operands.count);
+  return lower_replace_op(L, lp->shell, types, carried.count, operands.data, operands.count);
 }
 
 // After the loop: carried names and flags are the results, from number `r` on.
 static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r) {
   Carried *c = lp->c;
-  Value **values = arena_array(&L->ctx->arena, Value *, c->inits.count + 1);
+  Value **values = arena_array(L->arena, Value *, c->inits.count + 1);
   for (uint32_t i = 0; i < c->inits.count; i++) values[i] = keep[i] ? op_result(op, r++) : c->inits.data[i];
   Scope *scope = &L->frame->scope;
   *scope = c->before;
@@ -246,7 +246,7 @@ static void leave_loop(Lower *L, Loop *lp, Op *op, const bool *keep, uint32_t r)
   if (!lp->has_returned) return;
   scope->exits[EXIT_RETURN] = (Flag){FLAG_MAYBE, op_result(op, r++)};
   ValueList ret = {0};
-  for (; r < op->num_results; r++) vec_push(&L->ctx->arena, &ret, op_result(op, r));
+  for (; r < op->num_results; r++) vec_push(L->arena, &ret, op_result(op, r));
   uint32_t pos = 0;
   scope->ret = term_rebuild(L, lp->end.ret, ret.data, &pos);
 }
@@ -268,7 +268,7 @@ static Term *exited_or_test(Lower *L, void *user, bool first) {
 
 // Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its condition op.
 static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head, uint32_t num_any, bool *keep) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   Op *condition = block_terminator(lp->test);
   for (uint32_t i = num_any; i < lp->extra_next.count; i++) {
     const Type *t = lp->extra_next.data[i]->type;
@@ -296,8 +296,8 @@ void lower_while(Lower *L, const Node *s) {
     lower_error(L, s->loop.orelse.data[0]->span, "`while … else` is not supported in kernels");
     return;
   }
-  if (!enter_region(L, s->span)) return;
-  bool exits = has_exit(&s->loop.body, true);
+  if (!lower_enter_region(L, s->span)) return;
+  bool exits = lower_has_exit(&s->loop.body, true);
   Carried c = {0};
   Block *outer = L->b.block;
   find_carried(L, &s->loop.body, s->loop.iter, &c);
@@ -320,11 +320,11 @@ void lower_while(Lower *L, const Node *s) {
   bool failed = !cond;
   if (failed) cond = term_full(L, ct_scalar(L, DT_INT1), 0, 0);
   ValueList forwarded = {0};
-  vec_push(&L->ctx->arena, &forwarded, term_v(cond));
+  vec_push(L->arena, &forwarded, term_v(cond));
   ValueList now = {0};
   if (!collect_next(L, &c, lp.test->args, &now)) failed = true;
-  for (uint32_t i = 0; i < now.count; i++) vec_push(&L->ctx->arena, &forwarded, now.data[i]);
-  if (exits) vec_push(&L->ctx->arena, &forwarded, lp.test->args[c.inits.count]);
+  for (uint32_t i = 0; i < now.count; i++) vec_push(L->arena, &forwarded, now.data[i]);
+  if (exits) vec_push(L->arena, &forwarded, lp.test->args[c.inits.count]);
   build_op(&L->b, OP_CONDITION, forwarded.data, forwarded.count);
 
   bind_carried(L, &c, lp.body);
@@ -338,7 +338,7 @@ void lower_while(Lower *L, const Node *s) {
   L->b.span = s->span;
   collect_next(L, &c, lp.body->args, &lp.next);
   collect_extra(L, &lp, exits);
-  bool *keep = arena_array(&L->ctx->arena, bool, c.inits.count + 1);
+  bool *keep = arena_array(L->arena, bool, c.inits.count + 1);
   Op *op = finish_while(L, &lp, NULL, 0, NULL, exits, keep);
   cursor_after(L, outer);
   leave_loop(L, &lp, op, keep, 0);
@@ -363,14 +363,14 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   lp->shell = loop;
   lp->test = loop->blocks[0];
   ValueList forwarded = {0};
-  vec_push(&L->ctx->arena, &forwarded, NULL);
-  vec_push(&L->ctx->arena, &forwarded, block_add_arg(L->ctx, lp->test, iv_type));
+  vec_push(L->arena, &forwarded, NULL);
+  vec_push(L->arena, &forwarded, block_add_arg(L->ctx, lp->test, iv_type));
   for (uint32_t i = 0; i < lp->c->inits.count; i++)
-    vec_push(&L->ctx->arena, &forwarded, block_add_arg(L->ctx, lp->test, lp->c->inits.data[i]->type));
+    vec_push(L->arena, &forwarded, block_add_arg(L->ctx, lp->test, lp->c->inits.data[i]->type));
   const Type *i1 = type_scalar(L->ctx, SC_I1);
   Value *any = block_add_arg(L->ctx, lp->test, i1);
   block_add_arg(L->ctx, lp->body, i1);
-  vec_push(&L->ctx->arena, &forwarded, any);
+  vec_push(L->arena, &forwarded, any);
   L->b.block = lp->test;
   L->b.before = NULL;
   Value *more = build_cmp(&L->b, CMP_SLT, lp->test->args[0], ub);
@@ -388,7 +388,7 @@ static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, 
   if (!v) return true;
   const CtType *type = v->flags & VAR_FOLDED ? v->folded_type : v->term && v->term->kind == TERM_VALUE ? term_t(v->term) : NULL;
   bool same = type && ct_type_equal(type, iv_type);
-  if (same) vec_push(&L->ctx->arena, &c->names, v->name);
+  if (same) vec_push(L->arena, &c->names, v->name);
   return same;
 }
 
@@ -423,7 +423,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], iv_type, DOWNCAST_DEFAULT, span);
   Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
 
-  if (!enter_region(L, span)) return;
+  if (!lower_enter_region(L, span)) return;
   Carried c = {0};
   bool hides = !carries_target(L, s->loop.target, iv_type, &c);
   find_carried(L, &s->loop.body, NULL, &c);
@@ -450,7 +450,7 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   lp.end = L->frame->scope;
   L->b.span = span;
   collect_next(L, &c, lp.body->args + 1, &lp.next);
-  bool *keep = arena_array(&L->ctx->arena, bool, c.inits.count + 1);
+  bool *keep = arena_array(L->arena, bool, c.inits.count + 1);
   Op *op;
   uint32_t first_result = 0;
   if (scope_flow(&lp.end) == FLAG_NO) {
@@ -506,7 +506,7 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   for (int i = 0; i < 3; i++)
     if (!term_get_int(t[i], v[i])) {
       lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s", term_describe(L, t[i]));
-      diag_note(L->ctx, (Span){0, 0}, "use range(…) for a loop at run time, or make the bound a constexpr");
+      lower_hint(L, "use range(…) for a loop at run time, or make the bound a constexpr");
       return;
     }
   if (!step) {
@@ -520,14 +520,14 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
     lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled", (unsigned long long)n, MAX_UNROLL);
     return;
   }
-  Term **items = arena_array(&L->ctx->arena, Term *, (uint64_t)n + 1);
+  Term **items = arena_array(L->arena, Term *, (uint64_t)n + 1);
   for (Int128 i = 0; i < n; i++) items[i] = term_int(L, (int64_t)(a + i * step));
   lower_unrolled(L, s, items, (uint32_t)n);
 }
 
 static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
   *other = NULL;
-  if (iter->kind != NODE_CALL || !is_name_path(iter->call.func)) {
+  if (iter->kind != NODE_CALL || !lower_is_name_path(iter->call.func)) {
     *other = lower_expr(L, iter);
     return NULL;
   }

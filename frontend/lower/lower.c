@@ -19,7 +19,7 @@ void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint
   if (!v) {
     if (s->count == s->capacity) {
       uint32_t capacity = s->capacity ? s->capacity * 2 : 16;
-      Var *grown = arena_array(&L->ctx->arena, Var, capacity);
+      Var *grown = arena_array(L->arena, Var, capacity);
       if (s->count) memcpy(grown, s->vars, s->count * sizeof *grown);
       s->vars = grown;
       s->capacity = capacity;
@@ -41,7 +41,7 @@ void scope_remove(Scope *s, const char *name) {
 Scope scope_copy(Lower *L, const Scope *s) {
   Scope c = *s;
   c.capacity = s->count + 8;
-  c.vars = arena_array(&L->ctx->arena, Var, c.capacity);
+  c.vars = arena_array(L->arena, Var, c.capacity);
   if (s->count) memcpy(c.vars, s->vars, s->count * sizeof *c.vars);
   return c;
 }
@@ -72,7 +72,7 @@ Value *scope_live(Lower *L, const Scope *s) {
 static void add_name(Lower *L, NameVec *out, const char *name) {
   for (uint32_t i = 0; i < out->count; i++)
     if (out->data[i] == name) return;
-  vec_push(&L->ctx->arena, out, name);
+  vec_push(L->arena, out, name);
 }
 
 static void collect_target(Lower *L, const Node *t, NameVec *out) {
@@ -83,100 +83,100 @@ static void collect_target(Lower *L, const Node *t, NameVec *out) {
 }
 
 static void collect_exprs(Lower *L, const NodeList *list, NameVec *out) {
-  for (uint32_t i = 0; i < list->count; i++) collect_expr(L, list->data[i], out);
+  for (uint32_t i = 0; i < list->count; i++) lower_collect_expr(L, list->data[i], out);
 }
 
-void collect_expr(Lower *L, const Node *e, NameVec *out) {
+void lower_collect_expr(Lower *L, const Node *e, NameVec *out) {
   if (!e) return;
   switch (e->kind) {
   case NODE_NAMED_EXPR:
     collect_target(L, e->pair.first, out);
-    collect_expr(L, e->pair.second, out);
+    lower_collect_expr(L, e->pair.second, out);
     break;
-  case NODE_UNARY: case NODE_STARRED: collect_expr(L, e->unary.value, out); break;
-  case NODE_BINARY: collect_expr(L, e->binary.left, out), collect_expr(L, e->binary.right, out); break;
+  case NODE_UNARY: case NODE_STARRED: lower_collect_expr(L, e->unary.value, out); break;
+  case NODE_BINARY: lower_collect_expr(L, e->binary.left, out), lower_collect_expr(L, e->binary.right, out); break;
   case NODE_BOOL_OP: collect_exprs(L, &e->boolop.values, out); break;
   case NODE_COMPARE:
-    collect_expr(L, e->compare.left, out);
+    lower_collect_expr(L, e->compare.left, out);
     collect_exprs(L, &e->compare.rights, out);
     break;
   case NODE_CALL:
-    collect_expr(L, e->call.func, out);
+    lower_collect_expr(L, e->call.func, out);
     collect_exprs(L, &e->call.args, out);
     collect_exprs(L, &e->call.keywords, out);
     break;
-  case NODE_KEYWORD: case NODE_ATTRIBUTE: collect_expr(L, e->attr.first, out); break;
-  case NODE_SUBSCRIPT: collect_expr(L, e->pair.first, out), collect_expr(L, e->pair.second, out); break;
+  case NODE_KEYWORD: case NODE_ATTRIBUTE: lower_collect_expr(L, e->attr.first, out); break;
+  case NODE_SUBSCRIPT: lower_collect_expr(L, e->pair.first, out), lower_collect_expr(L, e->pair.second, out); break;
   case NODE_SLICE: case NODE_IF_EXP:
-    collect_expr(L, e->slice.lower, out);
-    collect_expr(L, e->slice.upper, out);
-    collect_expr(L, e->slice.step, out);
+    lower_collect_expr(L, e->slice.lower, out);
+    lower_collect_expr(L, e->slice.upper, out);
+    lower_collect_expr(L, e->slice.step, out);
     break;
   case NODE_TUPLE: case NODE_LIST: case NODE_SET: case NODE_FSTRING: collect_exprs(L, &e->list, out); break;
-  case NODE_FORMAT: collect_expr(L, e->format.value, out), collect_expr(L, e->format.spec, out); break;
+  case NODE_FORMAT: lower_collect_expr(L, e->format.value, out), lower_collect_expr(L, e->format.spec, out); break;
   case NODE_DICT:
     collect_exprs(L, &e->dict.keys, out);
     collect_exprs(L, &e->dict.values, out);
     break;
   case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:   // its own targets stay in it
-    collect_expr(L, e->comp.elt, out);
-    collect_expr(L, e->comp.value, out);
+    lower_collect_expr(L, e->comp.elt, out);
+    lower_collect_expr(L, e->comp.value, out);
     collect_exprs(L, &e->comp.generators, out);
     break;
   case NODE_COMP_FOR:
-    collect_expr(L, e->loop.iter, out);
+    lower_collect_expr(L, e->loop.iter, out);
     collect_exprs(L, &e->loop.body, out);
     break;
   default: break;
   }
 }
 
-void collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
+void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *s = body->data[i];
     switch (s->kind) {
     case NODE_ASSIGN:
       for (uint32_t t = 0; t < s->assign.targets.count; t++) collect_target(L, s->assign.targets.data[t], out);
-      collect_expr(L, s->assign.value, out);
+      lower_collect_expr(L, s->assign.value, out);
       break;
     case NODE_AUG_ASSIGN:
       collect_target(L, s->binary.left, out);
-      collect_expr(L, s->binary.right, out);
+      lower_collect_expr(L, s->binary.right, out);
       break;
     case NODE_ANN_ASSIGN:
       if (s->ann.value) collect_target(L, s->ann.target, out);
-      collect_expr(L, s->ann.value, out);
+      lower_collect_expr(L, s->ann.value, out);
       break;
-    case NODE_EXPR_STMT: case NODE_RETURN: collect_expr(L, s->unary.value, out); break;
-    case NODE_ASSERT: case NODE_RAISE: collect_expr(L, s->pair.first, out), collect_expr(L, s->pair.second, out); break;
+    case NODE_EXPR_STMT: case NODE_RETURN: lower_collect_expr(L, s->unary.value, out); break;
+    case NODE_ASSERT: case NODE_RAISE: lower_collect_expr(L, s->pair.first, out), lower_collect_expr(L, s->pair.second, out); break;
     case NODE_IF:
-      collect_expr(L, s->cond.test, out);
-      collect_assigned(L, &s->cond.body, out);
-      collect_assigned(L, &s->cond.orelse, out);
+      lower_collect_expr(L, s->cond.test, out);
+      lower_collect_assigned(L, &s->cond.body, out);
+      lower_collect_assigned(L, &s->cond.orelse, out);
       break;
     case NODE_FOR:
       collect_target(L, s->loop.target, out);
-      collect_expr(L, s->loop.iter, out);
-      collect_assigned(L, &s->loop.body, out);
+      lower_collect_expr(L, s->loop.iter, out);
+      lower_collect_assigned(L, &s->loop.body, out);
       break;
     case NODE_WHILE:
-      collect_expr(L, s->loop.iter, out);
-      collect_assigned(L, &s->loop.body, out);
+      lower_collect_expr(L, s->loop.iter, out);
+      lower_collect_assigned(L, &s->loop.body, out);
       break;
     case NODE_WITH:
       for (uint32_t k = 0; k < s->with.items.count; k++) {
         const Node *item = s->with.items.data[k];
-        collect_expr(L, item->pair.first, out);
+        lower_collect_expr(L, item->pair.first, out);
         if (item->pair.second) collect_target(L, item->pair.second, out);
       }
-      collect_assigned(L, &s->with.body, out);
+      lower_collect_assigned(L, &s->with.body, out);
       break;
     default: break;
     }
   }
 }
 
-bool has_exit(const NodeList *body, bool with_break) {
+bool lower_has_exit(const NodeList *body, bool with_break) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *s = body->data[i];
     switch (s->kind) {
@@ -185,13 +185,13 @@ bool has_exit(const NodeList *body, bool with_break) {
       if (with_break) return true;
       break;
     case NODE_IF:
-      if (has_exit(&s->cond.body, with_break) || has_exit(&s->cond.orelse, with_break)) return true;
+      if (lower_has_exit(&s->cond.body, with_break) || lower_has_exit(&s->cond.orelse, with_break)) return true;
       break;
     case NODE_FOR: case NODE_WHILE:
-      if (has_exit(&s->loop.body, false)) return true;
+      if (lower_has_exit(&s->loop.body, false)) return true;
       break;
     case NODE_WITH:
-      if (has_exit(&s->with.body, with_break)) return true;
+      if (lower_has_exit(&s->with.body, with_break)) return true;
       break;
     default: break;
     }
@@ -258,24 +258,24 @@ void lower_assign_target(Lower *L, const Node *target, Term *value, bool constex
       return;
     }
     lower_error(L, target->span, "attributes cannot be assigned in a kernel");
-    diag_note(L->ctx, (Span){0, 0}, "make a new value instead");
+    lower_hint(L, "make a new value instead");
     return;
   }
   case NODE_SUBSCRIPT:
     lower_error(L, target->span, "elements cannot be assigned in a kernel: values do not change");
-    diag_note(L->ctx, (Span){0, 0}, "choose per element with tl.where(…), or write to memory with tl.store(…)");
+    lower_hint(L, "choose per element with tl.where(…), or write to memory with tl.store(…)");
     return;
-  default: ice(L->ctx, "assignment to %s", node_kind_name((NodeKind)target->kind));
+  default: ice(L->ctx, "assignment to %s", ast_kind_name((NodeKind)target->kind));
   }
 }
 
-bool enter_region(Lower *L, Span span) {
+bool lower_enter_region(Lower *L, Span span) {
   if (L->region_depth < MAX_REGION_DEPTH) {
     L->region_depth++;
     return true;
   }
   lower_error(L, span, "run-time branches and loops nest deeper than %d, calls included", MAX_REGION_DEPTH);
-  diag_note(L->ctx, (Span){0, 0}, "what follows an early `return`, `break` or `continue` counts as nested in it");
+  lower_hint(L, "what follows an early `return`, `break` or `continue` counts as nested in it");
   L->frame->failed_return = true;
   L->gave_up = true;
   return false;
@@ -287,7 +287,7 @@ bool lower_count(Lower *L, uint64_t statements, Span span) {
   L->num_stmts += statements;
   if (had_room && L->num_stmts >= L->fe->max_statements) {
     lower_error(L, span, "the kernel expands to more than %u statements", L->fe->max_statements);
-    diag_note(L->ctx, (Span){0, 0}, "static_range copies its body, and every call its function: use range(…) for long loops");
+    lower_hint(L, "static_range copies its body, and every call its function: use range(…) for long loops");
     L->gave_up = true;
   }
   return !L->gave_up;
@@ -335,7 +335,7 @@ static const char *unsupported_statement(Lower *L, const Node *s, const char **h
   case NODE_GLOBAL: case NODE_NONLOCAL: return "kernels cannot change globals";
   case NODE_TRY: return "kernels have no exceptions";
   case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
-  default: ice(L->ctx, "statement %s in a kernel", node_kind_name((NodeKind)s->kind));
+  default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
   }
 }
 
@@ -353,7 +353,7 @@ static void lower_raise(Lower *L, const Node *s) {
 }
 
 static bool must_use_result(Lower *L, const Node *func) {
-  if (!is_name_path(func)) return false;
+  if (!lower_is_name_path(func)) return false;
   const Term *f = lower_expr(L, func);
   return term_is_const(f) && f->ct->kind == CT_FUNCTION && f->ct->fn->must_use_result;
 }
@@ -371,10 +371,10 @@ static void lower_stmt(Lower *L, const Node *s) {
       if (!t || v->kind != NODE_CALL) return;
       if (t->kind == TERM_BLOCK_PTR) {
         lower_error(L, s->span, "the result of this call is unused, so it does nothing");
-        diag_note(L->ctx, (Span){0, 0}, "assign it: `p = tl.advance(p, …)`");
+        lower_hint(L, "assign it: `p = tl.advance(p, …)`");
       } else if (must_use_result(L, v->call.func)) {
         lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
-        diag_note(L->ctx, (Span){0, 0}, "assign it, to `_` if it is not needed");
+        lower_hint(L, "assign it, to `_` if it is not needed");
       }
     }
     return;
@@ -405,7 +405,7 @@ static void lower_stmt(Lower *L, const Node *s) {
   default: {
     const char *hint, *text = unsupported_statement(L, s, &hint);
     lower_error(L, s->span, "%s", text);
-    if (hint) diag_note(L->ctx, (Span){0, 0}, "%s", hint);
+    if (hint) lower_hint(L, "%s", hint);
   }
   }
 }
@@ -415,20 +415,20 @@ static void arm_then(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->th
 static void arm_otherwise(Lower *L, void *user) { lower_stmts(L, ((IfArms *)user)->otherwise, NULL); }
 
 static const Cont *new_cont(Lower *L, const NodeList *list, uint32_t from, const Cont *next) {
-  Cont *k = arena_new(&L->ctx->arena, Cont);
+  Cont *k = arena_new(L->arena, Cont);
   *k = (Cont){list, from, next};
   return k;
 }
 
 static Node *new_node(Lower *L, NodeKind kind, Span span) {
-  Node *n = arena_new(&L->ctx->arena, Node);
+  Node *n = arena_new(L->arena, Node);
   n->kind = (uint8_t)kind;
   n->depth = 1;
   n->span = span;
   return n;
 }
 
-static void append(Lower *L, NodeList *list, Node *n) { vec_push(&L->ctx->arena, list, n); }
+static void append(Lower *L, NodeList *list, Node *n) { vec_push(L->arena, list, n); }
 
 // `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a diagnostic.
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
@@ -444,14 +444,14 @@ static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   if (item->pair.second) lower_assign_target(L, item->pair.second, value, false, true);
   Node *object = new_node(L, NODE_NAME, item->span), *method = new_node(L, NODE_ATTRIBUTE, item->span), *call = new_node(L, NODE_CALL, item->span),
        *statement = new_node(L, NODE_EXPR_STMT, item->span);
-  object->name.id = intern(L->ctx, arena_printf(&L->ctx->arena, "with %u", item->span.begin));   // no name that a program can have
+  object->name.id = intern(L->ctx, arena_printf(L->arena, "with %u", item->span.begin));   // no name that a program can have
   scope_set(L, &L->frame->scope, object->name.id, t, item->span, 0);
   method->attr.first = object;
   method->attr.name = intern(L->ctx, "__exit__");
   call->call.func = method;
   for (int i = 0; i < 3; i++) append(L, &call->call.args, new_node(L, NODE_NONE, item->span));
   statement->unary.value = call;
-  NodeList *body = arena_new(&L->ctx->arena, NodeList);
+  NodeList *body = arena_new(L->arena, NodeList);
   append(L, body, statement);
   return new_cont(L, body, 0, rest);
 }
@@ -504,8 +504,8 @@ void lower_stmts(Lower *L, const Cont *k, const LiveOut *out) {
       if (!lower_condition(L, c, s->cond.test->span, "`if`", &known, &v)) {
         // What the arms would have bound is unknown now; say nothing more about it.
         NameVec names = {0};
-        collect_assigned(L, &s->cond.body, &names);
-        collect_assigned(L, &s->cond.orelse, &names);
+        lower_collect_assigned(L, &s->cond.body, &names);
+        lower_collect_assigned(L, &s->cond.orelse, &names);
         for (uint32_t i = 0; i < names.count; i++) scope_set(L, &L->frame->scope, names.data[i], NULL, s->span, 0);
         continue;
       }

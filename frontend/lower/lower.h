@@ -81,6 +81,7 @@ enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 
 struct Lower {
   Frontend *fe;
   Context *ctx;
+  Arena *arena;                // of ctx
   Comptime *ct;
   Module *module;
   Builder b;
@@ -122,15 +123,15 @@ const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
-Value *zero_of(Lower *L, const Type *type);                    // any value of that type, for paths on which nobody looks
+Value *term_zero(Lower *L, const Type *type);                    // any value of that type, for paths on which nobody looks
 
 // The op that a shell without results becomes once its blocks are lowered and its results known.
-Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
 
 // ---- types.c ----
-const Type *ir_type(Lower *L, const CtType *t);
+const Type *lower_ir_type(Lower *L, const CtType *t);
 ScalarKind ct_scalar_kind(DtypeKind k);                       // that carries it
-const Type *ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
+const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
 const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
 const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
@@ -148,7 +149,7 @@ bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element
 uint32_t ct_bits(const CtType *t);
 bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
-bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
+bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- promote.c: casts, promotion, operators ----
@@ -173,7 +174,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
 
 // ---- expr.c ----
 Term *lower_expr(Lower *L, const Node *e);
-bool is_name_path(const Node *e);                              // a, a.b, a.b.c: what may be looked at a second time
+bool lower_is_name_path(const Node *e);                              // a, a.b, a.b.c: what may be looked at a second time
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
@@ -218,7 +219,7 @@ typedef void (*ArmFn)(Lower *L, void *user);
 bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span);
 // An expression-level choice: both arms must agree in type.
 Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what);
-bool enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
+bool lower_enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
 FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
 Value *scope_live(Lower *L, const Scope *s);                  // i1: none of the flags is set
@@ -226,10 +227,10 @@ Scope scope_copy(Lower *L, const Scope *s);
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
 void scope_remove(Scope *s, const char *name);
-void collect_expr(Lower *L, const Node *e, NameVec *out);                 // names that `:=` in an expression may bind
-void collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
+void lower_collect_expr(Lower *L, const Node *e, NameVec *out);                 // names that `:=` in an expression may bind
+void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
 void scope_lose(Lower *L, const Var *v, const char *why);                 // for the message, should the name be used all the same
-bool has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
+bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
 
@@ -239,10 +240,10 @@ typedef struct BuiltinRow BuiltinRow;
 // prelude function. NULL without a diagnostic.
 Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
-Term *method_find(Lower *L, const char *name);                // of tensors: a row or a prelude function
-bool in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
-Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
-bool is_language_name(const char *name);                      // of a row or a prelude function
+Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
+bool lower_in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
+Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
+bool lower_is_language_name(const char *name);                      // of a row or a prelude function
 
 // ---- builtins.c ----
 typedef struct {
@@ -269,7 +270,7 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);   // ints, a tuple, or one int
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);                   // negative counts from the end
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
-Term *call_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);           // at the call; gives NULL
+Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);           // at the call; gives NULL
 
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
@@ -285,6 +286,7 @@ static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // records the call chain too; gives NULL
+void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);               // a way out, after an error; gives NULL
 const char *find_nearest(const char *name, const char *const *names, uint32_t n);
 uint32_t name_distance(const char *a, const char *b, uint32_t limit);
 

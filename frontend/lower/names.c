@@ -12,7 +12,7 @@ static CtModule *load(Lower *L, uint32_t i) {
   if (!fe->prelude) {
     uint32_t n = 0;
     while (prelude_file(n)) n++;
-    fe->prelude = arena_array(&L->ctx->arena, CtModule *, n);
+    fe->prelude = arena_array(L->arena, CtModule *, n);
   }
   if (fe->prelude[i]) return fe->prelude[i];
   const PreludeFile *f = prelude_file(i);
@@ -31,18 +31,18 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   return NULL;
 }
 
-Term *prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span) {
+Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span) {
   Term *fn = prelude_find(L, name, false);
   if (!fn) ice(L->ctx, "the prelude has no function %s", name);
   return lower_call_positional(L, fn, args, n, span);
 }
 
-bool in_prelude(Lower *L, Span span) {
+bool lower_in_prelude(Lower *L, Span span) {
   const SourceFile *f = source_locate(L->ctx, span.begin).file;
   return f && f->is_embedded;
 }
 
-bool is_language_name(const char *name) {
+bool lower_is_language_name(const char *name) {
   if (builtin_find(name)) return true;
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++)
@@ -122,10 +122,10 @@ Term *builtin_resolve(Lower *L, const char *canonical) {
   return prelude_find(L, last, space == SPACE_LIBDEVICE);
 }
 
-Term *method_find(Lower *L, const char *name) {
+Term *builtin_find_method(Lower *L, const char *name) {
   const BuiltinRow *row = builtin_find(name);
   if (row && row->is_method) {
-    const char *canonical = arena_printf(&L->ctx->arena, "tl.%s", name);
+    const char *canonical = arena_printf(L->arena, "tl.%s", name);
     return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
   }
   static const char *const from_prelude[] = {

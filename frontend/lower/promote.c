@@ -9,7 +9,7 @@
 #include <string.h>
 
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i) {
-  const Type *t = ir_type(L, type);
+  const Type *t = lower_ir_type(L, type);
   Value *v = ct_is_float(type) ? build_float(&L->b, t, f) : build_int(&L->b, t, i);
   return term_value(L, v, type);
 }
@@ -19,7 +19,7 @@ static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
 static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
-  return term_value(L, build_cast(&L->b, oc, term_v(x), ir_elem_type(L, to)), ct_with_elem(L, term_t(x), to));
+  return term_value(L, build_cast(&L->b, oc, term_v(x), lower_ir_elem_type(L, to)), ct_with_elem(L, term_t(x), to));
 }
 
 // ---- casts ----
@@ -39,6 +39,7 @@ Term *lower_not_zero(Lower *L, Term *x, Span span) {
     x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
     if (!x) return NULL;
   }
+  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8) x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
   Term *zero = term_full(L, term_t(x), 0, 0);
   return term_value(L, build_cmp(&L->b, ct_is_float(term_t(x)) ? CMP_UNE : CMP_NE, term_v(x), term_v(zero)),
                     ct_with_elem(L, term_t(x), ct_scalar(L, DT_INT1)));
@@ -91,7 +92,7 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span sp
                        ct_type_text(L->ctx, from), ct_type_text(L->ctx, to));
   if (ct_is_ptr(from) || ct_is_ptr(to)) {
     if (ct_is_ptr(from) && ct_is_ptr(to)) {
-      const Type *a = ir_elem_type(L, from), *b = ir_elem_type(L, to);
+      const Type *a = lower_ir_elem_type(L, from), *b = lower_ir_elem_type(L, to);
       return a == b ? term_value(L, term_v(x), ct_with_elem(L, term_t(x), to)) : cast_op(L, OP_BITCAST, x, to);
     }
     if (ct_is_ptr(from)) {
@@ -129,7 +130,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   const CtType *t = term_t(x), *elem = ct_scalar_of(t);
   const CtType *to = ct_shaped(L, elem, shape, rank);
   if (ct_type_equal(t, to)) return x;
-  if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), ir_type(L, to)), to);
+  if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   if (t->rank > rank)
     return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t), ct_shape_text(L, to));
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -140,7 +141,7 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   }
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
-  return term_value(L, build_broadcast(&L->b, term_v(x), ir_type(L, to)), to);
+  return term_value(L, build_broadcast(&L->b, term_v(x), lower_ir_type(L, to)), to);
 }
 
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
@@ -153,12 +154,12 @@ bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span) {
       lower_error(L, span, "shapes %s and %s do not broadcast: dimension %u is %lld on the left and %lld on the right",
                   ct_shape_text(L, ta), ct_shape_text(L, tb), i, (long long)da, (long long)db);
       if (ra != rb || rank == 1)
-        diag_note(L->ctx, (Span){0, 0}, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
+        lower_hint(L, "index with [:, None] or [None, :] to say which dimension a smaller tensor spans");
       return false;
     }
     shape[i] = da > db ? da : db;
   }
-  if (rank && !check_block_shape(L, shape, rank, span)) return false;
+  if (rank && !lower_check_shape(L, shape, rank, span)) return false;
   *a = lower_broadcast_to(L, *a, shape, rank, span);
   *b = lower_broadcast_to(L, *b, shape, rank, span);
   return *a && *b;
@@ -192,13 +193,11 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
   if (ct_is_fp8(a) && ct_is_fp8(b)) return ct_type_equal(a, b) ? a : ct_scalar(L, DT_FP16);
   if (!ct_is_int(a) || !ct_is_int(b)) {
     lower_error(L, span, "`%s` does not combine %s and %s", what, ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
-    diag_note(L->ctx, (Span){0, 0}, "convert one side with .to(…)");
-    return NULL;
+    return lower_hint(L, "convert one side with .to(…)");
   }
   if (div_or_mod && ct_is_signed(a) != ct_is_signed(b)) {
     lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
-    diag_note(L->ctx, (Span){0, 0}, "convert one side with .to(…)");
-    return NULL;
+    return lower_hint(L, "convert one side with .to(…)");
   }
   return promote_ints(a, b);
 }
@@ -236,14 +235,14 @@ static bool takes_type(Lower *L, const Term *c, const Term *made, const CtType *
   if (ct_is_fp8(type)) return !is_float;
   double v = !is_float ? (double)const_int(c->ct) : ct_is_kind(term_t(made), DT_FP32) ? (double)(float)c->ct->f : c->ct->f;
   if (ct_is_kind(type, DT_FP64) && is_float && v != c->ct->f) return false;
-  NumFormat format = scalar_num_format(ir_elem_type(L, type)->scalar);
+  NumFormat format = scalar_num_format(lower_ir_elem_type(L, type)->scalar);
   return isnan(v) || num_decode(format, num_encode(format, v, NUM_RNE, false)) == v;
 }
 
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
   if (!*a || !*b) return false;
   bool a_weak = is_number(*a), b_weak = is_number(*b);
-  Buf left = buf_make(&L->ctx->arena), right = left;
+  Buf left = buf_make(L->arena), right = left;
   buf_printf(&left, "the left operand of `%s`", what);
   buf_printf(&right, "the right operand of `%s`", what);
   Term *va = term_to_value(L, *a, span, buf_str(&left)), *vb = term_to_value(L, *b, span, buf_str(&right));
@@ -253,7 +252,7 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
   if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(ta, tb)) ||
       (pa && ct_is_float(tb)) || (pb && ct_is_float(ta))) {
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, va), term_describe(L, vb));
-    if (pa || pb) diag_note(L->ctx, (Span){0, 0}, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
+    if (pa || pb) lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
     return false;
   }
   bool both_ints = ct_is_int(ta) && ct_is_int(tb);
@@ -278,7 +277,7 @@ bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *w
 // Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
   const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = ct_scalar(L, DT_FP32);
-  bool via_f32 = ct_is_float(t) && !op_takes(oc, ir_elem_type(L, t));
+  bool via_f32 = ct_is_float(t) && !op_takes(oc, lower_ir_elem_type(L, t));
   Value *v[3];
   for (uint32_t i = 0; i < n; i++) {
     if (via_f32) x[i] = lower_cast(L, x[i], f32, DOWNCAST_DEFAULT, L->b.span);
@@ -306,7 +305,7 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
   const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
-  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 || in_prelude(L, span)) return;
+  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 || lower_in_prelude(L, span)) return;
   a = lower_cast(L, a, wide, DOWNCAST_DEFAULT, span);
   b = lower_cast(L, b, wide, DOWNCAST_DEFAULT, span);
   if (!a || !b) return;
@@ -317,7 +316,7 @@ static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span 
   if (!fits) return;
   Value *v = term_v(fits);
   Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
-  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, arena_printf(&L->ctx->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
+  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, arena_printf(L->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
 }
 
 static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
@@ -352,8 +351,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   case PYOP_FLOORDIV:
     if (is_float) {
       lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
-      diag_note(L->ctx, (Span){0, 0}, "write tl.floor(a / b)");
-      return NULL;
+      return lower_hint(L, "write tl.floor(a / b)");
     }
     return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
   default:
@@ -380,7 +378,7 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 }
 
 static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !in_prelude(L, span)}, pyop_text(op), span)) return NULL;
+  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !lower_in_prelude(L, span)}, pyop_text(op), span)) return NULL;
   static const CmpPred preds[][3] = {   // signed, unsigned, float
       [PYOP_EQ] = {CMP_EQ, CMP_EQ, CMP_OEQ},    [PYOP_NE] = {CMP_NE, CMP_NE, CMP_UNE},
       [PYOP_LT] = {CMP_SLT, CMP_ULT, CMP_OLT},  [PYOP_LE] = {CMP_SLE, CMP_ULE, CMP_OLE},
@@ -412,7 +410,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
   int64_t n;
   if (op == PYOP_ADD && ta && tb) {
     Term *r = term_tuple(L, a->tuple.items, a->tuple.count, NULL);
-    Term **items = arena_array(&L->ctx->arena, Term *, a->tuple.count + b->tuple.count + 1);
+    Term **items = arena_array(L->arena, Term *, a->tuple.count + b->tuple.count + 1);
     memcpy(items, a->tuple.items, a->tuple.count * sizeof *items);
     memcpy(items + a->tuple.count, b->tuple.items, b->tuple.count * sizeof *items);
     r->tuple.items = items;
@@ -420,7 +418,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
     return r;
   }
   if (op == PYOP_MUL && ta && term_get_int(b, &n) && n >= 0 && n * a->tuple.count < 4096) {
-    Term **items = arena_array(&L->ctx->arena, Term *, (uint64_t)n * a->tuple.count + 1);
+    Term **items = arena_array(L->arena, Term *, (uint64_t)n * a->tuple.count + 1);
     for (int64_t i = 0; i < n; i++) memcpy(items + i * a->tuple.count, a->tuple.items, a->tuple.count * sizeof *items);
     return term_tuple(L, items, (uint32_t)(n * a->tuple.count), NULL);
   }
@@ -488,12 +486,10 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     return lower_comparison(L, op, a, b, span);
   case PYOP_POW:
     lower_error(L, span, "`**` works between constants only");
-    diag_note(L->ctx, (Span){0, 0}, "multiply, or call libdevice.pow");
-    return NULL;
+    return lower_hint(L, "multiply, or call libdevice.pow");
   case PYOP_MATMUL:
     lower_error(L, span, "`@` is not an operator of tensors");
-    diag_note(L->ctx, (Span){0, 0}, "call tl.dot(a, b)");
-    return NULL;
+    return lower_hint(L, "call tl.dot(a, b)");
   default: ice(L->ctx, "operator %s between values", pyop_text(op));
   }
 }
@@ -531,8 +527,7 @@ Term *lower_logical_not(Lower *L, Term *x, Span span) {
   if (ct_is_ptr(term_t(x)) && !(x = lower_not_zero(L, x, span))) return NULL;
   if (!ct_is_bool(term_t(x))) {
     lower_error(L, span, "`not` works on int1, not on %s", term_describe(L, x));
-    diag_note(L->ctx, (Span){0, 0}, "compare with 0 first");
-    return NULL;
+    return lower_hint(L, "compare with 0 first");
   }
   return binary_op(L, OP_XORI, x, term_full(L, term_t(x), 0, 1));
 }
@@ -548,7 +543,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
     CtKind k = c->ct->kind;
     if (k != CT_BOOL && k != CT_INT && k != CT_NONE) {
       lower_error(L, span, "the condition of %s must be a bool, an int or None, not %s", what, term_describe(L, c));
-      if (k == CT_STR) diag_note(L->ctx, (Span){0, 0}, "compare it: `if NAME == \"…\"`");
+      if (k == CT_STR) lower_hint(L, "compare it: `if NAME == \"…\"`");
       return false;
     }
     *known = ct_is_true(c->ct);
@@ -558,7 +553,7 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
   if (ct_rank(term_t(c))) {
     if (ct_numel(term_t(c)) != 1) {
       lower_error(L, span, "the condition of %s must be a scalar, not %s", what, term_describe(L, c));
-      diag_note(L->ctx, (Span){0, 0}, "choose per element with tl.where(…), or reduce it with tl.max(…)");
+      lower_hint(L, "choose per element with tl.where(…), or reduce it with tl.max(…)");
       return false;
     }
     c = lower_reshape(L, c, NULL, 0, false);

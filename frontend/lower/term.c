@@ -5,7 +5,7 @@
 #include <string.h>
 
 static Term *new_term(Lower *L, TermKind kind) {
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   t->kind = kind;
   return t;
 }
@@ -13,7 +13,7 @@ static Term *new_term(Lower *L, TermKind kind) {
 Term *term_const(Lower *L, CtValue *v) {
   v = ct_unwrap(v);
   if (ct_has_list(v)) {
-    Term **items = arena_array(&L->ctx->arena, Term *, v->list.count + 1);
+    Term **items = arena_array(L->arena, Term *, v->list.count + 1);
     for (uint32_t i = 0; i < v->list.count; i++) items[i] = term_const(L, v->list.data[i]);
     Term *t = term_tuple(L, items, v->list.count, NULL);
     t->tuple.is_list = v->kind == CT_LIST;
@@ -21,7 +21,7 @@ Term *term_const(Lower *L, CtValue *v) {
   }
   if (v->kind == CT_INSTANCE && (v->instance->cls->form == CLASS_NAMEDTUPLE || v->instance->cls->form == CLASS_AGGREGATE)) {
     CtClass *cls = v->instance->cls;
-    Term **items = arena_array(&L->ctx->arena, Term *, cls->num_fields + 1);
+    Term **items = arena_array(L->arena, Term *, cls->num_fields + 1);
     for (uint32_t i = 0; i < cls->num_fields; i++) {
       CtValue *f = instance_get(v->instance, cls->fields[i].name);
       items[i] = f ? term_const(L, f) : term_none(L);
@@ -46,7 +46,7 @@ Term *term_value(Lower *L, Value *v, const CtType *type) {
 
 Term *term_tuple(Lower *L, Term *const *items, uint32_t count, CtClass *cls) {
   Term *t = new_term(L, TERM_TUPLE);
-  t->tuple.items = arena_array(&L->ctx->arena, Term *, count + 1);
+  t->tuple.items = arena_array(L->arena, Term *, count + 1);
   if (count) memcpy(t->tuple.items, items, count * sizeof *items);
   t->tuple.count = count;
   t->tuple.cls = cls;
@@ -64,7 +64,7 @@ CtValue *term_to_ct(Lower *L, const Term *t) {
   if (!t) return NULL;
   if (t->kind == TERM_CONST) return t->ct;
   if (t->kind != TERM_TUPLE || (t->tuple.cls && t->tuple.cls->form == CLASS_AGGREGATE)) return NULL;
-  CtValue **items = arena_array(&L->ctx->arena, CtValue *, t->tuple.count + 1);
+  CtValue **items = arena_array(L->arena, CtValue *, t->tuple.count + 1);
   for (uint32_t i = 0; i < t->tuple.count; i++)
     if (!(items[i] = term_to_ct(L, t->tuple.items[i]))) return NULL;
   return t->tuple.is_list ? ct_list(L->ctx, items, t->tuple.count) : ct_tuple(L->ctx, items, t->tuple.count);
@@ -130,9 +130,9 @@ static bool is_plain_tuple(const Term *t) {
 Term *term_returned(Lower *L, Term *t, Span span) {
   if (!t) return NULL;
   if (is_plain_tuple(t)) {
-    Term *r = arena_new(&L->ctx->arena, Term);
+    Term *r = arena_new(L->arena, Term);
     *r = *t;
-    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    r->tuple.items = arena_array(L->arena, Term *, t->tuple.count + 1);
     for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_returned(L, t->tuple.items[i], span);
     return r;
   }
@@ -144,9 +144,9 @@ Term *term_returned(Lower *L, Term *t, Span span) {
 Term *term_decay(Lower *L, Term *t, Span span) {
   if (!t) return NULL;
   if (is_plain_tuple(t)) {
-    Term *r = arena_new(&L->ctx->arena, Term);
+    Term *r = arena_new(L->arena, Term);
     *r = *t;
-    r->tuple.items = arena_array(&L->ctx->arena, Term *, t->tuple.count + 1);
+    r->tuple.items = arena_array(L->arena, Term *, t->tuple.count + 1);
     for (uint32_t i = 0; i < t->tuple.count; i++) r->tuple.items[i] = term_decay(L, t->tuple.items[i], span);
     return r;
   }
@@ -156,7 +156,7 @@ Term *term_decay(Lower *L, Term *t, Span span) {
 }
 
 const char *term_describe(Lower *L, const Term *t) {
-  Arena *a = &L->ctx->arena;
+  Arena *a = L->arena;
   if (!t) return "nothing";
   switch (t->kind) {
   case TERM_CONST:
@@ -187,7 +187,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
   bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC, is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
   if (is_desc) otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one descriptor from them";
   else if (is_block) otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
-  diag_note(L->ctx, (Span){0, 0}, "%s", otherwise);
+  lower_hint(L, "%s", otherwise);
 }
 
 // Equal constants of one kind may differ all the same: 0.0 and -0.0.
@@ -218,7 +218,7 @@ bool term_same_type(Lower *L, const Term *a, const Term *b) {
 }
 
 void term_flatten(Lower *L, const Term *t, ValueList *out) {
-  Arena *arena = &L->ctx->arena;
+  Arena *arena = L->arena;
   if (!t) return;
   switch (t->kind) {
   case TERM_CONST: break;
@@ -248,7 +248,7 @@ void term_flatten(Lower *L, const Term *t, ValueList *out) {
 
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos) {
   if (!like) return NULL;
-  Term *t = arena_new(&L->ctx->arena, Term);
+  Term *t = arena_new(L->arena, Term);
   *t = *like;
   switch (like->kind) {
   case TERM_CONST: return t;
@@ -257,7 +257,7 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     t->value.known = NULL;   // another path may have given another
     return t;
   case TERM_TUPLE:
-    t->tuple.items = arena_array(&L->ctx->arena, Term *, like->tuple.count + 1);
+    t->tuple.items = arena_array(L->arena, Term *, like->tuple.count + 1);
     for (uint32_t i = 0; i < like->tuple.count; i++) t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
     return t;
   case TERM_DESC:
@@ -269,9 +269,9 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
   case TERM_BLOCK_PTR: {
     uint32_t n = like->bp.block->rank;
     t->bp.base = values[(*pos)++];
-    t->bp.shape = arena_array(&L->ctx->arena, Value *, n);
-    t->bp.strides = arena_array(&L->ctx->arena, Value *, n);
-    t->bp.offsets = arena_array(&L->ctx->arena, Value *, n);
+    t->bp.shape = arena_array(L->arena, Value *, n);
+    t->bp.strides = arena_array(L->arena, Value *, n);
+    t->bp.offsets = arena_array(L->arena, Value *, n);
     for (uint32_t i = 0; i < n; i++) {
       t->bp.shape[i] = values[(*pos)++];
       t->bp.strides[i] = values[(*pos)++];
@@ -287,28 +287,36 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
   return t;
 }
 
-Value *zero_of(Lower *L, const Type *type) {
+Value *term_zero(Lower *L, const Type *type) {
   const Type *elem = type_elem(type);
   if (elem->kind != TYPE_PTR) return build_constant_bits(&L->b, type, 0);
   Value *zero = build_constant_bits(&L->b, type_with_elem(L->ctx, type, type_scalar(L->ctx, SC_I64)), 0);
   return build_cast(&L->b, OP_INTTOPTR, zero, elem);
 }
 
-Op *replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
+Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
   Op *op = op_rebuild(L->ctx, shell, types, num_types, operands, n);
   op_erase(shell);
   return op;
 }
 
+void *lower_hint(Lower *L, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  diag_note(L->ctx, (Span){0, 0}, "%s", arena_vprintf(L->arena, fmt, ap));
+  va_end(ap);
+  return NULL;
+}
+
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  const char *text = arena_vprintf(&L->ctx->arena, fmt, ap);
+  const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
   // The prelude's own lines mean nothing to its user: what goes wrong there is said at the call that went in.
   const CallSite *chain = L->b.inlined_at;
   const char *through = NULL;
-  while (chain && in_prelude(L, span)) {
+  while (chain && lower_in_prelude(L, span)) {
     span = chain->span;
     through = chain->function;
     chain = chain->outer;
@@ -317,7 +325,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   for (const Diag *d = L->ctx->diags; d; d = d->next)
     if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0) return NULL;
   diag_error(L->ctx, span, "%s", text);
-  if (through) diag_note(L->ctx, (Span){0, 0}, "inside `%s`, which is written in the language itself", through);
+  if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   uint32_t shown = 0;
   for (; chain; chain = chain->outer) {
     if (++shown > 8 && chain->outer) continue;

@@ -38,16 +38,16 @@ int64_t ct_numel(const CtType *t) {
 }
 
 // Pointers to int1 are accessed as bytes, and pointers to pointers as 64-bit integers.
-const Type *ir_elem_type(Lower *L, const CtType *t) {
+const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
   if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, scalar_of_dtype[t->scalar]);
   const CtType *to = t->elem;
   ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : scalar_of_dtype[to->scalar];
   return type_ptr(L->ctx, type_scalar(L->ctx, k), t->is_const);
 }
 
-const Type *ir_type(Lower *L, const CtType *t) {
-  if (t->kind != CT_TYPE_BLOCK) return ir_elem_type(L, t);
-  return type_tensor(L->ctx, ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
+const Type *lower_ir_type(Lower *L, const CtType *t) {
+  if (t->kind != CT_TYPE_BLOCK) return lower_ir_elem_type(L, t);
+  return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
 }
 
 const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
@@ -59,7 +59,7 @@ const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem) {
 }
 
 const char *ct_shape_text(Lower *L, const CtType *t) {
-  Buf b = buf_make(&L->ctx->arena);
+  Buf b = buf_make(L->arena);
   buf_putc(&b, '[');
   for (uint32_t i = 0; i < ct_rank(t); i++) buf_printf(&b, "%s%lld", i ? ", " : "", (long long)t->shape[i]);
   buf_putc(&b, ']');
@@ -72,19 +72,19 @@ static int64_t next_pow2(int64_t n) {
   return p;
 }
 
-bool check_block_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
+bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span) {
   int64_t numel = 1;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] <= 0) return lower_error(L, span, "dimension %u of a tensor is %lld, it must be positive", i, (long long)shape[i]) != NULL;
     if (!is_pow2_u64((uint64_t)shape[i])) {
       lower_error(L, span, "dimension %u of a tensor is %lld, not a power of two", i, (long long)shape[i]);
       if (shape[i] < MAX_TENSOR_NUMEL)
-        diag_note(L->ctx, (Span){0, 0}, "use %lld and mask off what is beyond %lld", (long long)next_pow2(shape[i]), (long long)shape[i]);
+        lower_hint(L, "use %lld and mask off what is beyond %lld", (long long)next_pow2(shape[i]), (long long)shape[i]);
       return false;
     }
     if (shape[i] > MAX_TENSOR_NUMEL || (numel *= shape[i]) > MAX_TENSOR_NUMEL) {
       lower_error(L, span, "a tensor of more than %d elements", MAX_TENSOR_NUMEL);
-      diag_note(L->ctx, (Span){0, 0}, "take smaller blocks: more programs, or a loop");
+      lower_hint(L, "take smaller blocks: more programs, or a loop");
       return false;
     }
   }

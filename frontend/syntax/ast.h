@@ -83,6 +83,6 @@ struct Node {
   };
 };
 
-const char *node_kind_name(NodeKind kind);
+const char *ast_kind_name(NodeKind kind);
 
 #endif

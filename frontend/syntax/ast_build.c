@@ -4,7 +4,7 @@
 
 #include "frontend/syntax/parser.h"
 
-Node *ast_node(Parser *p, NodeKind kind, Span span) {
+Node *ast_node(PyParser *p, NodeKind kind, Span span) {
   Node *n = arena_new(&p->ctx->arena, Node);
   n->kind = (uint8_t)kind;
   n->depth = 1;
@@ -20,7 +20,7 @@ void ast_over_list(Node *n, const NodeList *list) {
   for (uint32_t i = 0; list && i < list->count; i++) ast_over(n, list->data[i]);
 }
 
-void ast_too_deep(Parser *p, Span span) {
+void ast_too_deep(PyParser *p, Span span) {
   if (!p->too_deep) {
     diag_error(p->ctx, span, "nested too deeply");
     diag_note(p->ctx, (Span){0, 0}, "at most %d levels: split it up", AST_MAX_DEPTH);
@@ -28,18 +28,18 @@ void ast_too_deep(Parser *p, Span span) {
   p->too_deep = true;
 }
 
-Node *ast_done(Parser *p, Node *n) {
+Node *ast_done(PyParser *p, Node *n) {
   if (n->depth <= AST_MAX_DEPTH) return n;
   ast_too_deep(p, (Span){n->span.begin, n->span.begin + 1});
   return ast_node(p, NODE_ERROR, n->span);
 }
 
-NodeList *list_new(Parser *p, Node *first) {
+NodeList *ast_list_new(PyParser *p, Node *first) {
   NodeList *list = arena_new(&p->ctx->arena, NodeList);
-  return first ? list_add(p, list, first) : list;
+  return first ? ast_list_add(p, list, first) : list;
 }
 
-NodeList *list_add(Parser *p, NodeList *list, Node *node) {
+NodeList *ast_list_add(PyParser *p, NodeList *list, Node *node) {
   if (!list->capacity) {   // most lists stay short
     list->data = arena_array(&p->ctx->arena, Node *, 2);
     list->capacity = 2;
@@ -48,32 +48,32 @@ NodeList *list_add(Parser *p, NodeList *list, Node *node) {
   return list;
 }
 
-NodeList *list_join(Parser *p, NodeList *a, const NodeList *b) {
-  for (uint32_t i = 0; i < b->count; i++) list_add(p, a, b->data[i]);
+NodeList *ast_list_join(PyParser *p, NodeList *a, const NodeList *b) {
+  for (uint32_t i = 0; i < b->count; i++) ast_list_add(p, a, b->data[i]);
   return a;
 }
 
-NodeList list_of(const NodeList *list) { return list ? *list : (NodeList){0}; }
+NodeList ast_list_of(const NodeList *list) { return list ? *list : (NodeList){0}; }
 
-NameList *names_add(Parser *p, NameList *list, const char *name) {
+NameList *ast_names_add(PyParser *p, NameList *list, const char *name) {
   if (!list) list = arena_new(&p->ctx->arena, NameList);
   vec_push(&p->ctx->arena, list, name);
   return list;
 }
 
-const char *name_join(Parser *p, const char *a, const char *b) { return intern(p->ctx, arena_printf(&p->ctx->arena, "%s.%s", a, b)); }
+const char *ast_name_join(PyParser *p, const char *a, const char *b) { return intern(p->ctx, arena_printf(&p->ctx->arena, "%s.%s", a, b)); }
 
 // ---- expressions ----
 
-Node *ast_name(Parser *p, Span span, const char *id) {
+Node *ast_name(PyParser *p, Span span, const char *id) {
   Node *n = ast_node(p, NODE_NAME, span);
   n->name.id = id;
   return n;
 }
 
-Node *ast_raw_string(Parser *p, Span span) { return ast_node(p, NODE_STR, span); }
+Node *ast_raw_string(PyParser *p, Span span) { return ast_node(p, NODE_STR, span); }
 
-Node *ast_unary(Parser *p, NodeKind kind, PyOp op, Span span, Node *value) {
+Node *ast_unary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *value) {
   Node *n = ast_node(p, kind, span);
   n->op = (uint8_t)op;
   n->unary.value = value;
@@ -81,7 +81,7 @@ Node *ast_unary(Parser *p, NodeKind kind, PyOp op, Span span, Node *value) {
   return ast_done(p, n);
 }
 
-Node *ast_binary(Parser *p, NodeKind kind, PyOp op, Span span, Node *left, Node *right) {
+Node *ast_binary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *left, Node *right) {
   Node *n = ast_node(p, kind, span);
   n->op = (uint8_t)op;
   n->binary.left = left;
@@ -92,21 +92,21 @@ Node *ast_binary(Parser *p, NodeKind kind, PyOp op, Span span, Node *left, Node 
 }
 
 // a or b or c is one node: the left operand is extended unless it stands in parentheses.
-Node *ast_boolop(Parser *p, PyOp op, Span span, Node *left, Node *right) {
+Node *ast_boolop(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   Node *n = left;
   if (left->kind != NODE_BOOL_OP || left->op != op || left->is_parenthesized) {
     n = ast_node(p, NODE_BOOL_OP, span);
     n->op = (uint8_t)op;
-    list_add(p, &n->boolop.values, left);
+    ast_list_add(p, &n->boolop.values, left);
     ast_over(n, left);
   }
   n->span = span;
-  list_add(p, &n->boolop.values, right);
+  ast_list_add(p, &n->boolop.values, right);
   ast_over(n, right);
   return ast_done(p, n);
 }
 
-Node *ast_compare(Parser *p, PyOp op, Span span, Node *left, Node *right) {
+Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right) {
   Node *n = left;
   if (left->kind != NODE_COMPARE || left->is_parenthesized) {
     n = ast_node(p, NODE_COMPARE, span);
@@ -120,27 +120,27 @@ Node *ast_compare(Parser *p, PyOp op, Span span, Node *left, Node *right) {
     n->compare.ops = ops;
   }
   ((uint8_t *)n->compare.ops)[count] = (uint8_t)op;
-  list_add(p, &n->compare.rights, right);
+  ast_list_add(p, &n->compare.rights, right);
   n->span = span;
   ast_over(n, right);
   return ast_done(p, n);
 }
 
-Node *ast_list(Parser *p, NodeKind kind, Span span, const NodeList *items) {
+Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items) {
   Node *n = ast_node(p, kind, span);
-  n->list = list_of(items);
+  n->list = ast_list_of(items);
   ast_over_list(n, items);
   return ast_done(p, n);
 }
 
-Node *ast_paren(Parser *p, Span span, Node *inner) {
+Node *ast_paren(PyParser *p, Span span, Node *inner) {
   (void)p;
   inner->is_parenthesized = true;
   inner->span = span;
   return inner;
 }
 
-Node *ast_paren_items(Parser *p, Span span, NodeList *items, bool has_comma) {
+Node *ast_paren_items(PyParser *p, Span span, NodeList *items, bool has_comma) {
   bool is_single = items && items->count == 1 && !has_comma;
   if (is_single && items->data[0]->kind != NODE_WITH_ITEM) {
     Node *inner = items->data[0];
@@ -152,79 +152,51 @@ Node *ast_paren_items(Parser *p, Span span, NodeList *items, bool has_comma) {
   return n;
 }
 
-Node *ast_as_in_brackets(Parser *p, Span span, Node *value, Node *target) {
+Node *ast_as_in_brackets(PyParser *p, Span span, Node *value, Node *target) {
   Node *n = ast_pair(p, NODE_WITH_ITEM, span, value, target);
-  list_add(p, &p->stray_as, n);
+  ast_list_add(p, &p->stray_as, n);
   return n;
 }
 
-Node *ast_dict_item(Parser *p, Span span, Node *key, Node *value) {
+Node *ast_dict_item(PyParser *p, Span span, Node *key, Node *value) {
   Node *n = ast_node(p, NODE_KEYWORD, span);   // lives only until ast_dict
   n->pair.first = key;
   n->pair.second = value;
   return n;
 }
 
-Node *ast_dict(Parser *p, Span span, const NodeList *items) {
+Node *ast_dict(PyParser *p, Span span, const NodeList *items) {
   Node *n = ast_node(p, NODE_DICT, span);
   for (uint32_t i = 0; items && i < items->count; i++) {
     Node *item = items->data[i];
-    list_add(p, &n->dict.keys, item->pair.first);
-    list_add(p, &n->dict.values, item->pair.second);
+    ast_list_add(p, &n->dict.keys, item->pair.first);
+    ast_list_add(p, &n->dict.values, item->pair.second);
     ast_over(n, item->pair.first);
     ast_over(n, item->pair.second);
   }
   return ast_done(p, n);
 }
 
-// Interned names, by address; open addressing, never more than half full.
-typedef struct { const char **slots; uint32_t size, count; } NameSet;
-
-static bool put_name(NameSet *set, const char *name) {
-  uint32_t at = (uint32_t)(((uintptr_t)name >> 3) * 0x9e3779b97f4a7c15u >> 32);
-  for (;; at++) {
-    const char **slot = &set->slots[at & (set->size - 1)];
-    if (*slot == name) return false;
-    if (*slot) continue;
-    *slot = name;
-    set->count++;
-    return true;
-  }
-}
-
-// False if it was there before.
-static bool add_name(Parser *p, NameSet *set, const char *name) {
-  if (2 * set->count >= set->size) {
-    const NameSet old = *set;
-    *set = (NameSet){.size = old.size ? 2 * old.size : 16};
-    set->slots = arena_array(&p->ctx->arena, const char *, set->size);
-    memset(set->slots, 0, set->size * sizeof *set->slots);
-    for (uint32_t i = 0; i < old.size; i++)
-      if (old.slots[i]) put_name(set, old.slots[i]);
-  }
-  return put_name(set, name);
-}
-
-void ast_split_arguments(Parser *p, const NodeList *all, NodeList *args, NodeList *keywords) {
+void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords) {
   bool seen_splat = false;
-  NameSet names = {0};
+  Map names = {0};
   for (uint32_t i = 0; all && i < all->count; i++) {
     Node *a = all->data[i];
     if (a->kind == NODE_KEYWORD) {
-      if (a->attr.name && !add_name(p, &names, a->attr.name)) diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
+      if (a->attr.name && map_at(&p->ctx->arena, &names, a->attr.name)->number++) diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
       seen_splat |= !a->attr.name;
-      list_add(p, keywords, a);
+      ast_list_add(p, keywords, a);
       continue;
     }
     if (keywords->count && (a->kind != NODE_STARRED || seen_splat))
       diag_error(p->ctx, a->span, "a positional argument follows %s", seen_splat ? "a ** argument" : "a keyword argument");
     if (a->kind == NODE_GENERATOR && !a->is_parenthesized && all->count > 1)
       diag_error(p->ctx, a->span, "a generator that is not the only argument needs parentheses");
-    list_add(p, args, a);
+    ast_list_add(p, args, a);
   }
 }
 
-Node *ast_call(Parser *p, Span span, Node *func, const NodeList *args) {
+Node *ast_call(PyParser *p, Span span, Node *func, const NodeList *args) {
   Node *n = ast_node(p, NODE_CALL, span);
   n->call.func = func;
   ast_split_arguments(p, args, &n->call.args, &n->call.keywords);
@@ -233,7 +205,7 @@ Node *ast_call(Parser *p, Span span, Node *func, const NodeList *args) {
   return ast_done(p, n);
 }
 
-Node *ast_keyword(Parser *p, Span span, Node *name, Node *value) {
+Node *ast_keyword(PyParser *p, Span span, Node *name, Node *value) {
   if (name && (name->kind != NODE_NAME || name->is_parenthesized)) {
     diag_error(p->ctx, name->span, "a keyword argument's name must be a plain name");
     diag_note(p->ctx, (Span){0, 0}, "write == to compare");
@@ -242,7 +214,7 @@ Node *ast_keyword(Parser *p, Span span, Node *name, Node *value) {
   return ast_attr(p, NODE_KEYWORD, span, value, name ? name->name.id : NULL);
 }
 
-Node *ast_attr(Parser *p, NodeKind kind, Span span, Node *value, const char *name) {
+Node *ast_attr(PyParser *p, NodeKind kind, Span span, Node *value, const char *name) {
   Node *n = ast_node(p, kind, span);
   n->attr.name = name;
   n->attr.first = value;
@@ -250,7 +222,7 @@ Node *ast_attr(Parser *p, NodeKind kind, Span span, Node *value, const char *nam
   return ast_done(p, n);
 }
 
-Node *ast_pair(Parser *p, NodeKind kind, Span span, Node *first, Node *second) {
+Node *ast_pair(PyParser *p, NodeKind kind, Span span, Node *first, Node *second) {
   Node *n = ast_node(p, kind, span);
   n->pair.first = first;
   n->pair.second = second;
@@ -259,7 +231,7 @@ Node *ast_pair(Parser *p, NodeKind kind, Span span, Node *first, Node *second) {
   return ast_done(p, n);
 }
 
-Node *ast_triple(Parser *p, NodeKind kind, Span span, Node *a, Node *b, Node *c) {
+Node *ast_triple(PyParser *p, NodeKind kind, Span span, Node *a, Node *b, Node *c) {
   Node *n = ast_node(p, kind, span);
   n->slice.lower = a;
   n->slice.upper = b;
@@ -287,7 +259,7 @@ static const char *target_problem(const Node *n) {
   }
 }
 
-void ast_check_target(Parser *p, const Node *n, TargetUse use) {
+void ast_check_target(PyParser *p, const Node *n, TargetUse use) {
   switch (n->kind) {
     case NODE_NAME: case NODE_ATTRIBUTE: case NODE_SUBSCRIPT: case NODE_ERROR: return;
     case NODE_TUPLE: case NODE_LIST:
@@ -308,19 +280,19 @@ void ast_check_target(Parser *p, const Node *n, TargetUse use) {
 
 // ---- comprehensions, parameters and lambdas ----
 
-Node *ast_comp(Parser *p, NodeKind kind, Span span, Node *elt, Node *value, const NodeList *generators) {
+Node *ast_comp(PyParser *p, NodeKind kind, Span span, Node *elt, Node *value, const NodeList *generators) {
   if (elt->kind == NODE_STARRED) diag_error(p->ctx, elt->span, "a comprehension's element cannot be starred");
   Node *n = ast_node(p, kind, span);
   n->comp.elt = elt;
   n->comp.value = value;
-  n->comp.generators = list_of(generators);
+  n->comp.generators = ast_list_of(generators);
   ast_over(n, elt);
   ast_over(n, value);
   ast_over_list(n, generators);
   return ast_done(p, n);
 }
 
-Node *ast_comp_for(Parser *p, Span span, Node *target, Node *iter, bool is_async) {
+Node *ast_comp_for(PyParser *p, Span span, Node *target, Node *iter, bool is_async) {
   ast_check_target(p, target, TARGET_ASSIGN);
   Node *n = ast_node(p, NODE_COMP_FOR, span);
   n->loop.target = target;
@@ -331,16 +303,16 @@ Node *ast_comp_for(Parser *p, Span span, Node *target, Node *iter, bool is_async
   return ast_done(p, n);
 }
 
-NodeList *ast_comp_if(Parser *p, NodeList *clauses, Node *cond) {
+NodeList *ast_comp_if(PyParser *p, NodeList *clauses, Node *cond) {
   Node *last = clauses->data[clauses->count - 1];
   if (last->kind != NODE_COMP_FOR) return clauses;
-  list_add(p, &last->loop.body, cond);
+  ast_list_add(p, &last->loop.body, cond);
   ast_over(last, cond);
   clauses->data[clauses->count - 1] = ast_done(p, last);
   return clauses;
 }
 
-Node *ast_param(Parser *p, Span span, const char *name, Node *annotation, Node *default_value, ParamKind kind) {
+Node *ast_param(PyParser *p, Span span, const char *name, Node *annotation, Node *default_value, ParamKind kind) {
   Node *n = ast_node(p, NODE_PARAM, span);
   n->param.name = name;
   n->param.annotation = annotation;
@@ -351,11 +323,11 @@ Node *ast_param(Parser *p, Span span, const char *name, Node *annotation, Node *
   return ast_done(p, n);
 }
 
-Node *ast_param_marker(Parser *p, Span span, ParamKind kind) { return ast_param(p, span, NULL, NULL, NULL, kind); }
+Node *ast_param_marker(PyParser *p, Span span, ParamKind kind) { return ast_param(p, span, NULL, NULL, NULL, kind); }
 
-NodeList ast_resolve_params(Parser *p, const NodeList *all) {
+NodeList ast_resolve_params(PyParser *p, const NodeList *all) {
   NodeList out = {0};
-  NameSet names = {0};
+  Map names = {0};
   bool after_star = false, seen_default = false, seen_kwargs = false, seen_slash = false;
   for (uint32_t i = 0; all && i < all->count; i++) {
     Node *a = all->data[i];
@@ -374,22 +346,22 @@ NodeList ast_resolve_params(Parser *p, const NodeList *all) {
       after_star = true;
       if (!a->param.name) continue;
     }
-    if (!add_name(p, &names, a->param.name)) diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
+    if (map_at(&p->ctx->arena, &names, a->param.name)->number++) diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
     if (a->param.kind == PARAM_NORMAL) {
       if (after_star) a->param.kind = PARAM_KEYWORD_ONLY;
       else if (a->param.default_value) seen_default = true;
       else if (seen_default) diag_error(p->ctx, a->span, "parameter '%s' without a default follows one with a default", a->param.name);
     }
     seen_kwargs |= a->param.kind == PARAM_KWARGS;
-    list_add(p, &out, a);
+    ast_list_add(p, &out, a);
   }
   return out;
 }
 
-Node *ast_lambda(Parser *p, Span span, const NodeList *params, Node *body) {
+Node *ast_lambda(PyParser *p, Span span, const NodeList *params, Node *body) {
   Node *n = ast_node(p, NODE_LAMBDA, span);
   n->func.params = ast_resolve_params(p, params);
-  list_add(p, &n->func.body, body);
+  ast_list_add(p, &n->func.body, body);
   ast_over_list(n, &n->func.params);
   ast_over(n, body);
   return ast_done(p, n);

@@ -8,7 +8,7 @@ static const char *const kind_names[] = {
 #include "frontend/syntax/nodes.def"
 };
 
-const char *node_kind_name(NodeKind kind) { return kind_names[kind]; }
+const char *ast_kind_name(NodeKind kind) { return kind_names[kind]; }
 
 const char *pyop_text(PyOp op) {
   static const char *const text[NUM_PYOPS] = {

@@ -14,7 +14,7 @@ typedef Span TILE_LTYPE;
 %define parse.lac.es-capacity-initial {12000}
 %define parse.error custom
 %locations
-%param {Parser *p}
+%param {PyParser *p}
 %expect 0
 
 %code {
@@ -27,7 +27,7 @@ typedef Span TILE_LTYPE;
     if (n) (cur) = (Span){YYRHSLOC(rhs, 1).begin, YYRHSLOC(rhs, n).end};           \
     else (cur) = (Span){YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end};               \
   } while (0)
-int tile_lex(TILE_STYPE *value, Span *span, Parser *p);
+int tile_lex(TILE_STYPE *value, Span *span, PyParser *p);
 // The parser's stacks grow in the Context's memory: a parse that is left by longjmp leaves nothing behind.
 #define yyoverflow(message, states, states_size, values, values_size, spans, spans_size, capacity)                   \
   do {                                                                                                              \
@@ -37,8 +37,8 @@ int tile_lex(TILE_STYPE *value, Span *span, Parser *p);
     *(values) = stacks_[1];                                                                                         \
     *(spans) = stacks_[2];                                                                                          \
   } while (0)
-static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity);
-static void tile_error(Span *span, Parser *p, const char *message);
+static void grow_stacks(PyParser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity);
+static void tile_error(Span *span, PyParser *p, const char *message);
 }
 
 %union {
@@ -91,16 +91,16 @@ start
 // ---- Lines and blocks ----
 
 stmts
-  : %empty                                 { $$ = list_new(p, NULL); }
-  | stmts stmt                             { $$ = list_add(p, $1, $2); }
-  | stmts simple_line                      { $$ = list_join(p, $1, $2); }
+  : %empty                                 { $$ = ast_list_new(p, NULL); }
+  | stmts stmt                             { $$ = ast_list_add(p, $1, $2); }
+  | stmts simple_line                      { $$ = ast_list_join(p, $1, $2); }
   ;
 
 stmts1
-  : stmt                                   { $$ = list_new(p, $1); }
+  : stmt                                   { $$ = ast_list_new(p, $1); }
   | simple_line
-  | stmts1 stmt                            { $$ = list_add(p, $1, $2); }
-  | stmts1 simple_line                     { $$ = list_join(p, $1, $2); }
+  | stmts1 stmt                            { $$ = ast_list_add(p, $1, $2); }
+  | stmts1 simple_line                     { $$ = ast_list_join(p, $1, $2); }
   ;
 
 stmt
@@ -119,8 +119,8 @@ simple_line
   ;
 
 small_list
-  : small                                  { $$ = list_new(p, $1); }
-  | small_list SEMI small                  { $$ = list_add(p, $1, $3); }
+  : small                                  { $$ = ast_list_new(p, $1); }
+  | small_list SEMI small                  { $$ = ast_list_add(p, $1, $3); }
   ;
 
 block
@@ -153,8 +153,8 @@ small
   ;
 
 name_items
-  : NAME                                   { $$ = names_add(p, NULL, $1); }
-  | name_items COMMA NAME                  { $$ = names_add(p, $1, $3); }
+  : NAME                                   { $$ = ast_names_add(p, NULL, $1); }
+  | name_items COMMA NAME                  { $$ = ast_names_add(p, $1, $3); }
   ;
 
 dots
@@ -166,7 +166,7 @@ dots
 
 dotted_name
   : NAME
-  | dotted_name DOT NAME                   { $$ = name_join(p, $1, $3); }
+  | dotted_name DOT NAME                   { $$ = ast_name_join(p, $1, $3); }
   ;
 
 opt_as
@@ -175,8 +175,8 @@ opt_as
   ;
 
 import_items
-  : import_item                            { $$ = list_new(p, $1); }
-  | import_items COMMA import_item         { $$ = list_add(p, $1, $3); }
+  : import_item                            { $$ = ast_list_new(p, $1); }
+  | import_items COMMA import_item         { $$ = ast_list_add(p, $1, $3); }
   ;
 
 import_item
@@ -184,9 +184,9 @@ import_item
   ;
 
 import_names
-  : STAR                                   { $$ = list_new(p, ast_alias(p, @$, "*", NULL)); }
-  | import_name                            { $$ = list_new(p, $1); }
-  | import_names COMMA import_name         { $$ = list_add(p, $1, $3); }
+  : STAR                                   { $$ = ast_list_new(p, ast_alias(p, @$, "*", NULL)); }
+  | import_name                            { $$ = ast_list_new(p, $1); }
+  | import_names COMMA import_name         { $$ = ast_list_add(p, $1, $3); }
   | LPAREN import_names opt_comma RPAREN   { $$ = $2; }
   ;
 
@@ -241,7 +241,7 @@ if_stmt
 
 elif_chain
   : opt_else
-  | ELIF named COLON block elif_chain      { $$ = list_new(p, ast_if(p, @$, $2, $4, $5)); }
+  | ELIF named COLON block elif_chain      { $$ = ast_list_new(p, ast_if(p, @$, $2, $4, $5)); }
   ;
 
 opt_else
@@ -268,15 +268,15 @@ finally_block
   ;
 
 except_clauses
-  : except_clause                          { $$ = list_new(p, $1); }
-  | except_clauses except_clause           { $$ = list_add(p, $1, $2); }
+  : except_clause                          { $$ = ast_list_new(p, $1); }
+  | except_clauses except_clause           { $$ = ast_list_add(p, $1, $2); }
   ;
 
 except_clause
   : EXCEPT COLON block                     { $$ = ast_except(p, @$, NULL, NULL, $3, false); }
   | EXCEPT test opt_as COLON block         { $$ = ast_except(p, @$, $2, $3, $5, false); }
   | EXCEPT test COMMA star_items opt_comma COLON block
-                                           { $$ = ast_except(p, @$, ast_list(p, NODE_TUPLE, @2, list_join(p, list_new(p, $2), $4)), NULL, $7, false); }
+                                           { $$ = ast_except(p, @$, ast_list(p, NODE_TUPLE, @2, ast_list_join(p, ast_list_new(p, $2), $4)), NULL, $7, false); }
   | EXCEPT STAR test opt_as COLON block    { $$ = ast_except(p, @$, $3, $4, $6, true); }
   ;
 
@@ -285,8 +285,8 @@ with_stmt
   ;
 
 with_items
-  : with_item                              { $$ = list_new(p, $1); }
-  | with_items COMMA with_item             { $$ = list_add(p, $1, $3); }
+  : with_item                              { $$ = ast_list_new(p, $1); }
+  | with_items COMMA with_item             { $$ = ast_list_add(p, $1, $3); }
   ;
 
 with_item
@@ -301,8 +301,8 @@ decorated
   ;
 
 decorators
-  : AT named NEWLINE                       { $$ = list_new(p, $2); }
-  | decorators AT named NEWLINE            { $$ = list_add(p, $1, $3); }
+  : AT named NEWLINE                       { $$ = ast_list_new(p, $2); }
+  | decorators AT named NEWLINE            { $$ = ast_list_add(p, $1, $3); }
   ;
 
 def_stmt
@@ -343,8 +343,8 @@ params
   ;
 
 param_items
-  : param_item                             { $$ = list_new(p, $1); }
-  | param_items COMMA param_item           { $$ = list_add(p, $1, $3); }
+  : param_item                             { $$ = ast_list_new(p, $1); }
+  | param_items COMMA param_item           { $$ = ast_list_add(p, $1, $3); }
   ;
 
 param_item
@@ -366,8 +366,8 @@ lparams
   ;
 
 lparam_items
-  : lparam_item                            { $$ = list_new(p, $1); }
-  | lparam_items COMMA lparam_item         { $$ = list_add(p, $1, $3); }
+  : lparam_item                            { $$ = ast_list_new(p, $1); }
+  | lparam_items COMMA lparam_item         { $$ = ast_list_add(p, $1, $3); }
   ;
 
 lparam_item
@@ -400,8 +400,8 @@ match_stmt
   ;
 
 case_blocks
-  : case_block                             { $$ = list_new(p, $1); }
-  | case_blocks case_block                 { $$ = list_add(p, $1, $2); }
+  : case_block                             { $$ = ast_list_new(p, $1); }
+  | case_blocks case_block                 { $$ = ast_list_add(p, $1, $2); }
   ;
 
 case_block
@@ -424,13 +424,13 @@ opt_guard
 
 star_tests
   : star_test
-  | star_test COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, list_new(p, $1)); }
-  | star_test COMMA star_items opt_comma   { $$ = ast_list(p, NODE_TUPLE, @$, list_join(p, list_new(p, $1), $3)); }
+  | star_test COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
+  | star_test COMMA star_items opt_comma   { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
   ;
 
 star_items
-  : star_test                              { $$ = list_new(p, $1); }
-  | star_items COMMA star_test             { $$ = list_add(p, $1, $3); }
+  : star_test                              { $$ = ast_list_new(p, $1); }
+  | star_items COMMA star_test             { $$ = ast_list_add(p, $1, $3); }
   ;
 
 star_test
@@ -439,8 +439,8 @@ star_test
   ;
 
 star_named_items
-  : list_item                              { $$ = list_new(p, $1); }
-  | star_named_items COMMA list_item       { $$ = list_add(p, $1, $3); }
+  : list_item                              { $$ = ast_list_new(p, $1); }
+  | star_named_items COMMA list_item       { $$ = ast_list_add(p, $1, $3); }
   ;
 
 list_item
@@ -586,8 +586,8 @@ atom
   ;
 
 paren_items
-  : paren_item                             { $$ = list_new(p, $1); }
-  | paren_items COMMA paren_item           { $$ = list_add(p, $1, $3); }
+  : paren_item                             { $$ = ast_list_new(p, $1); }
+  | paren_items COMMA paren_item           { $$ = ast_list_add(p, $1, $3); }
   ;
 
 paren_item
@@ -596,13 +596,13 @@ paren_item
   ;
 
 strings
-  : STRING                                 { $$ = list_new(p, ast_raw_string(p, @1)); }
-  | strings STRING                         { $$ = list_add(p, $1, ast_raw_string(p, @2)); }
+  : STRING                                 { $$ = ast_list_new(p, ast_raw_string(p, @1)); }
+  | strings STRING                         { $$ = ast_list_add(p, $1, ast_raw_string(p, @2)); }
   ;
 
 dict_items
-  : dict_item                              { $$ = list_new(p, $1); }
-  | dict_items COMMA dict_item             { $$ = list_add(p, $1, $3); }
+  : dict_item                              { $$ = ast_list_new(p, $1); }
+  | dict_items COMMA dict_item             { $$ = ast_list_add(p, $1, $3); }
   ;
 
 dict_item
@@ -612,8 +612,8 @@ dict_item
   ;
 
 comp_clauses
-  : comp_clause                            { $$ = list_new(p, $1); }
-  | comp_clauses comp_clause               { $$ = list_add(p, $1, $2); }
+  : comp_clause                            { $$ = ast_list_new(p, $1); }
+  | comp_clauses comp_clause               { $$ = ast_list_add(p, $1, $2); }
   | comp_clauses IF or_test                { $$ = ast_comp_if(p, $1, $3); }
   ;
 
@@ -624,13 +624,13 @@ comp_clause
 
 exprlist
   : expr_or_star
-  | expr_or_star COMMA                     { $$ = ast_list(p, NODE_TUPLE, @$, list_new(p, $1)); }
-  | expr_or_star COMMA expr_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, list_join(p, list_new(p, $1), $3)); }
+  | expr_or_star COMMA                     { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
+  | expr_or_star COMMA expr_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
   ;
 
 expr_items
-  : expr_or_star                           { $$ = list_new(p, $1); }
-  | expr_items COMMA expr_or_star          { $$ = list_add(p, $1, $3); }
+  : expr_or_star                           { $$ = ast_list_new(p, $1); }
+  | expr_items COMMA expr_or_star          { $$ = ast_list_add(p, $1, $3); }
   ;
 
 expr_or_star
@@ -644,8 +644,8 @@ arguments
   ;
 
 arg_items
-  : argument                               { $$ = list_new(p, $1); }
-  | arg_items COMMA argument               { $$ = list_add(p, $1, $3); }
+  : argument                               { $$ = ast_list_new(p, $1); }
+  | arg_items COMMA argument               { $$ = ast_list_add(p, $1, $3); }
   ;
 
 argument
@@ -660,13 +660,13 @@ argument
 
 subscripts
   : subscript
-  | subscript COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, list_new(p, $1)); }
-  | subscript COMMA subscript_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, list_join(p, list_new(p, $1), $3)); }
+  | subscript COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
+  | subscript COMMA subscript_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
   ;
 
 subscript_items
-  : subscript                              { $$ = list_new(p, $1); }
-  | subscript_items COMMA subscript        { $$ = list_add(p, $1, $3); }
+  : subscript                              { $$ = ast_list_new(p, $1); }
+  | subscript_items COMMA subscript        { $$ = ast_list_add(p, $1, $3); }
   ;
 
 subscript
@@ -682,13 +682,13 @@ opt_test
 
 %%
 
-static void tile_error(Span *span, Parser *p, const char *message) {
+static void tile_error(Span *span, PyParser *p, const char *message) {
   (void)message;   // only the parser's stack running out comes here; syntax errors go to yyreport_syntax_error
   ast_too_deep(p, *span);
 }
 
 // used is in bytes; the last stack is that of the spans. Stacks that cannot grow end the parse.
-static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity) {
+static void grow_stacks(PyParser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity) {
   const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span), room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
   if (room == *capacity) {
     tile_error((Span *)stacks[2] + count - 1, p, "");
@@ -701,20 +701,20 @@ static void grow_stacks(Parser *p, void *stacks[3], const ptrdiff_t used[3], ptr
   *capacity = room;
 }
 
-static bool ends_line(const Parser *p, Span span) {
+static bool ends_line(const PyParser *p, Span span) {
   const char *s = p->file->text + (span.end - p->file->base);
   s += strspn(s, " \t\f");
   return !*s || strchr("\r\n#", *s);
 }
 
 // Says what came and, when few things could, what should have. A header that ends without its colon gets just that.
-static int yyreport_syntax_error(const yypcontext_t *ctx, Parser *p) {
+static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
   enum { SHOWN = 4 };
   if (!first_error_of_line(p)) return 0;
   Span span = *yypcontext_location(ctx);
   yysymbol_kind_t token = yypcontext_token(ctx);
-  if (token == YYSYMBOL_COLON && p->num_brackets && is_compound_keyword(p->line_keyword) && ends_line(p, span)) {
-    report_open_bracket(p);
+  if (token == YYSYMBOL_COLON && p->num_brackets && indent_is_compound(p->line_keyword) && ends_line(p, span)) {
+    indent_report_bracket(p);
     return 0;
   }
   yysymbol_kind_t expected[YYNTOKENS];
@@ -730,7 +730,7 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, Parser *p) {
 
   bool wants_colon = false;
   for (int i = 0; i < n; i++) wants_colon |= expected[i] == YYSYMBOL_COLON;
-  bool in_header = is_compound_keyword(p->line_keyword) && !p->num_brackets && !p->header_done;
+  bool in_header = indent_is_compound(p->line_keyword) && !p->num_brackets && !p->header_done;
   char list[160] = "";
   if (wants_colon && in_header && token != YYSYMBOL_ASSIGN) {
     snprintf(list, sizeof list, ", expected ':'");

@@ -11,15 +11,15 @@
 #define YYLTYPE TILE_LTYPE
 #include "tile_lexer.h"
 
-int tile_lex(TILE_STYPE *value, Span *span, Parser *p);
+int tile_lex(TILE_STYPE *value, Span *span, PyParser *p);
 
-static void enqueue(Parser *p, int kind, Span span) {
+static void enqueue(PyParser *p, int kind, Span span) {
   p->queue[(p->queue_head + p->queue_count++) % MAX_QUEUE] = (Token){.kind = kind, .span = span};
 }
 
-static Loc loc_of(const Parser *p, uint32_t offset) { return p->file->base + offset; }
+static Loc loc_of(const PyParser *p, uint32_t offset) { return p->file->base + offset; }
 
-void indent_start(Parser *p, bool joins_lines) {
+void indent_start(PyParser *p, bool joins_lines) {
   enqueue(p, joins_lines ? TOK_START_EXPRESSION : TOK_START_MODULE, (Span){loc_of(p, p->begin), loc_of(p, p->begin)});
   p->num_indents = 1;   // level 0: column 0
   p->at_line_start = !joins_lines;
@@ -28,7 +28,7 @@ void indent_start(Parser *p, bool joins_lines) {
 
 // The column of the token at `offset`, counted as Python does: tabs go to multiples of eight, or of one for the check
 // that tabs and spaces are mixed consistently; a form feed starts over.
-static void measure(const Parser *p, uint32_t offset, uint32_t *column, uint32_t *alt) {
+static void measure(const PyParser *p, uint32_t offset, uint32_t *column, uint32_t *alt) {
   const char *s = p->file->text;
   uint32_t begin = offset;
   while (begin > p->begin && s[begin - 1] != '\n' && s[begin - 1] != '\r') begin--;
@@ -48,7 +48,7 @@ static uint32_t skip_string(const char *s, uint32_t at, uint32_t end) {
 
 // Whether the word at [.., at) begins a match or case header: the logical line goes on with something that is not an
 // operator of a plain statement, and has a `:` outside brackets (at its end, for a match).
-static bool is_soft_header(const Parser *p, uint32_t at, bool colon_at_end) {
+static bool is_soft_header(const PyParser *p, uint32_t at, bool colon_at_end) {
   const char *s = p->file->text;
   uint32_t i = at, depth = 0;
   while (i < p->end && (s[i] == ' ' || s[i] == '\t')) i++;
@@ -69,7 +69,7 @@ static bool is_soft_header(const Parser *p, uint32_t at, bool colon_at_end) {
   return colon_at_end ? last_is_colon : seen_colon;
 }
 
-static Token fetch(Parser *p) {
+static Token fetch(PyParser *p) {
   if (p->has_pending) {
     p->has_pending = false;
     return p->pending;
@@ -83,7 +83,7 @@ static Token fetch(Parser *p) {
   return t;
 }
 
-static void push_back(Parser *p, Token t) {
+static void push_back(PyParser *p, Token t) {
   p->pending = t;
   p->has_pending = true;
 }
@@ -97,7 +97,7 @@ static bool begins_statement_only(int kind) {
   }
 }
 
-bool is_compound_keyword(int kind) {
+bool indent_is_compound(int kind) {
   switch (kind) {
     case TOK_IF: case TOK_ELIF: case TOK_ELSE: case TOK_FOR: case TOK_WHILE: case TOK_TRY: case TOK_EXCEPT: case TOK_FINALLY:
     case TOK_WITH: case TOK_DEF: case TOK_CLASS: case TOK_MATCH: case TOK_CASE: case TOK_ASYNC: return true;
@@ -118,14 +118,14 @@ static bool ends_operand(int kind) {
   }
 }
 
-void report_open_bracket(Parser *p) {
+void indent_report_bracket(PyParser *p) {
   char open = p->brackets[p->num_brackets - 1].open;
   diag_error(p->ctx, p->brackets[p->num_brackets - 1].span, "'%c' is not closed", open);
   p->num_brackets = 0;
 }
 
 // Ends the token stream here, after a reason that has been reported: what follows would only repeat it.
-static Token give_up(Parser *p, Span span) {
+static Token give_up(PyParser *p, Span span) {
   p->too_deep = true;
   p->num_brackets = 0;
   p->pos = p->end;
@@ -134,7 +134,7 @@ static Token give_up(Parser *p, Span span) {
   return (Token){.kind = TOK_TILE_error, .span = span};
 }
 
-static Token track_bracket(Parser *p, Token t, char open, char close) {
+static Token track_bracket(PyParser *p, Token t, char open, char close) {
   if (open) {
     if (p->num_brackets == MAX_BRACKETS) {
       diag_error(p->ctx, t.span, "more than %d nested brackets", MAX_BRACKETS);
@@ -163,14 +163,14 @@ static Token track_bracket(Parser *p, Token t, char open, char close) {
 }
 
 // Queues what must come before the first token of a logical line, and puts the token back.
-static void begin_line(Parser *p, Token first) {
+static void begin_line(PyParser *p, Token first) {
   bool is_end = first.kind == TOK_END, is_match = p->match_pending;
   uint32_t column = 0, alt = 0;
   if (!is_end) measure(p, first.span.begin - p->file->base, &column, &alt);
   IndentLevel *top = &p->indents[p->num_indents - 1];
   Span at = {first.span.begin, first.span.begin};
   // What follows a header that was given up on is not reported for missing it.
-  if (p->line_failed && is_compound_keyword(p->line_keyword)) p->failed_header = 1 + p->line_column;
+  if (p->line_failed && indent_is_compound(p->line_keyword)) p->failed_header = 1 + p->line_column;
   if (p->failed_header && (column + 1 < p->failed_header || (column + 1 == p->failed_header && !is_clause(first.kind)))) p->failed_header = 0;
   p->at_line_start = p->match_pending = p->header_done = false;
   p->line_failed = p->failed_header == column + 1;
@@ -210,7 +210,7 @@ static void begin_line(Parser *p, Token first) {
   }
 }
 
-static bool is_first_on_its_line(const Parser *p, Token t) {
+static bool is_first_on_its_line(const PyParser *p, Token t) {
   const char *s = p->file->text;
   uint32_t i = t.span.begin - p->file->base;
   while (i > p->begin && (s[i - 1] == ' ' || s[i - 1] == '\t' || s[i - 1] == '\f')) i--;
@@ -219,7 +219,7 @@ static bool is_first_on_its_line(const Parser *p, Token t) {
 
 // Whether a token that is first on its line cannot go on with the expression in the brackets open above, so that one was left
 // open: a word that no expression holds, or a name right after an operand that stands no deeper than the statement.
-static bool begins_line_below(const Parser *p, Token t) {
+static bool begins_line_below(const PyParser *p, Token t) {
   uint32_t column, alt;
   if (begins_statement_only(t.kind)) return true;
   if (t.kind != TOK_NAME || !ends_operand(p->last_kind)) return false;
@@ -227,7 +227,7 @@ static bool begins_line_below(const Parser *p, Token t) {
   return column <= p->line_column;
 }
 
-static Token next_token(Parser *p) {
+static Token next_token(PyParser *p) {
   for (;;) {
     if (p->queue_count) {
       Token t = p->queue[p->queue_head];
@@ -243,7 +243,7 @@ static Token next_token(Parser *p) {
       return t;
     }
     if (p->num_brackets && !p->joins_lines && (t.kind == TOK_END || (is_first_on_its_line(p, t) && begins_line_below(p, t)))) {
-      report_open_bracket(p);
+      indent_report_bracket(p);
       push_back(p, t);
       p->at_line_start = true;
       enqueue(p, TOK_NEWLINE, before);
@@ -281,7 +281,7 @@ static Token next_token(Parser *p) {
   }
 }
 
-int tile_lex(TILE_STYPE *value, Span *span, Parser *p) {
+int tile_lex(TILE_STYPE *value, Span *span, PyParser *p) {
   Token t = next_token(p);
   *span = t.span;
   if (t.kind == TOK_NAME) value->name = t.name;

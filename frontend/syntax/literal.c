@@ -8,13 +8,13 @@
 
 static int digit_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99; }
 
-static Node *int_literal(Parser *p, Span span, const char *s, size_t n) {
+static Node *int_literal(PyParser *p, Span span, const char *s, size_t n) {
   Node *node = ast_node(p, NODE_INT, span);
   pynum_read_int(s, n, 0, &node->integer.value, &node->integer.is_too_large);
   return node;
 }
 
-Node *ast_number(Parser *p, Span span) {
+Node *ast_number(PyParser *p, Span span) {
   const char *s = p->file->text + (span.begin - p->file->base);
   size_t n = span.end - span.begin;
   if (n > 2 && s[0] == '0' && strchr("xXoObB", s[1])) return int_literal(p, span, s, n);
@@ -176,7 +176,7 @@ static bool read_digits(const char *s, uint32_t *i, uint32_t end, int base, uint
   return n >= min;
 }
 
-static void decode(Parser *p, Buf *b, const StringForm *f, uint32_t begin, uint32_t end) {
+static void decode(PyParser *p, Buf *b, const StringForm *f, uint32_t begin, uint32_t end) {
   const char *s = p->file->text;
   for (uint32_t i = begin; i < end;) {
     char c = s[i++];
@@ -233,7 +233,7 @@ static void decode(Parser *p, Buf *b, const StringForm *f, uint32_t begin, uint3
   }
 }
 
-static Node *str_node(Parser *p, NodeKind kind, Span span, const Buf *b) {
+static Node *str_node(PyParser *p, NodeKind kind, Span span, const Buf *b) {
   Node *node = ast_node(p, kind, span);
   node->str.data = b->size ? b->data : "";
   node->str.size = b->size;
@@ -249,15 +249,15 @@ static void add_text(Parts *parts, Span span, const Buf *text) {
   buf_write(&parts->text, text->data, text->size);
 }
 
-static void end_text(Parser *p, Parts *parts) {
+static void end_text(PyParser *p, Parts *parts) {
   if (!parts->text.size) return;
-  list_add(p, parts->list, str_node(p, NODE_STR, parts->span, &parts->text));
+  ast_list_add(p, parts->list, str_node(p, NODE_STR, parts->span, &parts->text));
   parts->text = buf_make(&p->ctx->arena);
 }
 
-static Node *format_parts(Parser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth);
+static Node *format_parts(PyParser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth);
 
-static Node *format_field(Parser *p, const StringForm *f, uint32_t open, const Field *field, int depth) {
+static Node *format_field(PyParser *p, const StringForm *f, uint32_t open, const Field *field, int depth) {
   Loc base = p->file->base;
   Span span = {base + open, base + field->end};
   uint32_t first = open + 1, last = field->expr_end;
@@ -284,7 +284,7 @@ static Node *format_field(Parser *p, const StringForm *f, uint32_t open, const F
 }
 
 // Appends to `parts` the literal and replacement parts of s[begin, end).
-static void add_parts(Parser *p, Parts *parts, const StringForm *f, uint32_t begin, uint32_t end, int depth) {
+static void add_parts(PyParser *p, Parts *parts, const StringForm *f, uint32_t begin, uint32_t end, int depth) {
   const char *s = p->file->text;
   Loc base = p->file->base;
   uint32_t from = begin;
@@ -314,19 +314,19 @@ static void add_parts(Parser *p, Parts *parts, const StringForm *f, uint32_t beg
       break;
     }
     end_text(p, parts);
-    list_add(p, parts->list, format_field(p, f, i, &field, depth));
+    ast_list_add(p, parts->list, format_field(p, f, i, &field, depth));
     from = i = field.end;
   }
 }
 
-static Node *format_parts(Parser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth) {
-  Parts parts = {list_new(p, NULL), buf_make(&p->ctx->arena), span};
+static Node *format_parts(PyParser *p, const StringForm *f, uint32_t begin, uint32_t end, Span span, int depth) {
+  Parts parts = {ast_list_new(p, NULL), buf_make(&p->ctx->arena), span};
   add_parts(p, &parts, f, begin, end, depth);
   end_text(p, &parts);
   return ast_list(p, NODE_FSTRING, span, parts.list);
 }
 
-Node *ast_strings(Parser *p, const NodeList *pieces) {
+Node *ast_strings(PyParser *p, const NodeList *pieces) {
   Span span = {pieces->data[0]->span.begin, pieces->data[pieces->count - 1]->span.end};
   bool any_format = false, any_bytes = false, any_text = false;
   for (uint32_t i = 0; i < pieces->count; i++) {
@@ -336,7 +336,7 @@ Node *ast_strings(Parser *p, const NodeList *pieces) {
     any_text |= !f.bytes;
   }
   if (any_bytes && any_text) diag_error(p->ctx, span, "bytes and text literals cannot be joined");
-  Parts parts = {list_new(p, NULL), buf_make(&p->ctx->arena), span};
+  Parts parts = {ast_list_new(p, NULL), buf_make(&p->ctx->arena), span};
   Buf b = buf_make(&p->ctx->arena);
   for (uint32_t i = 0; i < pieces->count; i++) {
     Span piece = pieces->data[i]->span;

@@ -9,8 +9,8 @@
 #define YYLTYPE TILE_LTYPE
 #include "tile_lexer.h"
 
-static Node *run(Context *ctx, Parser *p, const SourceFile *file, uint32_t begin, uint32_t end, bool is_module) {
-  *p = (Parser){.ctx = ctx, .file = file, .begin = begin, .pos = begin, .end = end, .embedded = p->embedded};
+static Node *run(Context *ctx, PyParser *p, const SourceFile *file, uint32_t begin, uint32_t end, bool is_module) {
+  *p = (PyParser){.ctx = ctx, .file = file, .begin = begin, .pos = begin, .end = end, .embedded = p->embedded};
   yyscan_t scanner;
   if (tile_raw_lex_init_extra(p, &scanner)) ice(ctx, "scanner: out of memory");
   p->scanner = scanner;
@@ -60,7 +60,7 @@ static bool check_bytes(Context *ctx, const SourceFile *file) {
 static uint32_t skip_mark(const SourceFile *file) { return file->size >= 3 && !memcmp(file->text, "\xef\xbb\xbf", 3) ? 3 : 0; }
 
 Node *parse_module(Context *ctx, const SourceFile *file) {
-  Node *tree = check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, Parser), file, skip_mark(file), (uint32_t)file->size, true) : NULL;
+  Node *tree = check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, true) : NULL;
   if (tree) return tree;
   Node *empty = arena_new(&ctx->arena, Node);
   *empty = (Node){.kind = NODE_MODULE, .depth = 1, .span = {file->base, file->base + (Loc)file->size}};
@@ -68,10 +68,10 @@ Node *parse_module(Context *ctx, const SourceFile *file) {
 }
 
 Node *parse_expression(Context *ctx, const SourceFile *file) {
-  return check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, Parser), file, skip_mark(file), (uint32_t)file->size, false) : NULL;
+  return check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, false) : NULL;
 }
 
-Node *parse_embedded(Parser *p, uint32_t begin, uint32_t end) {
-  if (!p->embedded) p->embedded = arena_new(&p->ctx->arena, Parser);
+Node *parse_embedded(PyParser *p, uint32_t begin, uint32_t end) {
+  if (!p->embedded) p->embedded = arena_new(&p->ctx->arena, PyParser);
   return run(p->ctx, p->embedded, p->file, begin, end, false);
 }

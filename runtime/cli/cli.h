@@ -18,8 +18,8 @@ unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMI
 tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses, tile_error **error);
 
 // The make rule of -MD and -MF, if they are given.
-tile_status depfile_use(const Options *o, const char *target, FileUses *uses, tile_error **error);
-tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error);
+tile_status outputs_use_depfile(const Options *o, const char *target, FileUses *uses, tile_error **error);
+tile_status outputs_write_depfile(const Options *o, const StrList *files, const char *target, tile_error **error);
 
 int run_main(const Options *o, Arena *arena);                        // run.c
 int tune_main(const Options *o, Arena *arena);                       // tune_main.c

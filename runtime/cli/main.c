@@ -17,7 +17,7 @@ static int compile_main(const Options *o) {
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
   tile_status status = TILE_ERROR_USAGE;
   if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
-  if (status == TILE_OK) status = compile(&job, &program, &error);
+  if (status == TILE_OK) status = compile_job(&job, &program, &error);
   fputs(buf_str(&printed), stderr);
   fputs(buf_str(&times), stderr);
   if (status == TILE_OK) {

@@ -76,12 +76,12 @@ static const char *depfile_path(const Options *o, const char *target) {
   return o->depfile ? arena_printf(o->arena, "%.*s.d", (int)(suffix_of(target) - target), target) : NULL;
 }
 
-tile_status depfile_use(const Options *o, const char *target, FileUses *uses, tile_error **error) {
+tile_status outputs_use_depfile(const Options *o, const char *target, FileUses *uses, tile_error **error) {
   const char *path = depfile_path(o, target);
   return path ? file_uses_add(uses, o->arena, o->depfile_name ? "-MF" : "-MD", path, error) : TILE_OK;
 }
 
-tile_status depfile_write(const Options *o, const StrList *files, const char *target, tile_error **error) {
+tile_status outputs_write_depfile(const Options *o, const StrList *files, const char *target, tile_error **error) {
   const char *path = depfile_path(o, target);
   if (!path) return TILE_OK;
   Buf b = buf_make(o->arena);
@@ -111,8 +111,8 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
     // A make rule is about the file that -o names.
     if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
   }
-  if (status == TILE_OK) status = depfile_use(o, main_output, uses, error);
+  if (status == TILE_OK) status = outputs_use_depfile(o, main_output, uses, error);
   for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++)
     if (emits >> bit & 1) status = file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error);
-  return status == TILE_OK ? depfile_write(o, &files, main_output, error) : status;
+  return status == TILE_OK ? outputs_write_depfile(o, &files, main_output, error) : status;
 }

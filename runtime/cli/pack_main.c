@@ -42,7 +42,7 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
   if (signature) vec_push(k->arena, &o.signatures, signature);
   CompileJob job = {.options = &o, .path = path, .text = text, .size = size, .config = -1, .emit = TILE_EMIT_PTX, .color = cli_color(k->options)};
   tile_program *program = NULL;
-  tile_status status = compile(&job, &program, error);
+  tile_status status = compile_job(&job, &program, error);
   if (status != TILE_OK) return status;
   fputs(diag_render(&program->ctx, job.color), stderr);
   if (program->config_text && !k->told) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
@@ -65,7 +65,7 @@ static bool has_kernel(const Packing *k, const char *path, const char *text, siz
   if (!setjmp(on_ice)) {
     ctx.on_ice = &on_ice;
     FrontendOptions fo = {.include_paths = k->options->include_paths.data, .num_include_paths = k->options->include_paths.count, .target = target_find(k->archs.data[0])};
-    const Frontend *fe = path_is_ir(path) ? NULL : frontend_load_text(&ctx, path, text, size, &fo);
+    const Frontend *fe = compile_is_ir_path(path) ? NULL : frontend_load_text(&ctx, path, text, size, &fo);
     for (uint32_t i = 0; fe && i < frontend_num_kernels(fe); i++) found = found || !strcmp(frontend_kernel(fe, i)->name, name);
     found = found || !fe;
   }
@@ -96,13 +96,13 @@ static tile_status write_package(Packing *k, tile_error **error) {
   tile_status status = file_uses_add_inputs(&k->uses, o, error);
   for (uint32_t i = 0; status == TILE_OK && i < k->files.count; i++) status = file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error);
   if (status == TILE_OK) status = file_uses_add(&k->uses, k->arena, "-o", o->output, error);
-  if (status == TILE_OK) status = depfile_use(o, o->output, &k->uses, error);
+  if (status == TILE_OK) status = outputs_use_depfile(o, o->output, &k->uses, error);
   if (status != TILE_OK) return status;
   Buf out = buf_make(k->arena);
   if (is_header) header_write(&k->pack, &out);
   else pack_write(&k->pack, &out);
   status = file_write(k->arena, o->output, buf_str(&out), out.size, error);
-  return status == TILE_OK ? depfile_write(o, &k->files, o->output, error) : status;
+  return status == TILE_OK ? outputs_write_depfile(o, &k->files, o->output, error) : status;
 }
 
 static tile_status list_package(const Options *o, const char *path, tile_error **error) {

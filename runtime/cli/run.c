@@ -33,7 +33,7 @@ static tile_status compile_for(Session *s, const CompileJob *base, int config, t
   job.config = config;
   if (s->device && strcmp(s->device->kind, "interp")) job.emit |= TILE_EMIT_PTX | TILE_EMIT_METADATA;
   s->run->is_usage_error = false;
-  tile_status status = compile(&job, &s->program, error);
+  tile_status status = compile_job(&job, &s->program, error);
   return status == TILE_ERROR_PROGRAM && s->run->is_usage_error ? TILE_ERROR_USAGE : status;
 }
 
@@ -167,7 +167,7 @@ static tile_status check_schedules(Session *s, tile_error **error) {
       HostTensor now;
       status = download(s, b, &now, error);
       uint64_t at;
-      if (status != TILE_OK || !check_differs(&now, &b->result, &limits, &at)) continue;
+      if (status != TILE_OK || !run_differs(&now, &b->result, &limits, &at)) continue;
       status = error_set(error, TILE_ERROR_RUN, "seed %lld gives another result than seed %lld: element %llu of %s is %.9g instead of %.9g", first + (long long)k, first,
                          (unsigned long long)at, b->name, host_get(&now, at), host_get(&b->result, at));
     }
@@ -182,7 +182,7 @@ static tile_status check(Run *run, const CompileJob *job, int config, tile_error
   tile_status status = check_limits(run->options, &limits, error);
   if (status == TILE_OK) status = tile_device_open("interp", &s.device, error);
   if (status == TILE_OK) status = compile_for(&s, job, config, error);
-  if (status == TILE_OK) limits.uses_tf32 = module_uses_tf32(s.program->module);
+  if (status == TILE_OK) limits.uses_tf32 = run_uses_tf32(s.program->module);
   if (status == TILE_OK) status = run_once(&s, true, error);
   if (status == TILE_OK) {
     Buf out = buf_make(run->arena);

@@ -63,7 +63,7 @@ typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
 // Compares result with reference of every buffer; a line per buffer that the kernel wrote. False when one is out of bounds.
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
 // Is any element out of bounds? The first such one.
-bool check_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
-bool module_uses_tf32(Module *m);
+bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);
+bool run_uses_tf32(Module *m);
 
 #endif

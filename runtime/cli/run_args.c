@@ -347,7 +347,7 @@ static bool eval_grid(Scope *s) {
   CtValue *axes[3];
   const char *texts[3] = {text, text, text};
   uint32_t n = 0;
-  StrList parts = split_commas(s->run->arena, text, strlen(text));
+  StrList parts = run_spec_split(s->run->arena, text, strlen(text));
   bool is_function = !strncmp(text, "lambda", 6);
   if (is_function || parts.count == 1) {
     CtValue *v = eval(s, "--grid", text);

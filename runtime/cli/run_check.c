@@ -3,7 +3,7 @@
 
 #include "runtime/cli/run.h"
 
-bool check_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first) {
+bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first) {
   HostDifference d = host_compare(got, ref, limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32), limits->atol, host_largest(ref));
   *first = d.first_bad;
   return d.bad != 0;
@@ -45,7 +45,7 @@ static void find_tf32(Op *op, void *user) {
   if (is_f32 && op_int(op, ATTR_PRECISION, PREC_TF32) != PREC_IEEE) *(bool *)user = true;
 }
 
-bool module_uses_tf32(Module *m) {
+bool run_uses_tf32(Module *m) {
   bool found = false;
   module_walk(m, find_tf32, &found);
   return found;

@@ -10,7 +10,7 @@
 
 #define BAD(...) (error_set(error, TILE_ERROR_USAGE, __VA_ARGS__), NULL)
 
-StrList split_commas(Arena *a, const char *text, size_t size) {
+StrList run_spec_split(Arena *a, const char *text, size_t size) {
   StrList list = {0};
   int depth = 0;
   char quote = 0;
@@ -130,7 +130,7 @@ static ArgSpec *parse_buffer(Arena *a, const char *bracket, ArgSpec *out, tile_e
   size_t end = closing(bracket);
   if (!end || bracket[end + 1] != '=') return BAD("'%s': a buffer is written dtype[shape]=fill, as in fp16[512,512]=randn:0", out->text);
   out->kind = ARG_BUFFER;
-  out->dims = end > 1 ? split_commas(a, bracket + 1, end - 1) : (StrList){0};
+  out->dims = end > 1 ? run_spec_split(a, bracket + 1, end - 1) : (StrList){0};
   if (out->dims.count > HOST_MAX_RANK) return BAD("'%s': a buffer has at most %d axes", out->text, HOST_MAX_RANK);
   for (uint32_t i = 0; i < out->dims.count; i++)
     if (!out->dims.data[i][0]) return BAD("'%s': an extent is missing", out->text);
@@ -141,7 +141,7 @@ static ArgSpec *parse_buffer(Arena *a, const char *bracket, ArgSpec *out, tile_e
 static bool parse_bracket_list(Arena *a, const char *s, StrList *out) {
   size_t n = strlen(s);
   if (n < 3 || s[0] != '[' || closing(s) != n - 1) return false;
-  *out = split_commas(a, s + 1, n - 2);
+  *out = run_spec_split(a, s + 1, n - 2);
   return out->count > 0 && out->count <= 5;
 }
 
@@ -153,7 +153,7 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
   static const char form[] = "a descriptor is written desc(NAME or SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])";
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': %s", out->text, form);
-  StrList parts = split_commas(a, open + 1, end - 1);
+  StrList parts = run_spec_split(a, open + 1, end - 1);
   out->kind = ARG_DESC;
   if (parts.count < 2 || depth == MAX_NESTING || !parse_bracket_list(a, parts.data[1], &out->block)) return BAD("'%s': %s", out->text, form);
   if (!(out->base = parse_at(a, parts.data[0], depth + 1, error))) return NULL;
@@ -190,7 +190,7 @@ static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32
   if (depth == MAX_NESTING) return BAD("'%.40s…': tuples nest deeper than %d", out->text, MAX_NESTING);
   size_t end = closing(open);
   if (!end || open[end + 1]) return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
-  StrList parts = split_commas(a, open + 1, end - 1);
+  StrList parts = run_spec_split(a, open + 1, end - 1);
   while (parts.count && !parts.data[parts.count - 1][0]) parts.count--;
   out->kind = ARG_TUPLE;
   out->name = *name ? name : NULL;

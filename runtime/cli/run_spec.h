@@ -29,6 +29,6 @@ struct ArgSpec {
 // NULL after an error of status TILE_ERROR_USAGE.
 ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error);
 // text split at the commas outside of brackets and quotes.
-StrList split_commas(Arena *a, const char *text, size_t size);
+StrList run_spec_split(Arena *a, const char *text, size_t size);
 
 #endif

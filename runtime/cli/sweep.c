@@ -84,7 +84,7 @@ static tile_status measure(Sweep *s, Point *p) {
   o.arena = &scratch;
   StrList swept = {0};
   for (uint32_t i = 0; i < s->axes.count; i++) {
-    StrList names = split_commas(&scratch, s->axes.data[i].names, strlen(s->axes.data[i].names));
+    StrList names = run_spec_split(&scratch, s->axes.data[i].names, strlen(s->axes.data[i].names));
     for (uint32_t n = 0; n < names.count; n++) vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
   }
   tile_error *error = NULL;

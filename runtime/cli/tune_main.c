@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/cli/cli.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit.h"
@@ -30,12 +30,6 @@ typedef struct {
   uint32_t compiled, timed, skipped, total;
 } Tune;
 
-static double now_s(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // ---- progress ----
 
 static void draw(const Tune *t) {
@@ -44,7 +38,7 @@ static void draw(const Tune *t) {
   if (filled > WIDTH) filled = WIDTH;
   fprintf(stderr, "\r\033[K[");
   for (uint32_t i = 0; i < WIDTH; i++) fputc(i < filled ? '#' : '.', stderr);
-  fprintf(stderr, "] compiled %u of %u, timed %u, %.1f s", t->compiled, t->total, t->timed, now_s() - t->start);
+  fprintf(stderr, "] compiled %u of %u, timed %u, %.1f s", t->compiled, t->total, t->timed, clock_seconds() - t->start);
   fflush(stderr);
 }
 
@@ -254,11 +248,11 @@ static tile_status tune(Tune *t, tile_error **error) {
   launch.num_arg_bytes = t->kernel->num_params;
   t->total = t->kernel->autotune ? t->kernel->autotune->num_configs : 0;
   tile_tuning *report = NULL;
-  t->start = now_s();
+  t->start = clock_seconds();
   tile_status status = tile_jit_tune(t->jit_kernel, &launch, t->args, t->kernel->num_params, &report, error);
   if (t->shows_progress) fprintf(stderr, "\r\033[K");
   if (report) print_table(t, report);
-  if (status == TILE_OK) printf("%s on %s: %u configurations in %.1f s%s%s\n", t->kernel->name, t->device->name, t->total, now_s() - t->start, o->tune_file ? "; kept in " : "", o->tune_file ? o->tune_file : "");
+  if (status == TILE_OK) printf("%s on %s: %u configurations in %.1f s%s%s\n", t->kernel->name, t->device->name, t->total, clock_seconds() - t->start, o->tune_file ? "; kept in " : "", o->tune_file ? o->tune_file : "");
   tile_tuning_free(report);
   return status;
 }

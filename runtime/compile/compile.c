@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "codegen/codegen.h"
 #include "ir/c_locale.h"
+#include "ir/clock.h"
 #include "passes/pass.h"
 #include "runtime/compile/layout_svg.h"
 
@@ -29,7 +29,7 @@ static void emit_module(tile_program *p, unsigned emit) {
   set_output(p, emit, buf_str(&b), b.size);
 }
 
-bool path_is_ir(const char *path) {
+bool compile_is_ir_path(const char *path) {
   size_t n = strlen(path);
   return n > 4 && !strcmp(path + n - 4, ".tir");
 }
@@ -70,7 +70,7 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   return ok;
 }
 
-const char *config_text(Context *ctx, const CtConfig *c) {
+const char *compile_config_text(Context *ctx, const CtConfig *c) {
   Buf b = buf_make(&ctx->arena);
   for (uint32_t i = 0; c->kwargs && i < c->kwargs->count; i++)
     buf_printf(&b, "%s=%s, ", ct_to_str(ctx, c->kwargs->entries[i].key), ct_repr(ctx, c->kwargs->entries[i].value));
@@ -94,7 +94,7 @@ static const char *effective_config_text(Context *ctx, const CtConfig *c, const 
   if (c->num_warps) now.num_warps = (int)launch->num_warps;
   if (c->num_stages) now.num_stages = (int)launch->num_stages;
   if (c->num_ctas) now.num_ctas = (int)launch->num_ctas;
-  const char *source = config_text(ctx, c), *text = config_text(ctx, &now);
+  const char *source = compile_config_text(ctx, c), *text = compile_config_text(ctx, &now);
   return strcmp(source, text) == 0 ? text : arena_printf(&ctx->arena, "%s (in the source %s)", text, source);
 }
 
@@ -295,7 +295,7 @@ static bool front_end(const CompileJob *job, tile_program *p, uint32_t config) {
   }
   if (!lower(job, p, config)) return false;
   if (!ir_verify(p->module)) ice(&p->ctx, "the front end's IR does not verify");
-  return override_ir(job, p);
+  return compile_override_ir(job, p);
 }
 
 typedef enum { REACHED_FRONT_END, REACHED_BACK_END, REACHED_FINISH, REACHED_END } Reached;
@@ -306,7 +306,7 @@ static bool is_fatal_here(const tile_program *p) { return diag_error_count(&p->c
 static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Reached *reached) {
   *reached = REACHED_FRONT_END;
   p->ctx.current_pass = "front end";
-  bool ok = path_is_ir(job->path) ? read_ir(job, p) : front_end(job, p, config);
+  bool ok = compile_is_ir_path(job->path) ? compile_read_ir(job, p) : front_end(job, p, config);
   p->ctx.current_pass = NULL;
   if (!ok || is_fatal_here(p)) return;
   if (job->emit & TILE_EMIT_TILE && !job->options->passes) emit_module(p, TILE_EMIT_TILE);
@@ -316,15 +316,9 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
   if ((!job->finish || job->finish(job->user, p)) && !is_fatal_here(p)) *reached = REACHED_END;
 }
 
-double now_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static bool limits_are_over(void *user) {
   const Limits *l = user;
-  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && now_seconds() >= l->deadline);
+  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && clock_seconds() >= l->deadline);
 }
 
 void limits_apply(Limits *limits, Context *ctx) {
@@ -505,7 +499,7 @@ static tile_status compile_here(void *user, tile_error **error) {
   const Target *target;
   tile_status status = find_target(&job, &target, error);
   if (status != TILE_OK) return status;
-  Limits limits = {job.hooks, job.seconds > 0 ? now_seconds() + job.seconds : 0};
+  Limits limits = {job.hooks, job.seconds > 0 ? clock_seconds() + job.seconds : 0};
   Arena text_arena;
   arena_init_with(&text_arena, hooks_memory(job.hooks), NULL);
   if (!job.text) status = read_file(&text_arena, job.path, &job.text, &job.size, error);
@@ -525,7 +519,7 @@ static tile_status compile_here(void *user, tile_error **error) {
 
 const char *compile_llvm_version(void) { return codegen_llvm_version(); }
 
-tile_status compile(const CompileJob *job, tile_program **out, tile_error **error) {
+tile_status compile_job(const CompileJob *job, tile_program **out, tile_error **error) {
   Compilation c = {job, out};
   *out = NULL;
   return deep_run("compiling", compile_here, &c, error);

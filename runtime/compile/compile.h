@@ -34,9 +34,8 @@ struct tile_program {
   struct { const char *data; size_t size; } outputs[NUM_EMITS];
 };
 
-// When work in the host shall end before it is done: hooks or NULL; deadline on now_seconds()'s clock, or 0.
+// When work in the host shall end before it is done: hooks or NULL; deadline on clock_seconds()'s clock, or 0.
 typedef struct { const tile_hooks *hooks; double deadline; } Limits;
-double now_seconds(void);
 void limits_apply(Limits *limits, Context *ctx);   // ctx asks from now on; limits must outlive that
 
 typedef struct CompileJob CompileJob;
@@ -61,22 +60,19 @@ struct CompileJob {
   double seconds;              // after which the compilation is stopped; 0: none
 };
 
-tile_status compile(const CompileJob *job, tile_program **program, tile_error **error);
+tile_status compile_job(const CompileJob *job, tile_program **program, tile_error **error);
 const char *compile_llvm_version(void);
 // An autotune configuration as the source writes it.
-const char *config_text(Context *ctx, const CtConfig *config);
-bool path_is_ir(const char *path);   // suffix .tir
+const char *compile_config_text(Context *ctx, const CtConfig *config);
+bool compile_is_ir_path(const char *path);   // suffix .tir
 
 // read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after diagnostics.
-bool read_ir(const CompileJob *job, tile_program *program);
-bool override_ir(const CompileJob *job, tile_program *program);
+bool compile_read_ir(const CompileJob *job, tile_program *program);
+bool compile_override_ir(const CompileJob *job, tile_program *program);
 
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one of them
-
-// Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
-const char *param_spelling(Arena *a, const Func *f, uint32_t i);
 
 // ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
 const char *ptxas_find(Arena *a);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "ir/interp.h"
 #include "runtime/compile/compile.h"
 
@@ -232,11 +232,9 @@ static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, c
 }
 
 static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms, tile_error **error) {
-  struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  double start = clock_ms();
   tile_status status = interp_launch(k, o, args, error);
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  *ms = (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6;
+  *ms = clock_ms() - start;
   return status;
 }
 

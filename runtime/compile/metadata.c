@@ -25,7 +25,8 @@ static const char *scalar_spelling(ScalarKind k) {
   }
 }
 
-const char *param_spelling(Arena *a, const Func *f, uint32_t i) {
+// Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
+static const char *spelling_of(Arena *a, const Func *f, uint32_t i) {
   if (f->params[i].spelling) return f->params[i].spelling;
   const Type *t = param_type(f, i);
   if (t->kind == TYPE_SCALAR) return scalar_spelling(t->scalar);
@@ -43,7 +44,7 @@ static void put_param(JsonWriter *w, const Func *f, uint32_t i) {
   json_key(w, "name");
   json_string(w, p->name);
   json_key(w, "type");
-  json_string(w, param_spelling(w->out->arena, f, i));
+  json_string(w, spelling_of(w->out->arena, f, i));
   json_key(w, "kind");
   json_string(w, param_kind_names[p->kind]);
   json_key(w, "divisible");

@@ -13,6 +13,7 @@
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
 
+enum { LONGEST_NAME = 23 };
 typedef enum { KIND_BOOL, KIND_INT, KIND_STR, KIND_LIST } Kind;
 typedef enum { GROUP_COMPILE, GROUP_OUTPUT, GROUP_RUN, GROUP_TUNE, GROUP_PACK, GROUP_INFO, NUM_GROUPS } Group;
 typedef struct {
@@ -31,6 +32,17 @@ static const Row rows[] = {
   {KIND_##kind_, GROUP_##group_, offsetof(Options, field), name_, shorts_, arg_, help_, (int64_t)(def_), lo_, hi_},
 #include "runtime/compile/options.def"
 };
+
+// What a row must be, by its kind. An INT whose default lies below its range counts as not given.
+#define ROW_OF_BOOL(arg, def, lo, hi) (sizeof(arg) == 1 && ((def) == 0 || (def) == 1) && (lo) == 0 && (hi) == 1)
+#define ROW_OF_INT(arg, def, lo, hi) (sizeof(arg) > 1 && (lo) < (hi) && (def) <= (hi))
+#define ROW_OF_STR(arg, def, lo, hi) (sizeof(arg) > 1 && (def) == 0 && (lo) == 0 && (hi) == 0)
+#define ROW_OF_LIST ROW_OF_STR
+#define OPTION(kind_, field, name_, shorts_, arg_, def_, lo_, hi_, group_, help_)                                     \
+  _Static_assert(sizeof(name_) > 2 && sizeof(name_) <= LONGEST_NAME + 1, #field ": a name has 2 to 23 characters");   \
+  _Static_assert(sizeof(shorts_) <= 3 && sizeof(help_) > 1, #field ": at most two short names, and a help text");     \
+  _Static_assert(ROW_OF_##kind_(arg_, def_, lo_, hi_), #field ": argument, default or range do not fit the kind");
+#include "runtime/compile/options.def"
 
 void options_init(Options *o, Arena *arena) {
   *o = (Options){.arena = arena};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "ir/target.h"
 #include "runtime/compile/compile.h"
 
@@ -46,10 +47,10 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   } else if (take_options(&options, &o, error)) {
     CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
                       .hooks = &hooks, .seconds = o.seconds};
-    double start = now_seconds();
+    double start = clock_seconds();
     tell_compile(&hooks, TILE_EVENT_COMPILE_BEGIN, &o, 0);
-    status = compile(&job, program, error);
-    tell_compile(&hooks, TILE_EVENT_COMPILE_END, &o, now_seconds() - start);
+    status = compile_job(&job, program, error);
+    tell_compile(&hooks, TILE_EVENT_COMPILE_END, &o, clock_seconds() - start);
   }
   arena_free(&arena);
   return status;

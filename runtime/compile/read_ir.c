@@ -9,7 +9,7 @@ static Module *parse_verified(Context *ctx, const char *path, const char *text, 
   return m && ir_verify(m) ? m : NULL;
 }
 
-bool read_ir(const CompileJob *job, tile_program *p) {
+bool compile_read_ir(const CompileJob *job, tile_program *p) {
   if (job->emit & TILE_EMIT_AST) return diag_error(&p->ctx, (Span){0, 0}, "%s is IR; only a source file has a syntax tree", job->path);
   if (!(p->module = parse_verified(&p->ctx, job->path, job->text, job->size))) return false;
   if (job->options->arch) p->module->target = p->target;
@@ -29,7 +29,7 @@ static bool takes_the_same(const Func *source, const Func *given) {
   return true;
 }
 
-bool override_ir(const CompileJob *job, tile_program *p) {
+bool compile_override_ir(const CompileJob *job, tile_program *p) {
   const char *path = job->options->ir_override;
   if (!path) return true;
   Context *ctx = &p->ctx;

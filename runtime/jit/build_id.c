@@ -41,8 +41,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user) {
   return is_here;
 }
 
-void build_id(char *out, size_t size) {
+void jit_build_id(char *out, size_t size) {
   *out = 0;
-  Search s = {out, size, (uintptr_t)&build_id};
+  Search s = {out, size, (uintptr_t)&jit_build_id};
   dl_iterate_phdr(visit, &s);
 }

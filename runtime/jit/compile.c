@@ -2,19 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
 _Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV && TILE_FP64 == (int)DT_FP64,
                "tile_type is DtypeKind");
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
   const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
@@ -155,9 +149,9 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
                     .hooks = &jit->hooks, .seconds = jit->compile_seconds, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
-  double begin = now_ms();
-  tile_status status = compile(&job, program, error);
-  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
+  double begin = clock_ms();
+  tile_status status = compile_job(&job, program, error);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, clock_ms() - begin);
   return status == TILE_ERROR_PROGRAM && types.is_usage_error ? TILE_ERROR_USAGE : status;
 }
 
@@ -166,7 +160,7 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
 const char *jit_identity(const tile_jit *jit) {
   Arena *a = (Arena *)(uintptr_t)&jit->arena;
   char id[96];
-  build_id(id, sizeof id);
+  jit_build_id(id, sizeof id);
   return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, compile_llvm_version(), jit->device->arch ? jit->device->arch : "any");
 }
 
@@ -195,7 +189,7 @@ static Buf cache_key(const Request *r, int config, Arena *a) {
 
 // ---- a variant ----
 
-void variant_free(tile_variant *v) {
+void jit_variant_free(tile_variant *v) {
   if (!v) return;
   tile_kernel_free(v->kernel);
   tile_program_free(v->program);
@@ -264,13 +258,13 @@ static tile_status start(Making *m, Arena *a, tile_error **error) {
   tile_jit_kernel *k = m->r->kernel;
   tile_kernel *kernel = m->v->kernel;
   const char *text = k->jit->device->arch ? jit_variant_text(a, k, m->r->args) : NULL;
-  double begin = now_ms();
+  double begin = clock_ms();
   bool is_assembled = start_assembled(m->r, a, kernel);
   if (!is_assembled) m->v->kernel = NULL;   // kernel_start frees one that does not load
   tile_status status = is_assembled ? TILE_OK : kernel_start(kernel, error);
   if (status != TILE_OK) return status;
   m->v->kernel = kernel;
-  if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, now_ms() - begin);
+  if (text) jit_event(k->jit, TILE_EVENT_LOAD, k->name, text, clock_ms() - begin);
   return TILE_OK;
 }
 
@@ -284,9 +278,9 @@ static tile_status make_isolated(Making *m, Buf *key, Arena *a, tile_error **err
   const tile_jit *jit = k->jit;
   const char *ptx = NULL, *files = "", *text = jit_variant_text(a, k, m->r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
-  double begin = now_ms();
+  double begin = clock_ms();
   tile_status status = jit_compile_isolated(m->r, m->config, a, &ptx, &files, error);
-  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, now_ms() - begin);
+  jit_event(jit, TILE_EVENT_COMPILE_END, k->name, text, clock_ms() - begin);
   if (status != TILE_OK) return status;
   tile_error *why = NULL;
   if (!(m->v->kernel = kernel_from_ptx(jit->device, ptx, strlen(ptx), NULL, &why))) return error_pass_on(error, why);
@@ -339,6 +333,6 @@ tile_status jit_compile(const Request *r, int config, tile_variant **variant, ti
   free(m.image);
   tile_program_free(m.program);
   if (status == TILE_OK) *variant = v;
-  else variant_free(v);
+  else jit_variant_free(v);
   return status;
 }

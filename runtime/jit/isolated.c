@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/jit/jit.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
@@ -234,12 +234,12 @@ static bool spawn_worker(const char *tilec, int fd, pid_t *pid) {
 // The request is sent and the answer read until the child has said all, or must not go on. TILE_OK does not mean that what it said is right: what
 // one that died early left unread is in its exit status.
 static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf *out, tile_error **error) {
-  double deadline = jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0;
+  double deadline = jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0;
   char chunk[4096];
   const char *unsent = request->data;
   for (size_t left = request->size;;) {
     if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
-    if (deadline > 0 && now_seconds() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
+    if (deadline > 0 && clock_seconds() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
     struct pollfd p = {fd, POLLIN | (left ? POLLOUT : 0), 0};
     if (poll(&p, 1, POLL_MS) <= 0) continue;
     if (left && p.revents & POLLOUT) {

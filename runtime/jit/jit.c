@@ -2,9 +2,9 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -33,7 +33,7 @@ static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
   pthread_cond_init(&k->done, NULL);
   uint32_t num_configs = fn->autotune ? fn->autotune->num_configs : 0;
   k->config_texts = arena_array(&jit->arena, const char *, num_configs + 1);
-  for (uint32_t i = 0; i < num_configs; i++) k->config_texts[i] = config_text(&jit->ctx, &fn->autotune->configs[i]);
+  for (uint32_t i = 0; i < num_configs; i++) k->config_texts[i] = compile_config_text(&jit->ctx, &fn->autotune->configs[i]);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
     k->params[i] = (JitParam){.name = p->name, .has_default = p->default_value != NULL, .default_arg = default_of(p),
@@ -63,7 +63,7 @@ static void init_kernels(tile_jit *jit, uint32_t count) {
 }
 
 void jit_start_clock(tile_jit *jit) {
-  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? now_seconds() + jit->compile_seconds : 0};
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
   limits_apply(&jit->limits, &jit->ctx);
 }
 
@@ -141,7 +141,7 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   *out = NULL;
-  if (path_is_ir(path)) return error_set(error, TILE_ERROR_USAGE, "%s is IR, which has its types already: compile it with tile_compile_file", path);
+  if (compile_is_ir_path(path)) return error_set(error, TILE_ERROR_USAGE, "%s is IR, which has its types already: compile it with tile_compile_file", path);
   tile_jit *jit = calloc(1, sizeof *jit);
   if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   jit->device = device;
@@ -167,7 +167,7 @@ void tile_jit_close(tile_jit *jit) {
   if (!jit) return;
   for (uint32_t i = 0; i < jit->num_kernels; i++) {
     tile_jit_kernel *k = &jit->kernels[i];
-    for (tile_variant *v = k->variants, *next; v; v = next) next = v->next, variant_free(v);
+    for (tile_variant *v = k->variants, *next; v; v = next) next = v->next, jit_variant_free(v);
     for (Table *t = atomic_load(&k->table), *older; t; t = older) older = t->older, free(t);
     pthread_mutex_destroy(&k->lock);
     pthread_cond_destroy(&k->done);
@@ -421,7 +421,7 @@ void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *cou
   for (uint32_t i = 0; i < n; i++) flatten(&args[i], flat, count);
 }
 
-void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
+void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
   tile_arg flat[JIT_MAX_LEAVES];
   uint32_t count;
   if (v->has_tuples) jit_flatten(args, v->owner->num_params, flat, &count), args = flat;
@@ -431,7 +431,7 @@ void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed)
   }
 }
 
-tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
   if (!v->has_tuples) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   tile_arg flat[JIT_MAX_LEAVES];
   uint32_t count;
@@ -475,7 +475,7 @@ tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *o
     if ((status = jit_launch_hook(&request, &v, error)) != TILE_OK) return status;
   }
   if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
-  return variant_launch(v, o.grid, o.stream, args, error);
+  return jit_variant_launch(v, o.grid, o.stream, args, error);
 }
 
 tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_tuning **report, tile_error **error) {
@@ -558,5 +558,5 @@ tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], v
   if (num_args > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
   tile_arg args[JIT_MAX_PARAMS];
   for (uint32_t i = 0; i < k->num_params; i++) args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
-  return variant_launch(v, grid, stream, args, error);
+  return jit_variant_launch(v, grid, stream, args, error);
 }

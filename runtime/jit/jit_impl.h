@@ -143,7 +143,7 @@ typedef struct {
   const Assembler *assembler;  // to use instead of the driver's, or NULL
 } Request;
 
-// jit_key.c: fills in defaults and makes the key. args has a place for each parameter.
+// key.c: fills in defaults and makes the key. args has a place for each parameter.
 tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error);
 
 // jit.c
@@ -152,35 +152,35 @@ tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *
 // May a launch make what is missing? A prepare always may.
 tile_status jit_may_make(const Request *request, tile_error **error);
 void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // freed with the kernel
-tile_status variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
+tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
 
-// jit_compile.c
+// compile.c
 const char *jit_identity(const tile_jit *jit);
 const char *jit_files(Arena *a, const Frontend *fe);   // all that were read, with sums of their text
 tile_status jit_compile(const Request *request, int config, tile_variant **variant, tile_error **error);
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
-void variant_free(tile_variant *v);
+void jit_variant_free(tile_variant *v);
 // jit.c: the source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
-void variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
+void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
 // All items of tuples instead of the tuples. flat has JIT_MAX_LEAVES places, which a key has seen to be enough.
 void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count);
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 
 // Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
 tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
-// jit_isolated.c: the same by a process of its own.
+// isolated.c: the same by a process of its own.
 // Does a process of its own get through the source? An error in it counts as yes.
 tile_status jit_try_source(const tile_jit *jit, tile_error **error);
 tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
 
-// jit_tune.c: the variant of the fastest configuration, timed now or before.
+// tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);
 // Times all of them. key is the result's; report may be NULL.
 tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant, tile_error **error);
 // The first configuration that compiles and fits.
 tile_status jit_first(const Request *request, tile_variant **variant, tile_error **error);
 
-// jit_results.c
+// results.c
 const char *jit_result_key(Arena *a, const Request *request);
 int jit_find_result(tile_jit_kernel *k, const char *key);   // the configuration; -1: nothing is known
 tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double milliseconds, tile_error **error);
@@ -188,7 +188,7 @@ tile_status jit_load_results(tile_jit *jit, tile_error **error);
 
 // What runs in ctx from now on ends with compile_seconds or by the host's wish.
 void jit_start_clock(tile_jit *jit);
-// jit_source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
+// source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
 typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
 tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **error);
 // The configuration's pre_hook and, where it is_timed, autotune's own.
@@ -198,7 +198,7 @@ bool jit_has_hooks(const tile_jit_kernel *k);                     // of configur
 bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it
 bool jit_is_key(const CtFunction *fn, const char *param);         // key names it
 
-// jit_effects.c
+// effects.c
 tile_status jit_apply_effects(const Request *request, const Effect *effects, uint32_t count, tile_error **error);
 // Remembers with a new variant what its pre_hook did.
 tile_status jit_keep_hook(tile_variant *v, const Request *request, const Hooked *h, int config, tile_error **error);
@@ -206,6 +206,6 @@ tile_status jit_keep_hook(tile_variant *v, const Request *request, const Hooked 
 tile_status jit_launch_hook(const Request *request, tile_variant **variant, tile_error **error);
 
 // build_id.c: names the build of the code that runs, for cache keys.
-void build_id(char *out, size_t size);
+void jit_build_id(char *out, size_t size);
 
 #endif

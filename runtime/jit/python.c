@@ -300,7 +300,7 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   bool is_function = args[0]->type != &PyTuple_Type && args[0]->type != &PyLong_Type && PyCallable_Check(args[0]);
   if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid)) return false;
   void *thread = PyEval_SaveThread();
-  tile_status status = variant_launch(v, o.grid, o.stream, filled, NULL);
+  tile_status status = jit_variant_launch(v, o.grid, o.stream, filled, NULL);
   PyEval_RestoreThread(thread);
   return status == TILE_OK;
 }

@@ -8,7 +8,7 @@
 #include "runtime/jit/jit_impl.h"
 
 // What a function of the source can do with an argument in memory. What it does is written down, and done on the device later
-// (jit_effects.c). Names that begin with _ are ours.
+// (effects.c). Names that begin with _ are ours.
 static const char objects[] =
   "class Tensor:\n"
   "    def __init__(self, index, dtype, address, nbytes, shape, strides, log):\n"

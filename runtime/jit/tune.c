@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -43,22 +43,16 @@ typedef struct {
   Assembler *assembler;        // NULL: the driver's
   int chosen;
   bool holds_device;           // its lock for timing
-  double compile_deadline, deadline;   // of now_ms(); half of the time is for compiling
+  double compile_deadline, deadline;   // of clock_ms(); half of the time is for compiling
   atomic_uint next, compiled;
 } Tuning;
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static bool is_over(const Tuning *t) { return now_ms() > t->deadline; }
+static bool is_over(const Tuning *t) { return clock_ms() > t->deadline; }
 
 static bool is_stopped(const tile_jit *jit) { return jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user); }
 
 static void drop(Candidate *c) {
-  variant_free(c->variant);
+  jit_variant_free(c->variant);
   c->variant = NULL;
 }
 
@@ -67,7 +61,7 @@ static void drop(Candidate *c) {
 static void compile_candidate(Tuning *t, uint32_t i) {
   Candidate *c = &t->candidates[i];
   if (c->is_pruned || c->error || !c->hooked.args || is_stopped(t->k->jit)) return;
-  if (atomic_load(&t->compiled) && now_ms() > t->compile_deadline) {
+  if (atomic_load(&t->compiled) && clock_ms() > t->compile_deadline) {
     error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     return;
   }
@@ -172,7 +166,7 @@ typedef struct { tile_launch_options options; tile_arg packed[JIT_MAX_LEAVES]; }
 static void make_launch(const Tuning *t, const Candidate *c, Launch *l) {
   const tile_jit_launch_options *o = t->request->options;
   l->options = (tile_launch_options){sizeof l->options, {o->grid[0], o->grid[1], o->grid[2]}, o->stream};
-  variant_pack(c->variant, c->hooked.args, l->packed);
+  jit_variant_pack(c->variant, c->hooked.args, l->packed);
   if (o->grid_fn) o->grid_fn(o->grid_user, c->variant, l->options.grid);
 }
 
@@ -190,7 +184,7 @@ static uint32_t first_runs(const Tuning *t) { return strcmp(t->k->jit->device->k
 static tile_status warm_up(const Tuning *t, Candidate *c) {
   if (first_runs(t) == 1) return TILE_OK;
   tile_status status = TILE_OK;
-  for (double end = now_ms() + WARM_UP_MS; status == TILE_OK && now_ms() < end; c->runs = 0) status = time_once(t, c);
+  for (double end = clock_ms() + WARM_UP_MS; status == TILE_OK && clock_ms() < end; c->runs = 0) status = time_once(t, c);
   return status;
 }
 
@@ -347,7 +341,7 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
 tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
   tile_jit_kernel *k = r->kernel;
   Tuning t = {.k = k, .request = r, .count = k->fn->autotune->num_configs, .chosen = -1, .compile_deadline = INFINITY, .deadline = INFINITY};
-  if (k->jit->tune_seconds > 0) t.compile_deadline = now_ms() + k->jit->tune_seconds * 500, t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
+  if (k->jit->tune_seconds > 0) t.compile_deadline = clock_ms() + k->jit->tune_seconds * 500, t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
   Arena a;
   arena_init_with(&a, hooks_memory(&k->jit->hooks), NULL);
   tile_status status = scratch_contain(&a, "tuning", tune, &t, error);
@@ -363,7 +357,7 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
   if (status == TILE_OK) jit_keep_result(k, key, (uint32_t)t.chosen, t.candidates[t.chosen].median, NULL);
   for (uint32_t i = 0; i < t.count; i++) {
     if (status == TILE_OK && (int)i == t.chosen) *variant = t.candidates[i].variant;
-    else variant_free(t.candidates[i].variant);
+    else jit_variant_free(t.candidates[i].variant);
     tile_error_free(t.candidates[i].error);
   }
   arena_free(&a);
@@ -387,7 +381,7 @@ static tile_status compile_hooked(const Request *r, uint32_t config, tile_varian
   Hooking x = {r, config, NULL};
   tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x, error);
   if (status == TILE_OK) *variant = x.variant;
-  else variant_free(x.variant);
+  else jit_variant_free(x.variant);
   return status;
 }
 

@@ -138,7 +138,7 @@ tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, 
 tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error);
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 // The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED where it is not known.
-tile_type param_elem_type(const KernelParam *p);
+tile_type launch_elem_type(const KernelParam *p);
 // What an argument must be a multiple of.
 static inline int64_t param_multiple(const KernelParam *p) { return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible; }
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.

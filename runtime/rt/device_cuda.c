@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "ir/clock.h"
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
@@ -55,8 +55,8 @@ static void leave(CudaDevice *d, bool pushed) {
   if (pushed) d->cu.ctx_pop(&old);
 }
 
-// `call` inside the device's context; evaluates to its tile_status.
-#define IN_CONTEXT(d, call, doing)                                                       \
+// Makes `call` inside the device's context and returns its tile_status.
+#define RETURN_IN_CONTEXT(d, call, doing)                                                \
   bool pushed_;                                                                          \
   tile_status status_ = enter(d, &pushed_, error);                                       \
   if (status_ == TILE_OK) {                                                              \
@@ -80,19 +80,19 @@ static tile_status cuda_alloc(tile_device *base, size_t size, uint64_t *address,
 }
 static tile_status cuda_free(tile_device *base, uint64_t address, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.mem_free(address), "freeing memory");
+  RETURN_IN_CONTEXT(d, d->cu.mem_free(address), "freeing memory");
 }
 static tile_status cuda_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.memcpy_htod(to, from, size), "copying to the device");
+  RETURN_IN_CONTEXT(d, d->cu.memcpy_htod(to, from, size), "copying to the device");
 }
 static tile_status cuda_download(tile_device *base, void *to, uint64_t from, size_t size, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.memcpy_dtoh(to, from, size), "copying from the device");
+  RETURN_IN_CONTEXT(d, d->cu.memcpy_dtoh(to, from, size), "copying from the device");
 }
 static tile_status cuda_synchronize(tile_device *base, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.ctx_synchronize(), "running the kernel");
+  RETURN_IN_CONTEXT(d, d->cu.ctx_synchronize(), "running the kernel");
 }
 
 static CUresult fill(const CudaDriver *cu, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream) {
@@ -110,11 +110,11 @@ static CUresult fill(const CudaDriver *cu, uint64_t to, uint64_t pattern, uint32
 static tile_status cuda_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error) {
   CudaDevice *d = of(base);
   if (!count) return TILE_OK;
-  IN_CONTEXT(d, fill(&d->cu, to, pattern, elem_bytes, count, stream), "filling memory");
+  RETURN_IN_CONTEXT(d, fill(&d->cu, to, pattern, elem_bytes, count, stream), "filling memory");
 }
 static tile_status cuda_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error) {
   CudaDevice *d = of(base);
-  IN_CONTEXT(d, d->cu.memcpy_dtod_async(to, from, size, stream), "copying on the device");
+  RETURN_IN_CONTEXT(d, d->cu.memcpy_dtod_async(to, from, size, stream), "copying on the device");
 }
 // The default stream counts as captured while another stream is, in a way that its use would end.
 static bool cuda_is_capturing(tile_device *base, void *stream) {
@@ -457,20 +457,14 @@ static tile_status launch_packed(const CudaDevice *d, const tile_kernel *k, cons
   return launch_config(d, k, o->grid, o->stream, b->params, error);
 }
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 // Events round the launch, after a store to more memory than the caches hold. The simulator's own time is the host's.
 static tile_status time_in_context(CudaDevice *d, tile_kernel *k, const LaunchBlock *b, const tile_launch_options *o, double *ms, tile_error **error) {
   const CudaDriver *cu = &d->cu;
   if (d->is_sim) {
-    double start = now_ms();
+    double start = clock_ms();
     tile_status status = launch_packed(d, k, b, o, error);
     if (status == TILE_OK) status = cuda_check(cu, cu->ctx_synchronize(), "running the kernel", error);
-    *ms = now_ms() - start;
+    *ms = clock_ms() - start;
     return status;
   }
   tile_status status = TILE_OK;

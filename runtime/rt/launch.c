@@ -33,7 +33,7 @@ static const char *const type_names[] = {[TILE_UNTYPED] = "?", [TILE_INT1] = "i1
                                          [TILE_FP8E4B15] = "fp8e4b15", [TILE_FP8E4B8] = "fp8e4b8", [TILE_FP8E5B16] = "fp8e5b16", [TILE_FP16] = "fp16", [TILE_BF16] = "bf16",
                                          [TILE_FP32] = "fp32", [TILE_FP64] = "fp64"};
 
-tile_type param_elem_type(const KernelParam *p) {
+tile_type launch_elem_type(const KernelParam *p) {
   const char *s = p->spelling;
   if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
   else if (!strncmp(s, "tensordesc<", 11)) s += 11;
@@ -55,7 +55,7 @@ static const char *type_name(tile_type t) { return (unsigned)t < countof(type_na
 
 // An argument may leave its type open; one that names it must name the right one.
 static bool is_type(const KernelParam *p, tile_type given) {
-  tile_type wanted = given ? param_elem_type(p) : TILE_UNTYPED;
+  tile_type wanted = given ? launch_elem_type(p) : TILE_UNTYPED;
   return !wanted || given == wanted;
 }
 
@@ -122,7 +122,7 @@ enum { MAX_QUICK = 64 };
 static bool plan_param(const KernelParam *p, QuickArg *q) {
   if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1))) return false;
   *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
-  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)param_elem_type(p);
+  if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)launch_elem_type(p);
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;
   else if (p->scalar == SC_F64) q->kind = QUICK_F64;

@@ -2,9 +2,9 @@
 // unless they are being captured.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ir/c_locale.h"
+#include "ir/clock.h"
 #include "ir/deep_stack.h"
 #include "runtime/sim/driver_state.h"
 
@@ -216,11 +216,6 @@ CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 
 // ---------------------------------------------------------------------------------------------------------- events
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 CUresult sim_cuEventCreate(CUevent *event, unsigned flags) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
@@ -242,7 +237,7 @@ CUresult sim_cuEventRecord(CUevent event, CUstream stream) {
   CUstream s = stream_of(stream);
   event->capture = s->capture ? s->capture->serial : 0;
   event->recorded = !event->capture;
-  event->time = now();
+  event->time = clock_ms();
   return CUDA_SUCCESS;
 }
 CUresult sim_cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {

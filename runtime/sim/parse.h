@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/map.h"
 #include "runtime/sim/exec.h"
 
 typedef struct { uint64_t bits; uint32_t float_bytes; } Number;   // float_bytes: 4 or 8 for a floating literal, else 0
@@ -45,8 +46,7 @@ struct PtxParser {
   PtxScope *scope, *global_scope;
   Symbol **buckets;
   uint32_t num_buckets, num_symbols;
-  const char **interned;
-  uint32_t num_interned, cap_interned;
+  Map interned;                      // the text of names
   VEC(Instr) code;
   VEC(Label) uses;             // label references of the current function
   SymbolVec params, rets;      // of the signature being read

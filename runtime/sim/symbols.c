@@ -1,31 +1,17 @@
 // Names, scopes, symbols and registers of the PTX text that is being read.
 #include "runtime/sim/parse.h"
 
-static uint32_t hash_bytes(const char *s, size_t n) {
-  uint32_t h = 2166136261u;
-  for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
-  return h;
+typedef struct { const char *text; size_t size; } Text;
+
+static bool same_text(const void *kept, const void *key) {
+  const Text *t = key;
+  return !strncmp(kept, t->text, t->size) && !((const char *)kept)[t->size];
 }
 
 const char *ptx_intern(PtxParser *p, const char *s, size_t n) {
-  if (p->num_interned * 2 >= p->cap_interned) {
-    uint32_t cap = p->cap_interned ? p->cap_interned * 2 : 1024;
-    const char **slots = arena_array(p->arena, const char *, cap);
-    for (uint32_t i = 0; i < p->cap_interned; i++) {
-      const char *t = p->interned[i];
-      if (!t) continue;
-      uint32_t h = hash_bytes(t, strlen(t)) & (cap - 1);
-      while (slots[h]) h = (h + 1) & (cap - 1);
-      slots[h] = t;
-    }
-    p->interned = slots;
-    p->cap_interned = cap;
-  }
-  uint32_t h = hash_bytes(s, n) & (p->cap_interned - 1);
-  for (; p->interned[h]; h = (h + 1) & (p->cap_interned - 1))
-    if (!strncmp(p->interned[h], s, n) && !p->interned[h][n]) return p->interned[h];
-  p->num_interned++;
-  return p->interned[h] = arena_strndup(p->arena, s, n);
+  MapSlot *slot = map_find(p->arena, &p->interned, map_hash_bytes(s, n), &(Text){s, n}, same_text);
+  if (!slot->key) slot->key = arena_strndup(p->arena, s, n);
+  return slot->key;
 }
 
 static uint32_t symbol_hash(const PtxParser *p, const char *name, const PtxScope *scope) {

@@ -25,11 +25,14 @@ printf '.version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param
 for s in 'fp16[4,n]=randn:1' 'desc(x+4,[16,BM],shape=[n,m],strides=[m,1],nan)' '@a.npy:bf16' 'i64:3'; do printf '\001%s' "$s" >"$seeds/fuzz_inputs/$(cksum <<<"$s" | cut -d' ' -f1)"; done
 printf '\000\223NUMPY\001\000\066\000%-53s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >"$seeds/fuzz_inputs/npy"
 printf '\002-w8\000--num-stages=3\000-DA=1\000x.tile' >"$seeds/fuzz_inputs/options"
-status=0
-for target in ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx}; do
-  [ -x build-fuzz/tests/fuzz/$target ] || continue
-  build-fuzz/tests/fuzz/$target -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
-    -artifact_prefix=build-fuzz/$target- "$seeds/$target" >build-fuzz/$target.log 2>&1 || { echo "$target:"; tail -n 25 build-fuzz/$target.log; status=1; }
-done
-[ $status = 0 ] && echo "fuzz: ok"
-exit $status
+# One target a core. A failure shows the end of its log.
+export seconds seeds
+one() {
+  [ -x build-fuzz/tests/fuzz/"$1" ] || return 0
+  build-fuzz/tests/fuzz/"$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=3000 -print_final_stats=0 -verbosity=0 \
+    -artifact_prefix=build-fuzz/"$1"- "$seeds/$1" >build-fuzz/"$1".log 2>&1 || { echo "$1:"; tail -n 25 build-fuzz/"$1".log; return 1; }
+}
+export -f one
+# shellcheck disable=SC2086
+printf '%s\n' ${TILE_FUZZERS:-fuzz_parse fuzz_frontend fuzz_ir fuzz_inputs fuzz_ptx} | xargs -P "$(nproc)" -I{} bash -c 'one {}' || exit 1
+echo "fuzz: ok"

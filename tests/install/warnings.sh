@@ -5,13 +5,13 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build-warnings}
-command -v gcc >/dev/null || { echo "warnings: skipped, there is no gcc"; exit 0; }
+command -v gcc >/dev/null || { echo "skipped: warnings: gcc is not here"; exit 77; }
 export CFLAGS="-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -Wformat -Werror=format-security"
 rooms="tile-ir tile-sim tile-syntax tile-comptime tile-prelude tile-lower tile-passes tile-codegen tile-rt-core tile-compile tile-jit tile-cli"
 # shellcheck disable=SC2086
 { CC=gcc cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DTILE_WERROR=ON -DTILE_BUILD_TESTS=OFF ${LLVM_DIR:+-DLLVM_DIR="$LLVM_DIR"} &&
   cmake --build "$build" --target $rooms; } >"$build.log" 2>&1 || { grep -E -A5 "error|Error" "$build.log" | head -n 40; echo "warnings: the build by gcc failed"; exit 1; }
-if ! command -v clang >/dev/null; then echo "warnings: ok (there is no clang)"; exit 0; fi
+if ! command -v clang >/dev/null; then echo "skipped: warnings of clang: clang is not here"; exit 0; fi
 # Every object's command, by clang. Generated sources are there now.
 python3 - "$build/compile_commands.json" <<'PY' || { echo "warnings: clang has some"; exit 1; }
 import concurrent.futures, json, os, shlex, subprocess, sys

@@ -3,16 +3,12 @@
 #define TILE_TESTS_SIM_HOST_H
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "runtime/rt/cuda_types.h"
 #include "runtime/sim/driver.h"

@@ -30,8 +30,7 @@ static const char typed[] =
   "@triton.jit\ndef first(out: '*i32'):\n    tl.store(out, 1)\n"
   "@triton.jit\ndef second(out: '*i32'):\n    tl.store(out, 2)\n";
 
-static void programs(void **state) {
-  (void)state;
+TEST(programs) {
   tile_device *d = case_device("interp");
   tile_program *p = program_of(typed, NULL, NULL);
   tile_kernel *k = NULL;
@@ -49,8 +48,7 @@ static void programs(void **state) {
   tile_device_close(d);
 }
 
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   tile_device *d = case_device("interp");
   uint64_t p = case_buffer(d, NULL, 64), q = 0;
   char bytes[128] = {0};
@@ -62,8 +60,7 @@ static void memory(void **state) {
   tile_device_close(d);
 }
 
-static void metadata(void **state) {
-  (void)state;
+TEST(metadata) {
   tile_device *d = case_device("sim");
   tile_kernel *k = NULL;
   tile_program *p = program_of(typed, NULL, NULL);
@@ -87,8 +84,7 @@ static void metadata(void **state) {
   tile_device_close(d);
 }
 
-static void jit(void **state) {
-  (void)state;
+TEST(jit) {
   tile_device *d = case_device("interp");
   tile_jit *j = NULL;
   REFUSED(tile_jit_open_memory(d, "case.tir", "", 0, NULL, &j, &error), TILE_ERROR_USAGE, "case.tir is IR, which has its types already: compile it with tile_compile_file");
@@ -130,8 +126,7 @@ static void jit(void **state) {
 }
 
 // Arguments as a C program can get them wrong: kinds and types that there are not, and no text.
-static void wrong_args(void **state) {
-  (void)state;
+TEST(wrong_args) {
   tile_device *d = case_device("sim");
   tile_jit *j = case_jit(d, kernels);
   tile_jit_kernel *k = case_kernel(j, "fill");
@@ -162,8 +157,7 @@ static void wrong_args(void **state) {
 }
 
 // Sizes whose products do not fit 64 bits.
-static void large(void **state) {
-  (void)state;
+TEST(large) {
   static const char source[] =
     "import triton\nimport triton.language as tl\n"
     "@triton.jit\ndef move(src, y):\n    y += tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :]\n    tl.store(y, src.load([0, 0]))\n"
@@ -191,8 +185,7 @@ static void large(void **state) {
 }
 
 // After a kernel that failed the device takes no more code, and that is not the code's fault.
-static void after_a_failure(void **state) {
-  (void)state;
+TEST(after_a_failure) {
   tile_device *d = case_device("sim");
   tile_program *p = program_of(typed, "first", NULL);
   tile_kernel *k = NULL;
@@ -225,8 +218,7 @@ static const char pruning[] =
   "@triton.autotune(configs=[triton.Config({1: 16}), triton.Config({1: 32})], key=[], prune_configs_by={'perf_model': lambda **kw: 1.0, 'top_k': 1})\n"
   "@triton.jit\ndef bad_key(out, B: tl.constexpr):\n    tl.store(out + tl.arange(0, B), 1)\n";
 
-static void tuning(void **state) {
-  (void)state;
+TEST(tuning) {
   tile_device *d = case_device("interp");
   tile_jit *j = NULL;
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
@@ -267,8 +259,7 @@ static void tuning(void **state) {
 }
 
 // A file of results that is none: this one.
-static void results(void **state) {
-  (void)state;
+TEST(results) {
   tile_device *d = case_device("interp");
   tile_jit *j = NULL;
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
@@ -304,8 +295,7 @@ static void results(void **state) {
   tile_device_close(d);
 }
 
-static void devices(void **state) {
-  (void)state;
+TEST(devices) {
   tile_device *d = case_device("sim");
   tile_program *p = NULL;
   tile_kernel *k = NULL;
@@ -339,8 +329,7 @@ static void devices(void **state) {
   tile_device_close(d);
 }
 
-static void grids(void **state) {
-  (void)state;
+TEST(grids) {
   tile_device *d = case_device("interp");
   tile_program *p = program_of(typed, "first", NULL);
   tile_kernel *k = NULL;
@@ -361,8 +350,7 @@ static void grids(void **state) {
   tile_device_close(d);
 }
 
-static void arrays(void **state) {
-  (void)state;
+TEST(arrays) {
   tile_arg arg;
   tile_tensor t;
   size_t bytes;

@@ -61,8 +61,7 @@ static void only_entry(char *path, size_t size) {
   }
 }
 
-static void put_and_get(void **state) {
-  (void)state;
+TEST(put_and_get) {
   Cache *c = cache_open(dir);
   for (int i = 0; i < ENTRIES; i++) assert_int_equal(get_entry(c, i), 0);
   for (int i = 0; i < ENTRIES; i++) put_entry(c, i);
@@ -76,8 +75,7 @@ static void put_and_get(void **state) {
   cache_close(c);
 }
 
-static void damage(void **state) {
-  (void)state;
+TEST(damage) {
   Cache *c = cache_open(dir);
   char path[512];
   put_entry(c, 3);
@@ -107,8 +105,7 @@ static void damage(void **state) {
   cache_close(c);
 }
 
-static void racing_processes(void **state) {
-  (void)state;
+TEST(racing_processes) {
   enum { PROCESSES = 16 };
   pid_t pids[PROCESSES];
   for (int p = 0; p < PROCESSES; p++) {
@@ -137,8 +134,7 @@ static void racing_processes(void **state) {
   cache_close(c);
 }
 
-static void layers_and_trust(void **state) {
-  (void)state;
+TEST(layers_and_trust) {
   char shared[96], own[96];
   snprintf(shared, sizeof shared, "%s/shared", dir);
   snprintf(own, sizeof own, "%s/a/b/own", dir);
@@ -166,8 +162,7 @@ static void layers_and_trust(void **state) {
   assert_null(cache_open(path));
 }
 
-static void read_only_folder(void **state) {
-  (void)state;
+TEST(read_only_folder) {
   if (geteuid() == 0) skip();   // root writes everywhere
   char own[96];
   snprintf(own, sizeof own, "%s/own", dir);
@@ -183,8 +178,7 @@ static void read_only_folder(void **state) {
 }
 
 // A relative name means what it meant when the cache was opened.
-static void change_of_folder(void **state) {
-  (void)state;
+TEST(change_of_folder) {
   char before[4096];
   assert_non_null(getcwd(before, sizeof before));
   assert_int_equal(chdir(dir), 0);
@@ -200,8 +194,7 @@ static void change_of_folder(void **state) {
 }
 
 // What a killed writer left goes some time, even where all is within the limit.
-static void left_behind(void **state) {
-  (void)state;
+TEST(left_behind) {
   Cache *c = cache_open(dir);
   put_entry(c, 5);
   char path[512], left[540];

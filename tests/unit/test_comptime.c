@@ -388,8 +388,7 @@ static void check_error(const char *text, const char *expected) {
   context_free(&w.ctx);
 }
 
-static void test_errors(void **state) {
-  (void)state;
+TEST(test_errors) {
   check_error("x = 1\ny = zzz\n", "2:5 name 'zzz' is not defined");
   check_error("def g(a): return a.foo\ng(3)\n", "1:18 'int' has no attribute 'foo'");
   check_error("x = {}['q']\n", "1:5 no entry for key 'q'");
@@ -404,8 +403,7 @@ static void test_errors(void **state) {
   check_error("import triton\n@triton.autotune(configs=[1], key=[])\n@triton.jit\ndef k(x): pass\n", "2:2 configs[0] is a 'int', not a triton.Config");
 }
 
-static void test_limits(void **state) {
-  (void)state;
+TEST(test_limits) {
   check_error("while True: pass\n", "1:7 evaluation at compile time did not end within 200000 steps");
   check_error("try:\n  while True: pass\nexcept Exception: pass\n", "2:3 evaluation at compile time did not end within 200000 steps");
   check_error("def f(n): return f(n + 1)\nf(0)\n", "1:18 more than 400 nested calls of 'f' at compile time");

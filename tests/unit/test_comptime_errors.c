@@ -154,8 +154,7 @@ static const struct { const char *expression, *error; } cases[] = {
     {"print(nosuch)", "name 'nosuch' is not defined"},
 };
 
-static void test_expressions(void **state) {
-  (void)state;
+TEST(test_expressions) {
   for (size_t i = 0; i < countof(cases); i++) {
     Context ctx;
     context_init(&ctx);

@@ -60,8 +60,7 @@ static void *look_from(void *user) {
   return NULL;
 }
 
-static void the_thread(void **state) {
-  (void)state;
+TEST(the_thread) {
   for (int small = 0; small < 2; small++) {
     Looked l = {0};
     in_thread(small ? SMALL : 2 * DEEP_STACK_NEEDED, look_from, &l);
@@ -111,8 +110,7 @@ static char *compile_both(Compiling c, tile_status status) {
   return little.result;
 }
 
-static void examples(void **state) {
-  (void)state;
+TEST(examples) {
   static const Compiling all[] = {
     {.path = "examples/softmax.tile", .signature = "*fp32:16, *fp32:16, i32:16, i32:16, i32, i32, 1024", .arch = "sm_80"},
     {.path = "examples/matmul.tile", .signature = "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, i32:16, 1, i32:16, 1, i32:16, 1, 128, 128, 64, 8", .arch = "sm_90a"},
@@ -129,8 +127,7 @@ static char *repeat(char *to, const char *piece, int times) {
 }
 
 // 792 regions of 800, 2900 expressions of 3000, 990 levels of a tree of 1000, and evaluation until its part of the stack is used up.
-static void nests(void **state) {
-  (void)state;
+TEST(nests) {
   static char text[1 << 16];
   char *at = stpcpy(text, HEAD "@triton.jit\ndef e(x, a, n: tl.constexpr):\n    if n > 0:\n");
   for (int i = 0; i < 8; i++) {
@@ -163,8 +160,7 @@ static bool at_once(void *user) {
   return true;
 }
 
-static void ends_early(void **state) {
-  (void)state;
+TEST(ends_early) {
   atomic_int asked = 0;
   const tile_hooks hooks = {.struct_size = sizeof hooks, .user = &asked, .should_stop = at_once};
   free(compile_both((Compiling){.path = "examples/vector_add.tile", .hooks = &hooks}, TILE_ERROR_CANCELLED));
@@ -245,8 +241,7 @@ static void *run_session(void *user) {
   return NULL;
 }
 
-static void sessions(void **state) {
-  (void)state;
+TEST(sessions) {
   for (int sim = 0; sim < 2; sim++) {
     Session *much = calloc(1, sizeof *much), *little = calloc(1, sizeof *little);
     much->device = little->device = sim ? "sim" : "interp";
@@ -272,8 +267,7 @@ static void *compile_without_memory(void *user) {
   const rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + DEEP_STACK_BYTES / 2;
   return known && !setrlimit(RLIMIT_AS, &(struct rlimit){most, most}) ? compile_one(user) : NULL;
 }
-static void no_memory(void **state) {
-  (void)state;
+TEST(no_memory) {
   if (SANITIZED) return;   // they do not run with limited memory
   const pid_t child = fork();
   if (!child) {

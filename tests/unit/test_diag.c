@@ -14,8 +14,7 @@ static void expect_one(const char *text, uint32_t begin, uint32_t end, const cha
   context_free(&ctx);
 }
 
-static void test_caret(void **state) {
-  (void)state;
+TEST(test_caret) {
   expect_one("x = foo + 1\n", 4, 7, "k.tile:1:5: error: bad\n  x = foo + 1\n      ^~~\n");
   expect_one("a\nbc", 3, 4, "k.tile:2:2: error: bad\n  bc\n   ^\n");
   // End of file: the caret stands after the last character.
@@ -25,8 +24,7 @@ static void test_caret(void **state) {
   expect_one("abc\ndef\n", 1, 6, "k.tile:1:2: error: bad\n  abc\n   ^~\n");
 }
 
-static void test_width(void **state) {
-  (void)state;
+TEST(test_width) {
   expect_one("\tx", 1, 2, "k.tile:1:2: error: bad\n          x\n          ^\n");
   expect_one("ab\tx", 3, 4, "k.tile:1:4: error: bad\n  ab      x\n          ^\n");
   expect_one("\"\xe6\x97\xa5\xe6\x9c\xac\" z", 9, 10, "k.tile:1:10: error: bad\n  \"\xe6\x97\xa5\xe6\x9c\xac\" z\n         ^\n");
@@ -37,8 +35,7 @@ static void test_width(void **state) {
   expect_one("\xe2\x80\xaez", 3, 4, "k.tile:1:4: error: bad\n  <U+202E>z\n          ^\n");
 }
 
-static void test_long_line(void **state) {
-  (void)state;
+TEST(test_long_line) {
   Context ctx;
   context_init(&ctx);
   char *text = arena_alloc(&ctx.arena, 100001);
@@ -50,8 +47,7 @@ static void test_long_line(void **state) {
 }
 
 // The text of an error is cut where nobody reads on, between characters.
-static void test_long_text(void **state) {
-  (void)state;
+TEST(test_long_text) {
   Context ctx;
   context_init(&ctx);
   Buf b = buf_make(&ctx.arena);
@@ -65,8 +61,7 @@ static void test_long_text(void **state) {
   context_free(&ctx);
 }
 
-static void test_notes_and_limit(void **state) {
-  (void)state;
+TEST(test_notes_and_limit) {
   Context ctx;
   context_init(&ctx);
   ctx.error_limit = 2;
@@ -84,8 +79,7 @@ static void test_notes_and_limit(void **state) {
   context_free(&ctx);
 }
 
-static void test_no_place(void **state) {
-  (void)state;
+TEST(test_no_place) {
   Context ctx;
   context_init(&ctx);
   diag_error(&ctx, (Span){0, 0}, "cannot read 'a\nb'");
@@ -95,8 +89,7 @@ static void test_no_place(void **state) {
   context_free(&ctx);
 }
 
-static void test_locate(void **state) {
-  (void)state;
+TEST(test_locate) {
   Context ctx;
   context_init(&ctx);
   const SourceFile *f[3];
@@ -115,8 +108,7 @@ static void test_locate(void **state) {
   context_free(&ctx);
 }
 
-static void test_intern(void **state) {
-  (void)state;
+TEST(test_intern) {
   Context ctx;
   context_init(&ctx);
   const char *first[2000];
@@ -127,8 +119,7 @@ static void test_intern(void **state) {
   context_free(&ctx);
 }
 
-static void test_ice(void **state) {
-  (void)state;
+TEST(test_ice) {
   Context ctx;
   context_init(&ctx);
   jmp_buf out;
@@ -138,8 +129,7 @@ static void test_ice(void **state) {
   context_free(&ctx);
 }
 
-static void test_buf(void **state) {
-  (void)state;
+TEST(test_buf) {
   Context ctx;
   context_init(&ctx);
   Buf b = buf_make(&ctx.arena);

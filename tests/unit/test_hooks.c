@@ -63,8 +63,7 @@ static tile_status compile_with(const tile_hooks *hooks, double seconds, tile_pr
   return tile_compile_memory("scale.tile", source, strlen(source), &o, p, e);
 }
 
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   Host h = {0};
   tile_hooks hooks = hooks_of(&h);
   hooks.alloc = host_alloc;
@@ -90,8 +89,7 @@ static void memory_runs_out(void **state) {
   }
 }
 
-static void stopped(void **state) {
-  (void)state;
+TEST(stopped) {
   Host h = {0};
   tile_hooks hooks = hooks_of(&h);
   hooks.should_stop = host_stop;
@@ -116,8 +114,7 @@ static void stopped(void **state) {
   tile_program_free(p);
 }
 
-static void events(void **state) {
-  (void)state;
+TEST(events) {
   Host h = {0};
   tile_hooks hooks = hooks_of(&h);
   hooks.event = host_event;
@@ -264,15 +261,13 @@ static void everywhere_on(const char *device) {
   assert_true(use_jit(&at));
 }
 
-static void jit_without_memory(void **state) {
-  (void)state;
+TEST(jit_without_memory) {
   everywhere_on("sim");
   everywhere_on("interp");
 }
 
 // A program with errors needs memory for its messages.
-static void messages_without_memory(void **state) {
-  (void)state;
+TEST(messages_without_memory) {
   static const char wrong[] = "@kernel\ndef f(x: *fp32):\n    store(x, y + z)\n    store(q, 1)\n";
   Host h = {0};
   tile_hooks hooks = hooks_of(&h);

@@ -67,8 +67,7 @@ static void finish(Work *w) {
   tile_device_close(w->device);
 }
 
-static void two_devices(void **state) {
-  (void)state;
+TEST(two_devices) {
   static Work a, b;
   start(&a, "sim:0");
   start(&b, "sim:1");
@@ -91,8 +90,7 @@ static void two_devices(void **state) {
 }
 
 // Whatever context is current stays so, and none is left behind.
-static void two_contexts(void **state) {
-  (void)state;
+TEST(two_contexts) {
   static Work w;
   CUcontext mine = NULL, now = NULL;
   start(&w, "sim");
@@ -136,8 +134,7 @@ static void free_capture(Capture *c) {
   CU_OK(CU(cuDevicePrimaryCtxRelease, (CUdevice), 0));
 }
 
-static void graph(void **state) {
-  (void)state;
+TEST(graph) {
   static Work w;
   Capture c;
   start(&w, "sim");
@@ -153,8 +150,7 @@ static void graph(void **state) {
   finish(&w);
 }
 
-static void graph_with_scratch(void **state) {
-  (void)state;
+TEST(graph_with_scratch) {
   tile_device *d = case_device("sim");
   tile_kernel *k = load(d, tile_source);
   assert_true(tile_kernel_scratch_bytes(k) > 0);
@@ -192,8 +188,7 @@ static void graph_with_scratch(void **state) {
 
 // ---- what is wrong is named, and leaves nothing behind ----
 
-static void wrong_types(void **state) {
-  (void)state;
+TEST(wrong_types) {
   static Work w;
   start(&w, "sim");
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
@@ -211,8 +206,7 @@ static void wrong_types(void **state) {
   finish(&w);
 }
 
-static void wrong_code(void **state) {
-  (void)state;
+TEST(wrong_code) {
   tile_device *d = case_device("sim");
   tile_program *p;
   tile_kernel *k;
@@ -302,8 +296,7 @@ static void *run_thread(void *user) {
   return NULL;
 }
 
-static void threads(void **state) {
-  (void)state;
+TEST(threads) {
   static Thread all[NUM_THREADS];
   pthread_t ids[NUM_THREADS];
   tile_device *devices[2] = {case_device("sim:0"), case_device("sim:1")};

@@ -12,8 +12,7 @@ static HostTensor make(Arena *a, DtypeKind dtype, uint32_t rank, const int64_t *
   return t;
 }
 
-static void npy_round_trip(void **state) {
-  (void)state;
+TEST(npy_round_trip) {
   static const struct { DtypeKind in, out; uint32_t rank; } cases[] = {
     {DT_FP32, DT_FP32, 2}, {DT_FP16, DT_FP16, 1}, {DT_INT64, DT_INT64, 0},    {DT_INT1, DT_INT1, 3},
     {DT_BF16, DT_UINT16, 2}, {DT_FP8E5, DT_UINT8, 1}, {DT_UINT16, DT_UINT16, 2},
@@ -52,8 +51,7 @@ static const char *read_header(Arena *a, const char *header, size_t data, HostTe
   return npy_read(a, buf_str(&b), b.size, t);
 }
 
-static void npy_refusals(void **state) {
-  (void)state;
+TEST(npy_refusals) {
   static const struct { const char *header; size_t data; const char *says; } cases[] = {
     {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", 16, "Fortran"},
     {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", 8, "big-endian"},
@@ -85,8 +83,7 @@ static void npy_refusals(void **state) {
   arena_free(&a);
 }
 
-static void generators(void **state) {
-  (void)state;
+TEST(generators) {
   enum { N = 20000 };
   static const int64_t shape[] = {N};
   Arena a;
@@ -117,8 +114,7 @@ static void generators(void **state) {
   arena_free(&a);
 }
 
-static void elements(void **state) {
-  (void)state;
+TEST(elements) {
   static const int64_t shape[] = {2};
   Arena a;
   arena_init(&a);
@@ -132,8 +128,7 @@ static void elements(void **state) {
   arena_free(&a);
 }
 
-static void printing(void **state) {
-  (void)state;
+TEST(printing) {
   static const int64_t shape[] = {2, 3}, large[] = {2000};
   Arena a;
   arena_init(&a);

@@ -62,8 +62,7 @@ static void *work(void *user) {
   return NULL;
 }
 
-static void threads(void **state) {
-  (void)state;
+TEST(threads) {
   tile_device *device = case_device("interp");
   tile_program *program = NULL;
   tile_kernel *kernel = NULL;

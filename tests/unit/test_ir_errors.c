@@ -247,8 +247,7 @@ static const struct { const char *text, *error; } cases[] = {
      "not a number of this type"},
 };
 
-static void test_modules(void **state) {
-  (void)state;
+TEST(test_modules) {
   for (size_t i = 0; i < countof(cases); i++) {
     Context ctx;
     context_init(&ctx);
@@ -261,8 +260,7 @@ static void test_modules(void **state) {
 }
 
 // Blocks, types and columns without end are refused, not followed.
-static void test_depth(void **state) {
-  (void)state;
+TEST(test_depth) {
   static const struct { const char *head, *repeated, *error; } deep[] = {
       {"func @f(%c: i1) {", "if %c do {", "blocks nested too deeply"},
       {"func @f(%x: ", "ptr<", "nested too deeply"},

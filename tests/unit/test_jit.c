@@ -126,12 +126,11 @@ static void variants_on(const char *device) {
   tile_jit_close(jit);
   tile_device_close(d);
 }
-static void on_sim(void **state) { (void)state; variants_on("sim"); }
-static void on_interp(void **state) { (void)state; variants_on("interp"); }
-static void on_gpu(void **state) { (void)state; variants_on("gpu"); }
+TEST(on_sim) { variants_on("sim"); }
+TEST(on_interp) { variants_on("interp"); }
+TEST(on_gpu) { variants_on("gpu"); }
 
-static void descriptors_and_heuristics(void **state) {
-  (void)state;
+TEST(descriptors_and_heuristics) {
   tile_device *d = case_device("sim");
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
@@ -163,8 +162,7 @@ static void descriptors_and_heuristics(void **state) {
   tile_device_close(d);
 }
 
-static void policies(void **state) {
-  (void)state;
+TEST(policies) {
   tile_device *d = case_device("sim");
   uint64_t x = make_buffer(d, NULL, N);
   tile_arg args[] = {tile_arg_array(x, TILE_FP32), tile_arg_array(x, TILE_FP32), tile_arg_int(1), tile_arg_float(1)};
@@ -214,8 +212,7 @@ static void *work(void *user) {
   return NULL;
 }
 
-static void threads(void **state) {
-  (void)state;
+TEST(threads) {
   tile_device *d = case_device("sim");
   Seen seen = {0};
   tile_jit *jit = open_jit(d, &seen, TILE_JIT_ALLOW, NULL);
@@ -237,8 +234,7 @@ static void threads(void **state) {
 }
 
 // A second program of the same source finds the first one's kernels, and they do the same.
-static void disk_cache(void **state) {
-  (void)state;
+TEST(disk_cache) {
   char dir[] = "/tmp/tile-jit-XXXXXX", command[64];
   assert_non_null(mkdtemp(dir));
   tile_device *d = case_device("sim");
@@ -267,8 +263,7 @@ static void disk_cache(void **state) {
 }
 
 // The prelude is part of the compiler: a kernel that calls one of its functions is kept as any other.
-static void cached_prelude(void **state) {
-  (void)state;
+TEST(cached_prelude) {
   static const char text[] = "import triton\nimport triton.language as tl\n@triton.jit\ndef fill(out, n):\n    tl.store(out, tl.cdiv(n, 3))\n";
   char dir[] = "/tmp/tile-jit-XXXXXX", command[64];
   assert_non_null(mkdtemp(dir));
@@ -302,8 +297,7 @@ static void write_factor(const char *dir, int factor) {
 }
 
 // An import that is written anew while the JIT is open: the code that comes of it is not kept for the old text.
-static void changed_import(void **state) {
-  (void)state;
+TEST(changed_import) {
   static const char importing[] = "import triton\nimport triton.language as tl\nfrom helper import factor\n@triton.jit\ndef fill(out):\n    tl.store(out, factor)\n";
   char dir[] = "/tmp/tile-jit-XXXXXX", path[64], command[64];
   assert_non_null(mkdtemp(dir));
@@ -351,8 +345,7 @@ static void grid_of(void *user, const tile_variant *v, uint32_t grid[3]) {
 }
 
 // Every candidate adds to the result, which must be as if only one had run.
-static void tuning(void **state) {
-  (void)state;
+TEST(tuning) {
   char file[] = "/tmp/tile-tune-XXXXXX";
   int fd = mkstemp(file), n = 200;
   close(fd);
@@ -420,8 +413,7 @@ static void tuning(void **state) {
   tile_device_close(d);
 }
 
-static void bad_sources(void **state) {
-  (void)state;
+TEST(bad_sources) {
   tile_device *d;
   tile_jit *jit;
   d = case_device("interp");

@@ -36,8 +36,7 @@ static void close_bench(Bench *b) {
   tile_device_close(b->d);
 }
 
-static void dlpack(void **state) {
-  (void)state;
+TEST(dlpack) {
   Bench b;
   open_bench(&b);
   int64_t shape[] = {4, 12}, strides[] = {12, 1}, gaps[] = {16, 1};
@@ -73,8 +72,7 @@ static void dlpack(void **state) {
   close_bench(&b);
 }
 
-static void descriptors(void **state) {
-  (void)state;
+TEST(descriptors) {
   Bench b;
   open_bench(&b);
   int64_t shape[] = {8, 8}, block[] = {4, 4}, small[] = {4, 4};
@@ -95,8 +93,7 @@ static void descriptors(void **state) {
 }
 
 // Sixteen threads make eight variants, each once; one that does not compile keeps no other from being made.
-static void prepared_at_once(void **state) {
-  (void)state;
+TEST(prepared_at_once) {
   enum { REQUESTS = 33 };
   Bench b;
   open_bench(&b);

@@ -63,8 +63,7 @@ static tile_status launch(Bench *b, int64_t n, tile_error **error) {
 
 static void read_y(Bench *b, void *to) { OK(tile_memory_download(b->d, to, b->y, N * b->elem, &error)); }
 
-static void fills(void **state) {
-  (void)state;
+TEST(fills) {
   static const struct { tile_type type; uint32_t elem; double value; } types[] = {
     {TILE_FP32, 4, 2.5}, {TILE_FP64, 8, -1.25}, {TILE_FP16, 2, 0.5}, {TILE_INT8, 1, -3}, {TILE_INT32, 4, 1 << 20}, {TILE_INT64, 8, 5e12}, {TILE_UINT16, 2, 65000}};
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
@@ -89,8 +88,7 @@ static void fills(void **state) {
 }
 
 // What depends on a value is looked at again when the value changes, and only then.
-static void values(void **state) {
-  (void)state;
+TEST(values) {
   static const char *const devices[] = {"sim", "interp"};
   for (int i = 0; i < 4; i++) {
     Bench b;
@@ -113,8 +111,7 @@ static void values(void **state) {
   }
 }
 
-static void attributes(void **state) {
-  (void)state;
+TEST(attributes) {
   Bench b;
   char hook[1024];
   open_bench(&b, "sim", TILE_TUNE_OFF, TILE_FP32, 4, "    pass");
@@ -146,8 +143,7 @@ static void refused(const char *hook, const char *says) {
   close_bench(&b);
 }
 
-static void diagnostics(void **state) {
-  (void)state;
+TEST(diagnostics) {
   refused("    a['x'].clone()", "an array in a hook has no 'clone'; it has dtype, shape, ");
   refused("    a['x'].copy_(3)", "copy_ takes another argument of the kernel that is an array");
   refused("    a['x'].fill_('one')", "a hook fills 'x' with 'one'; a number is needed");
@@ -160,8 +156,7 @@ static void diagnostics(void **state) {
   refused("    a['y']._index = 40\n    a['x'].copy_(a['y'])", "a hook changes what is inside of an argument's object");
 }
 
-static void no_sizes(void **state) {
-  (void)state;
+TEST(no_sizes) {
   Bench b;
   tile_error *error = NULL;
   open_bench(&b, "sim", TILE_TUNE_OFF, TILE_FP32, 4, "    a['y'].fill_(a['x'].numel())");
@@ -173,8 +168,7 @@ static void no_sizes(void **state) {
 }
 
 // Blocks that depend on a shape: another shape is another variant, and the first one stays.
-static void blocks(void **state) {
-  (void)state;
+TEST(blocks) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_OFF, TILE_FP32, 4,
              "    for d in (a['x'], a['y']):\n"

@@ -97,8 +97,7 @@ static tile_jit_launch_options options_of(Bench *b) {
 static float sum_of(int64_t n) { return (float)(n * (n - 1) / 2); }
 
 // 128 is pruned first; of the rest the model keeps 64 and 32. What reset_to_zero names starts from zero and is left there.
-static void model_and_report(void **state) {
-  (void)state;
+TEST(model_and_report) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_ON, 0);
   tile_jit_launch_options o = options_of(&b);
@@ -146,16 +145,14 @@ static void zeroing_hook(const char *device, tile_tune_mode mode) {
   tile_error_free(e);
   close_bench(&b);
 }
-static void zeroing(void **state) {
-  (void)state;
+TEST(zeroing) {
   zeroing_hook("sim", TILE_TUNE_ON);
   zeroing_hook("sim", TILE_TUNE_OFF);
   zeroing_hook("interp", TILE_TUNE_OFF);
 }
 
 // As the persistent matmul with descriptors does it: the hook gives the descriptors their blocks.
-static void block_hook(void **state) {
-  (void)state;
+TEST(block_hook) {
   for (int mode = TILE_TUNE_OFF; mode <= TILE_TUNE_ON; mode++) {
     Bench b;
     open_bench(&b, "sim", (tile_tune_mode)mode, 0);
@@ -176,8 +173,7 @@ static void block_hook(void **state) {
   }
 }
 
-static void hooks_of_autotune(void **state) {
-  (void)state;
+TEST(hooks_of_autotune) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_ON, 0);
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
@@ -203,8 +199,7 @@ static void hooks_of_autotune(void **state) {
 }
 
 // With next to no time one candidate is still compiled and chosen; the others say why they are not.
-static void budget(void **state) {
-  (void)state;
+TEST(budget) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_ON, 1e-6);
   tile_jit_launch_options o = options_of(&b);
@@ -237,8 +232,7 @@ static void seen_grid(void *user, const tile_variant *v, uint32_t grid[3]) {
   pthread_mutex_unlock(s->lock);
   nanosleep(&(struct timespec){0, 5 * 1000000L}, NULL);
 }
-static void one_at_a_time(void **state) {
-  (void)state;
+TEST(one_at_a_time) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_ON, 0);
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -261,8 +255,7 @@ static void one_at_a_time(void **state) {
   close_bench(&b);
 }
 
-static void cancelled(void **state) {
-  (void)state;
+TEST(cancelled) {
   Bench b;
   open_bench(&b, "sim", TILE_TUNE_OFF, 0);
   int asked = 0;

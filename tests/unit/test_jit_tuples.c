@@ -133,11 +133,10 @@ static void through_jit(const char *device) {
   close_bench(&b);
 }
 
-static void on_sim(void **state) { (void)state; through_jit("sim"); }
-static void on_interp(void **state) { (void)state; through_jit("interp"); }
+TEST(on_sim) { through_jit("sim"); }
+TEST(on_interp) { through_jit("interp"); }
 
-static void descriptors(void **state) {
-  (void)state;
+TEST(descriptors) {
   Bench b;
   open_bench(&b, "sim");
   tile_tensor x, y;
@@ -152,8 +151,7 @@ static void descriptors(void **state) {
   close_bench(&b);
 }
 
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   Bench b;
   open_bench(&b, "sim");
   tile_jit_kernel *k = kernel(&b, "line");
@@ -187,8 +185,7 @@ static void refused(void **state) {
 }
 
 // A kernel that was compiled with a signature takes the tuple, or its items.
-static void compiled(void **state) {
-  (void)state;
+TEST(compiled) {
   Bench b;
   open_bench(&b, "sim");
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;

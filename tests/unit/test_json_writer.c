@@ -6,8 +6,7 @@
 
 #include "runtime/compile/json_writer.h"
 
-static void document(void **state) {
-  (void)state;
+TEST(document) {
   Arena a;
   arena_init(&a);
   Buf b = buf_make(&a);
@@ -32,8 +31,7 @@ static void document(void **state) {
   arena_free(&a);
 }
 
-static void strings(void **state) {
-  (void)state;
+TEST(strings) {
   static const struct { const char *in, *out; } cases[] = {
     {"a\"b\\c\n\t", "\"a\\\"b\\\\c\\n\\t\""}, {"\x01", "\"\\u0001\""}, {"\xc3\xa9", "\"\\u00e9\""}, {"\xe2\x82\xac", "\"\\u20ac\""}, {"\xf0\x9f\x98\x80", "\"\\ud83d\\ude00\""}, {"\xff", "\"\\ufffd\""}, {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
   };
@@ -48,8 +46,7 @@ static void strings(void **state) {
   arena_free(&a);
 }
 
-static void doubles_read_back(void **state) {
-  (void)state;
+TEST(doubles_read_back) {
   static const double values[] = {0, -0.5, 1e300, 5e-324, 1.0 / 3, 123456789.123456789};
   Arena a;
   arena_init(&a);

@@ -25,8 +25,7 @@ static tile_kernel *load(tile_device *d, const char *name, const char *signature
   return k;
 }
 
-static void integers(void **state) {
-  (void)state;
+TEST(integers) {
   tile_device *d = case_device("sim");
   uint64_t out = case_buffer(d, NULL, 16);
   const struct { const char *signature; int64_t lowest, highest; } types[] = {
@@ -65,8 +64,7 @@ static void integers(void **state) {
   tile_device_close(d);
 }
 
-static void floats(void **state) {
-  (void)state;
+TEST(floats) {
   tile_device *d = case_device("sim");
   uint64_t out = case_buffer(d, NULL, 16);
   const struct { const char *signature; double given, expected; } cases[] = {{"*fp64, fp64", 0.1, 0.1}, {"*fp64, fp32", 0.1, (double)0.1f}, {"*fp64, fp16", 0.1, 0.0999755859375},

@@ -13,8 +13,7 @@ static uint32_t rnd(uint32_t n) {
 
 // ---- gf2 ----
 
-static void test_gf2(void **state) {
-  (void)state;
+TEST(test_gf2) {
   for (int round = 0; round < 300; round++) {
     uint32_t a[6], b[6], n = rnd(7), m = rnd(7), in_a[64] = {0}, in_b[64] = {0}, count_a = 0, count_both = 0;
     for (uint32_t i = 0; i < n; i++) a[i] = rnd(64);

@@ -36,8 +36,7 @@ static int count_ops(Module *m, Opcode opcode) {
 
 static bool says(Fixture *f, const char *text) { return strstr(diag_render(&f->ctx, false), text) != NULL; }
 
-static void test_signature(void **state) {
-  (void)state;
+TEST(test_signature) {
   Fixture f;
   load(&f, "@kernel\ndef k(a, d, n, one, B: constexpr, C: constexpr = 3):\n  pass\n");
   assert_int_equal(frontend_count_open(f.kernel, f.specs), 5);
@@ -65,8 +64,7 @@ static void test_signature(void **state) {
   context_free(&f.ctx);
 }
 
-static void test_signature_without_constexprs(void **state) {
-  (void)state;
+TEST(test_signature_without_constexprs) {
   Fixture f;
   load(&f, "@kernel\ndef k(a, B: constexpr, n):\n  pass\n");
   assert_true(frontend_apply_signature(f.fe, f.kernel, f.specs, "*fp16, i32"));
@@ -77,8 +75,7 @@ static void test_signature_without_constexprs(void **state) {
   context_free(&f.ctx);
 }
 
-static void test_bad_signatures(void **state) {
-  (void)state;
+TEST(test_bad_signatures) {
   static const struct { const char *text, *message; } cases[] = {
       {"*fp33", "`*fp33` is no type"}, {"*fp32:7", "must be :16 or :1"}, {"*fp32:1", "only integers can be specialised to 1"},
       {"*fp32, i32, i32", "--signature has 3 items"}, {"*fp32, *i32", "where a value belongs"}};
@@ -92,8 +89,7 @@ static void test_bad_signatures(void **state) {
 }
 
 // Loops carry what changes, and nothing else; a body is lowered once however deep it lies.
-static void test_carried_values(void **state) {
-  (void)state;
+TEST(test_carried_values) {
   Fixture f;
   load(&f, "@kernel\ndef k(a: *i32, n: i32):\n"
            "  same = 5\n  acc = 0\n"
@@ -111,8 +107,7 @@ static void test_carried_values(void **state) {
 }
 
 // A branch decided at compile time is not looked at; an early return nests what follows.
-static void test_pruning_and_return(void **state) {
-  (void)state;
+TEST(test_pruning_and_return) {
   Fixture f;
   load(&f, "@kernel\ndef k(a: *i32, n: i32, F: constexpr = None):\n"
            "  if F is not None:\n    no_such(F)\n"
@@ -127,8 +122,7 @@ static void test_pruning_and_return(void **state) {
 }
 
 // A loop without break stays a counted loop; with one it asks a flag.
-static void test_break_makes_while(void **state) {
-  (void)state;
+TEST(test_break_makes_while) {
   Fixture f;
   load(&f, "@kernel\ndef k(a: *i32, n: i32, B: constexpr):\n"
            "  for i in range(n):\n    if B:\n      if i == 3:\n        break\n    store(a + i, i)\n");

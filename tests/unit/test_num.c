@@ -1,9 +1,6 @@
 // ir/num: every bit pattern of the narrow formats, and rounding against independently derived results.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
+
 #include <fenv.h>
 #include <math.h>
 
@@ -18,8 +15,7 @@ static uint32_t finite_count(NumFormat f) {
   return n;
 }
 
-static void test_round_trip(void **state) {
-  (void)state;
+TEST(test_round_trip) {
   for (size_t k = 0; k < countof(narrow); k++) {
     NumFormat f = narrow[k];
     for (uint32_t b = 0; b < 1u << num_format_info(f)->width; b++) {
@@ -35,8 +31,7 @@ static void test_round_trip(void **state) {
 }
 
 // Between neighbours lo < hi: the midpoint and points just off it, in every mode and both signs.
-static void test_halfway(void **state) {
-  (void)state;
+TEST(test_halfway) {
   for (size_t k = 0; k < countof(narrow); k++) {
     NumFormat f = narrow[k];
     const NumFormatInfo *i = num_format_info(f);
@@ -62,8 +57,7 @@ static void test_halfway(void **state) {
   }
 }
 
-static void test_overflow(void **state) {
-  (void)state;
+TEST(test_overflow) {
   assert_int_equal(num_encode(NUM_F16, 65519.99, NUM_RNE, false), 0x7bff);
   assert_int_equal(num_encode(NUM_F16, 65520.0, NUM_RNE, false), 0x7c00);
   assert_int_equal(num_encode(NUM_F16, 1e9, NUM_RTZ, false), 0x7bff);
@@ -90,8 +84,7 @@ static uint32_t rng(uint64_t *s) {
 }
 
 // Against the host's float unit in the same rounding mode.
-static void test_f32_against_host(void **state) {
-  (void)state;
+TEST(test_f32_against_host) {
   static const int mode[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
   uint64_t s = 7;
   for (int n = 0; n < 60000; n++) {
@@ -122,8 +115,7 @@ static void test_f32_against_host(void **state) {
 }
 
 // f16 sums and fused products, exactly: everything is a multiple of 2^-48 below 2^33, so 128-bit integers hold it.
-static void test_f16_fma(void **state) {
-  (void)state;
+TEST(test_f16_fma) {
   uint64_t s = 3;
   for (int n = 0; n < 60000; n++) {
     uint64_t a = rng(&s) & 0xffff, b = rng(&s) & 0xffff, c = rng(&s) & 0xffff;
@@ -142,8 +134,7 @@ static void test_f16_fma(void **state) {
   }
 }
 
-static void test_integers(void **state) {
-  (void)state;
+TEST(test_integers) {
   assert_int_equal(num_to_int(2.5, 32, true, NUM_RNE, false), 2);
   assert_int_equal(num_to_int(-2.5, 32, true, NUM_RDN, false), (uint64_t)-3);
   assert_int_equal(num_to_int(1e20, 32, true, NUM_RTZ, false), 0x7fffffff);

@@ -105,8 +105,7 @@ static void table_as_text(void **state) {
   }
 }
 
-static void nearest(void **state) {
-  (void)state;
+TEST(nearest) {
   static const char *const names[] = {"sm_80", "sm_90", "sm_90a"};
   assert_string_equal(nearest_name("sm_90b", names, 3), "sm_90");
   assert_null(nearest_name("gfx942", names, 3));

@@ -53,8 +53,7 @@ static Buf make_package(Arena *a, const char *const (*jobs)[2], size_t count) {
 }
 
 // The description that is read from PTX says what the compiled program says.
-static void same_description(void **state) {
-  (void)state;
+TEST(same_description) {
   const struct { const char *text, *signature, *arch; } cases[] = {
     {source, "*fp32:16, i32:16, 1", "sm_90a"}, {source, "*bf16, i64, i32", "sm_80"}, {pointers, "**fp32, *fp64", "sm_80"}, {source, "*fp32:16, u32, i32:16", "sm_120a"},
     {products, "tensordesc<fp16[64, 64]>, *kfp16:16, *fp32, i32:16, i1", "sm_90a"}, {products, "tensordesc<fp16[64, 64]>, *fp16, *fp32, i32, i1", "sm_80"},
@@ -119,8 +118,7 @@ static const char *const jobs[][2] = {
   {"*fp32, i64, i64", "sm_80"},       {"*fp32, i64, i64", "sm_90a"},
 };
 
-static void dispatch(void **state) {
-  (void)state;
+TEST(dispatch) {
   Arena a;
   arena_init(&a);
   Buf b = make_package(&a, jobs, countof(jobs));
@@ -169,8 +167,7 @@ static void dispatch(void **state) {
   arena_free(&a);
 }
 
-static void choices(void **state) {
-  (void)state;
+TEST(choices) {
   Arena a;
   arena_init(&a);
   tile_device *device;
@@ -197,8 +194,7 @@ static void choices(void **state) {
   arena_free(&a);
 }
 
-static void several_kernels(void **state) {
-  (void)state;
+TEST(several_kernels) {
   Arena a;
   arena_init(&a);
   Pack pack = {.arena = &a};
@@ -218,8 +214,7 @@ static void several_kernels(void **state) {
   arena_free(&a);
 }
 
-static void cannot_be_packed(void **state) {
-  (void)state;
+TEST(cannot_be_packed) {
   Arena a;
   arena_init(&a);
   Pack pack = {.arena = &a};
@@ -237,8 +232,7 @@ static void cannot_be_packed(void **state) {
 }
 
 // Every byte matters: none can be changed, and none cut off, unseen. What is made up is refused without a crash.
-static void damage(void **state) {
-  (void)state;
+TEST(damage) {
   Arena a;
   arena_init(&a);
   Buf b = make_package(&a, &jobs[3], 1);
@@ -284,8 +278,7 @@ static void damage(void **state) {
 }
 
 // A description that has more arguments than a launch of a family can map, and a folder for a file.
-static void foreign(void **state) {
-  (void)state;
+TEST(foreign) {
   Arena a;
   arena_init(&a);
   static const char ptx[] = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n";
@@ -311,8 +304,7 @@ static void foreign(void **state) {
   arena_free(&a);
 }
 
-static void json(void **state) {
-  (void)state;
+TEST(json) {
   Arena a;
   arena_init(&a);
   size_t where;

@@ -31,8 +31,7 @@ static void check_tree(const char *text, const char *tree) {
   context_free(&ctx);
 }
 
-static void test_expressions(void **state) {
-  (void)state;
+TEST(test_expressions) {
   check_tree("a + b * c ** -d", "(expr (binary + (name a) (binary * (name b) (binary ** (name c) (unary - (name d))))))");
   check_tree("a - b - c", "(expr (binary - (binary - (name a) (name b)) (name c)))");
   check_tree("not a == b", "(expr (unary not (compare (name a) == (name b))))");
@@ -57,8 +56,7 @@ static void test_expressions(void **state) {
   check_tree("await f", "(expr (await (name f)))");
 }
 
-static void test_literals(void **state) {
-  (void)state;
+TEST(test_literals) {
   check_tree("0x_ff", "(expr (int 255))");
   check_tree("0b101", "(expr (int 5))");
   check_tree("0o17", "(expr (int 15))");
@@ -81,8 +79,7 @@ static void test_literals(void **state) {
   check_tree("f'{a != b}'", "(expr (f-string (format (compare (name a) != (name b)))))");
 }
 
-static void test_statements(void **state) {
-  (void)state;
+TEST(test_statements) {
   check_tree("a = b, *c = d", "(assign (name a) (tuple (name b) (starred (name c))) (name d))");
   check_tree("a.b[0] += 1", "(aug-assign + (subscript (attribute (name a) b) (int 0)) (int 1))");
   check_tree("x: tl.constexpr = 4", "(ann-assign (name x) (attribute (name tl) constexpr) (int 4))");
@@ -120,15 +117,13 @@ static void test_statements(void **state) {
              "(async-def f (body (async-for (name i) (name x) (body (expr (await (name i)))))))");
 }
 
-static void test_kernel_header(void **state) {
-  (void)state;
+TEST(test_kernel_header) {
   check_tree("@triton.jit\ndef k(x: *fp32, p: '*fp16:16', /, n: i32, *, B: tl.constexpr = 8, **kw) -> None:\n  pass\n",
              "(def k (decorators (attribute (name triton) jit)) (params (param /x (pointer-type (name fp32)) -) (param /p (str \"*fp16:16\") -) "
              "(param n (name i32) -) (param kw B (attribute (name tl) constexpr) (int 8)) (param **kw - -)) (returns (None)) (body (pass)))");
 }
 
-static void test_lines(void **state) {
-  (void)state;
+TEST(test_lines) {
   check_tree("\xef\xbb\xbf# comment\r\n\r\nf(a,\r\n  b)  # c\r\n", "(expr (call (name f) (name a) (name b)))");
   check_tree("if a:\n\n  # odd comment\n      b\n # another\n      c", "(if (name a) (then (expr (name b)) (expr (name c))))");
   check_tree("a = 1 + \\\n  2\n", "(assign (name a) (binary + (int 1) (int 2)))");
@@ -152,8 +147,7 @@ static void check_errors(const char *text, const char *expected) {
   context_free(&ctx);
 }
 
-static void test_errors(void **state) {
-  (void)state;
+TEST(test_errors) {
   check_errors("if x = 3:\n  pass\n", "1:6 unexpected '='\n");
   // What belongs to a header that failed is not reported again, nor what a bracket left open has swallowed.
   check_errors("if a b:\n  c\nelif d:\n  e\nelse:\n  f\ntry:\n  a\nexcept B C:\n  d\nfinally:\n  e f\nelse: g\n",
@@ -187,8 +181,7 @@ static void test_errors(void **state) {
   check_errors("x = '\xff'\n", "1:6 byte 0xff is not valid UTF-8\n");
 }
 
-static void test_nul(void **state) {
-  (void)state;
+TEST(test_nul) {
   Context ctx;
   context_init(&ctx);
   assert_int_equal(parse(&ctx, "x\0y", 3)->block.count, 0);
@@ -211,8 +204,7 @@ static void check_deep(const char *piece, size_t times, const char *message) {
   free(text);
 }
 
-static void test_deep(void **state) {
-  (void)state;
+TEST(test_deep) {
   check_deep("(", 100000, "more than 200 nested brackets");
   check_deep("a+", 100000, "nested too deeply");
   check_deep("not ", 100000, "nested too deeply");
@@ -222,8 +214,7 @@ static void test_deep(void **state) {
 }
 
 // An expression in an f-string costs its nodes, not a parser.
-static void test_many_fields(void **state) {
-  (void)state;
+TEST(test_many_fields) {
   enum { FIELDS = 5000 };
   Context ctx;
   context_init(&ctx);
@@ -238,8 +229,7 @@ static void test_many_fields(void **state) {
   context_free(&ctx);
 }
 
-static void test_indent_limit(void **state) {
-  (void)state;
+TEST(test_indent_limit) {
   char text[70000], *s = text;
   for (int i = 0; i < 150; i++) s += sprintf(s, "%*sif a:\n", i, "");
   Context ctx;

@@ -24,8 +24,7 @@ static bool verdict(DtypeKind dtype, const double *got, const double *ref, Check
   return ok;
 }
 
-static void by_dtype(void **state) {
-  (void)state;
+TEST(by_dtype) {
   static const struct { DtypeKind dtype; double ref, good, bad; } cases[] = {
     // The bound is rtol * (|ref| + largest |ref|) = 2 rtol |ref| for the largest element.
     {DT_FP32, 1, 1 + 1.9e-4, 1 + 2.1e-4}, {DT_FP16, 1, 1 + 1.9e-2, 1 + 2.2e-2},   {DT_BF16, 1, 1.03, 1.06},
@@ -38,8 +37,7 @@ static void by_dtype(void **state) {
   }
 }
 
-static void limits(void **state) {
-  (void)state;
+TEST(limits) {
   const double ref[N] = {1, 2, 3, 4}, got[N] = {1, 2, 3.01, 4};
   assert_false(verdict(DT_FP32, got, ref, (CheckLimits){0}, "FAILED"));
   assert_true(verdict(DT_FP32, got, ref, (CheckLimits){.uses_tf32 = true}, "rtol 0.002"));
@@ -47,8 +45,7 @@ static void limits(void **state) {
   assert_false(verdict(DT_FP32, got, ref, (CheckLimits){.has_rtol = true, .atol = 0.005}, "[2]"));
 }
 
-static void special_values(void **state) {
-  (void)state;
+TEST(special_values) {
   const double ref[N] = {NAN, INFINITY, -INFINITY, 1};
   assert_true(verdict(DT_FP32, ref, ref, (CheckLimits){0}, "ok"));
   const double wrong[3][N] = {{0, INFINITY, -INFINITY, 1}, {NAN, -INFINITY, -INFINITY, 1}, {NAN, INFINITY, -INFINITY, NAN}};

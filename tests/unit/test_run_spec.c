@@ -3,8 +3,7 @@
 
 #include "runtime/cli/run_spec.h"
 
-static void scalars(void **state) {
-  (void)state;
+TEST(scalars) {
   static const struct { const char *text; ArgSpecKind kind; bool has_dtype; DtypeKind dtype; int64_t i; double f; } cases[] = {
     {"3", ARG_INT, false, 0, 3, 3},           {"-3", ARG_INT, false, 0, -3, -3},       {"0x10", ARG_INT, false, 0, 16, 16},
     {"2.5", ARG_FLOAT, false, 0, 0, 2.5},     {"1e-3", ARG_FLOAT, false, 0, 0, 1e-3},  {"true", ARG_BOOL, false, 0, 1, 0},
@@ -26,8 +25,7 @@ static void scalars(void **state) {
   arena_free(&a);
 }
 
-static void buffers(void **state) {
-  (void)state;
+TEST(buffers) {
   Arena a;
   arena_init(&a);
   const ArgSpec *s = run_spec_parse(&a, "fp16[512,cdiv(n, 2)]=randn:7", NULL);
@@ -57,8 +55,7 @@ static void buffers(void **state) {
   arena_free(&a);
 }
 
-static void descriptors(void **state) {
-  (void)state;
+TEST(descriptors) {
   Arena a;
   arena_init(&a);
   const ArgSpec *s = run_spec_parse(&a, "desc(fp16[200,96]=randn:1,[BM,BN//2],strides=[cdiv(K,8)*8,1],nan)", NULL);
@@ -76,8 +73,7 @@ static void descriptors(void **state) {
   arena_free(&a);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static const struct { const char *text, *says; } cases[] = {
     {"fp17[4]=zeros", "no dtype 'fp17'"},   {"fp16[4]", "dtype[shape]=fill"},     {"fp16[4]=zero", "starts as zeros"},    {"fp16[4]=randn:x", "starts as zeros"},
     {"fp16[4]=randn:1:2", "starts as"},     {"i32[4]=randint:1:5:5", "LO < HI"},  {"i32[4]=fill", "starts as"},           {"i32[,4]=ones", "extent is missing"},
@@ -98,12 +94,11 @@ static void refusals(void **state) {
   arena_free(&a);
 }
 
-static void commas(void **state) {
-  (void)state;
+TEST(commas) {
   static const char text[] = "cdiv(m,BM), x[1,2],'a,b' ,d";
   Arena a;
   arena_init(&a);
-  StrList l = split_commas(&a, text, strlen(text));
+  StrList l = run_spec_split(&a, text, strlen(text));
   assert_int_equal(l.count, 4);
   assert_string_equal(l.data[0], "cdiv(m,BM)");
   assert_string_equal(l.data[1], "x[1,2]");

@@ -46,8 +46,7 @@ static void check_plan(const Layout *from, const Layout *to, const ShufflePlan *
   free(got);
 }
 
-static void test_shuffle_plans(void **state) {
-  (void)state;
+TEST(test_shuffle_plans) {
   Context ctx;
   context_init(&ctx);
   srand(7);
@@ -65,8 +64,7 @@ static void test_shuffle_plans(void **state) {
   context_free(&ctx);
 }
 
-static void test_kinds(void **state) {
-  (void)state;
+TEST(test_kinds) {
   Context ctx;
   context_init(&ctx);
   const int64_t shape[] = {512};

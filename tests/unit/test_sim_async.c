@@ -141,14 +141,12 @@ static const Case cases[] = {
   {"wait by token", INIT(32) "mbarrier.arrive.shared.b64 %d4, [%b]; W: mbarrier.test_wait.shared.b64 %p2, [%b], %d4; @!%p2 bra W; mbarrier.pending_count.b64 %r6, %d4; setp.gt.u32 %p3, %r6, 0; selp.u32 %r5, 3, 4, %p3;" STORE5, 32, 0, NULL, 514, 3},
 };
 
-static void test_cases(void **state) {
-  (void)state;
+TEST(test_cases) {
   run_cases(cases, countof(cases));
 }
 
 // Memory as cuMemAlloc gives it: undefined until the host or the kernel writes it.
-static void test_fresh_memory(void **state) {
-  (void)state;
+TEST(test_fresh_memory) {
   if (host_on_gpu()) skip();
   Sim sim;
   sim_init(&sim);

@@ -20,8 +20,7 @@ static float *random_floats(size_t n, uint32_t seed) {
   return x;
 }
 
-static void test_vector_add(void **state) {
-  (void)state;
+TEST(test_vector_add) {
   int n = 1000;
   float *a = random_floats(1000, 1), *b = random_floats(1000, 2), c[1000];
   CUdeviceptr da = host_buffer(a, sizeof c), db = host_buffer(b, sizeof c), dc = host_buffer(NULL, sizeof c);
@@ -36,8 +35,7 @@ static void test_vector_add(void **state) {
   free(a), free(b);
 }
 
-static void test_reductions(void **state) {
-  (void)state;
+TEST(test_reductions) {
   int n = 1500;
   float x[1500], out[3];
   int xi[1500], total = 0, want = 0;
@@ -55,8 +53,7 @@ static void test_reductions(void **state) {
   assert_int_equal(total, want);
 }
 
-static void test_transpose(void **state) {
-  (void)state;
+TEST(test_transpose) {
   int w = 70, h = 45;
   float *in = random_floats((size_t)(w * h), 3), *out = malloc((size_t)(w * h) * 4);
   CUdeviceptr di = host_buffer(in, (size_t)(w * h) * 4), dout = host_buffer(NULL, (size_t)(w * h) * 4);
@@ -67,8 +64,7 @@ static void test_transpose(void **state) {
   free(in), free(out);
 }
 
-static void test_scan(void **state) {
-  (void)state;
+TEST(test_scan) {
   int n = 200, in[256], out[256], sum = 0;
   for (int i = 0; i < 256; i++) in[i] = i * i % 13 - 4;
   CUdeviceptr di = host_buffer(in, sizeof in), dout = host_buffer(NULL, sizeof out);
@@ -77,8 +73,7 @@ static void test_scan(void **state) {
   for (int i = 0; i < n; i++) assert_int_equal(out[i], sum += in[i]);
 }
 
-static void test_histogram(void **state) {
-  (void)state;
+TEST(test_histogram) {
   int n = 5000;
   unsigned char x[5000];
   unsigned bins[256], want[256] = {0};
@@ -90,8 +85,7 @@ static void test_histogram(void **state) {
   assert_memory_equal(bins, want, sizeof bins);
 }
 
-static void test_matmul(void **state) {
-  (void)state;
+TEST(test_matmul) {
   int n = 64;
   float *a = random_floats(4096, 4), *b = random_floats(4096, 5), *c = malloc(16384);
   CUdeviceptr da = host_buffer(a, 16384), db = host_buffer(b, 16384), dc = host_buffer(NULL, 16384);
@@ -106,8 +100,7 @@ static void test_matmul(void **state) {
   free(a), free(b), free(c);
 }
 
-static void test_softmax(void **state) {
-  (void)state;
+TEST(test_softmax) {
   int n = 100;
   float *x = random_floats(300, 6), y[300];
   CUdeviceptr dx = host_buffer(x, sizeof y), dy = host_buffer(NULL, sizeof y);
@@ -124,8 +117,7 @@ static void test_softmax(void **state) {
 
 static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 
-static void test_calls(void **state) {
-  (void)state;
+TEST(test_calls) {
   int n = 100, out[128];
   CUdeviceptr d = host_buffer(NULL, sizeof out);
   LAUNCH(kernel("collatz"), 2, 64, 0, &d, &n);
@@ -148,8 +140,7 @@ static uint32_t reverse(uint32_t x) {
   for (int i = 0; i < 32; i++) r |= (x >> i & 1) << (31 - i);
   return r;
 }
-static void test_switch(void **state) {
-  (void)state;
+TEST(test_switch) {
   int in[64], out[64];
   for (int i = 0; i < 64; i++) in[i] = i * 5 % 11;
   CUdeviceptr di = host_buffer(in, sizeof in), dout = host_buffer(NULL, sizeof out);
@@ -172,8 +163,7 @@ static void test_switch(void **state) {
   }
 }
 
-static void test_half(void **state) {
-  (void)state;
+TEST(test_half) {
   int n = 4;
   // 1.5 2.0 −0.25 100; 3.0 0.5 8.0 0.125 → a*b + (a+b)
   uint16_t a[] = {0x3e00, 0x4000, 0xb400, 0x5640}, b[] = {0x4200, 0x3800, 0x4800, 0x3000}, c[4], d[4];
@@ -189,8 +179,7 @@ static void test_half(void **state) {
   assert_int_equal(d[1], 0x4060);
 }
 
-static void test_wide_math(void **state) {
-  (void)state;
+TEST(test_wide_math) {
   int n = 64;
   double a[64], b[64];
   long long x[64], y[64], z[64];
@@ -210,8 +199,7 @@ static void test_wide_math(void **state) {
   }
 }
 
-static void test_locks(void **state) {
-  (void)state;
+TEST(test_locks) {
   int rounds = 3, counter = 0;
   CUdeviceptr lock = host_buffer(NULL, 4), count = host_buffer(NULL, 4);
   LAUNCH(kernel("spin_lock"), 3, 48, 0, &lock, &count, &rounds);
@@ -226,8 +214,7 @@ static void test_locks(void **state) {
   assert_int_equal(out, want);
 }
 
-static void test_grid_wide(void **state) {
-  (void)state;
+TEST(test_grid_wide) {
   int out[40];
   CUdeviceptr arrived = host_buffer(NULL, 4), d = host_buffer(NULL, sizeof out);
   LAUNCH(kernel("grid_barrier"), 20, 32, 0, &arrived, &d);
@@ -242,8 +229,7 @@ static void test_grid_wide(void **state) {
   assert_int_equal(data[0], want);
 }
 
-static void test_cluster(void **state) {
-  (void)state;
+TEST(test_cluster) {
   int out[256];
   CUdeviceptr d = host_buffer(NULL, sizeof out);
   LAUNCH(kernel("cluster_exchange"), 8, 32, 0, &d);
@@ -252,8 +238,7 @@ static void test_cluster(void **state) {
     for (int t = 0; t < 32; t++) assert_int_equal(out[b * 32 + t], (b % 4 + 1) % 4 * 100 + 31 - t);
 }
 
-static void test_async_pipeline(void **state) {
-  (void)state;
+TEST(test_async_pipeline) {
   int tiles = 5;
   char *text = host_read("tests/sim/recorded/async.ptx");
   CUmodule m = host_load(text);
@@ -284,8 +269,7 @@ static uint16_t half_of(int x) {   // exact for |x| <= 2048
 }
 
 // A producer warp with TMA, a warpgroup with wgmma, two stages: C = A·Bᵀ over 6 tiles of 64×64.
-static void test_tma_wgmma(void **state) {
-  (void)state;
+TEST(test_tma_wgmma) {
   enum { M = 128, N = 192, K = 640 };
   char *text = host_read("tests/sim/recorded/tma_wgmma.ptx");
   CUmodule m = host_load(text);
@@ -308,8 +292,7 @@ static void test_tma_wgmma(void **state) {
     }
 }
 
-static void test_votes(void **state) {
-  (void)state;
+TEST(test_votes) {
   int x[32], sum = 0, max = 0;
   unsigned out[64], ballot = 0;
   for (int i = 0; i < 32; i++) {
@@ -329,8 +312,7 @@ static void test_votes(void **state) {
   }
 }
 
-static void test_params_and_locals(void **state) {
-  (void)state;
+TEST(test_params_and_locals) {
   struct { int v[12]; long long w; } big;
   for (int i = 0; i < 12; i++) big.v[i] = i * i;
   big.w = 1LL << 40;
@@ -373,8 +355,7 @@ static void expect_report(const char *name, CUresult code, const char *text, uns
   if (!strstr(sim_last_report(), text)) fail_msg("report of %s lacks \"%s\":\n%s", name, text, sim_last_report());
   cu_ok(CU(cuDevicePrimaryCtxReset_v2, (CUdevice), 0), "reset");
 }
-static void test_reports(void **state) {
-  (void)state;
+TEST(test_reports) {
   if (host_on_gpu()) skip();   // the GPU reports nothing, and a fault ends its context
   int n = 30;
   CUdeviceptr d = host_buffer(NULL, 128);
@@ -385,8 +366,7 @@ static void test_reports(void **state) {
   expect_report("barrier_deadlock", CUDA_ERROR_LAUNCH_TIMEOUT, "wait at barrier 0", 64, ARGS(&d));
 }
 
-static void test_printf(void **state) {
-  (void)state;
+TEST(test_printf) {
   fflush(stdout);
   int n = 2;
   LAUNCH(kernel("say_hello"), 1, 32, 0, &n);

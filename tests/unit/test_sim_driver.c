@@ -25,8 +25,7 @@ static int setup(void **state) {
   return 0;
 }
 
-static void test_initialisation(void **state) {
-  (void)state;
+TEST(test_initialisation) {
   sim_reset();
   int n = 0;
   assert_int_equal(CU(cuDeviceGetCount, (int *), &n), CUDA_ERROR_NOT_INITIALIZED);
@@ -56,8 +55,7 @@ static void test_initialisation(void **state) {
   module = host_load(ptx);
 }
 
-static void test_memory(void **state) {
-  (void)state;
+TEST(test_memory) {
   size_t before, after, total;
   CU(cuMemGetInfo_v2, (size_t *, size_t *), &before, &total);
   uint16_t back[8];
@@ -90,8 +88,7 @@ static void test_memory(void **state) {
   cu_ok(CU(cuMemFreeHost, (void *), pinned), "cuMemFreeHost");
 }
 
-static void test_modules(void **state) {
-  (void)state;
+TEST(test_modules) {
   CUfunction f;
   assert_int_equal(CU(cuModuleGetFunction, (CUfunction *, CUmodule, const char *), &f, module, "none"), CUDA_ERROR_NOT_FOUND);
   CUdeviceptr g;
@@ -118,8 +115,7 @@ static void refused(CUresult code, CUfunction f, unsigned grid, unsigned block, 
   assert_int_equal(host_try_launch(f, grid, block, shared, args), code);
   if (!strstr(sim_last_report(), message)) fail_msg("\"%s\" lacks \"%s\"", sim_last_report(), message);
 }
-static void test_launch_limits(void **state) {
-  (void)state;
+TEST(test_launch_limits) {
   CUdeviceptr out = host_buffer(NULL, 64);
   float a = 1;
   unsigned n = 1;
@@ -161,8 +157,7 @@ static void test_launch_limits(void **state) {
   cu_ok(CU(cuLaunchKernel, (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **, void **), scale, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, extra), "extra");
 }
 
-static void test_streams_and_graphs(void **state) {
-  (void)state;
+TEST(test_streams_and_graphs) {
   CUstream s, t;
   CUevent e, f;
   CUgraph g;
@@ -211,8 +206,7 @@ static void told(CUresult r, CUresult code, const char *message) {
 }
 
 // Calls that a program gets wrong, by what it is told.
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   CUdeviceptr p = 0, q = host_buffer(NULL, 64);
   size_t size;
   int value;
@@ -275,8 +269,7 @@ static void test_refusals(void **state) {
 }
 
 // What is captured outlives neither its module nor, for events, its capture.
-static void test_captures(void **state) {
-  (void)state;
+TEST(test_captures) {
   CUstream s, t;
   CUevent e;
   CUgraph g;
@@ -320,8 +313,7 @@ static void test_captures(void **state) {
   cu_ok(CU(cuEventDestroy_v2, (CUevent), e), "destroy");
 }
 
-static void test_sticky_errors(void **state) {
-  (void)state;
+TEST(test_sticky_errors) {
   CUdeviceptr bad = 64, p;
   float a = 1;
   unsigned n = 1;
@@ -333,8 +325,7 @@ static void test_sticky_errors(void **state) {
   cu_ok(CU(cuMemAlloc_v2, (CUdeviceptr *, size_t), &p, 4), "cuMemAlloc");
 }
 
-static void test_seeds(void **state) {
-  (void)state;
+TEST(test_seeds) {
   // The same seed gives the same schedule; among several seeds schedules differ.
   uint32_t first[65], again[65];
   int differ = 0;
@@ -370,8 +361,7 @@ static void test_seeds(void **state) {
   unsetenv("TILE_SIM_SEEDS");
 }
 
-static void test_devices(void **state) {
-  (void)state;
+TEST(test_devices) {
   setenv("TILE_SIM_DEVICES", "2", 1);
   sim_reset();
   host_start();
@@ -419,8 +409,7 @@ static void test_devices(void **state) {
   module = host_load(ptx);
 }
 
-static void test_timeline(void **state) {
-  (void)state;
+TEST(test_timeline) {
   char path[] = "/tmp/tile-sim-trace-XXXXXX";
   int fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -443,8 +432,7 @@ static void test_timeline(void **state) {
   free(text);
 }
 
-static void test_tensor_map(void **state) {
-  (void)state;
+TEST(test_tensor_map) {
   CUtensorMap map;
   CUdeviceptr p = host_buffer(NULL, 64 * 128 * 2);
   uint64_t dims[] = {128, 64}, strides[] = {256};

@@ -33,8 +33,7 @@ static void expect(const char *ptx, unsigned block, CUresult code, const char *t
 
 // ---------------------------------------------------------------------------------------------------- control flow
 
-static void test_divergence(void **state) {
-  (void)state;
+TEST(test_divergence) {
   // Lanes leave the loop at different times; the vote after it needs all of them again.
   uint32_t out[32];
   run(KERNEL("", "mov.u32 %r2, 0;\nloop: add.u32 %r2, %r2, %r1;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 40;\n@%p1 bra loop;\n"
@@ -47,8 +46,7 @@ static void test_divergence(void **state) {
   }
 }
 
-static void test_barrier_in_loop(void **state) {
-  (void)state;
+TEST(test_barrier_in_loop) {
   // The odd lanes reach the barrier at the loop's head while the even ones are still behind it: they meet there.
   uint32_t out[64];
   run(KERNEL("", "mov.u32 %r2, 0;\nand.b32 %r3, %r1, 1;\nsetp.ne.u32 %p1, %r3, 0;\n"
@@ -58,8 +56,7 @@ static void test_barrier_in_loop(void **state) {
   for (int i = 0; i < 64; i++) assert_int_equal(out[i], 10);
 }
 
-static void test_warp_lock(void **state) {
-  (void)state;
+TEST(test_warp_lock) {
   // All lanes of a warp take one lock in turn: a lane that spins must let the holder go on.
   uint32_t out[64] = {0};
   run(KERNEL("", "spin: atom.global.cas.b32 %r2, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r2, 0;\n@%p1 bra spin;\n"
@@ -68,16 +65,14 @@ static void test_warp_lock(void **state) {
   assert_int_equal(out[1], 192);
 }
 
-static void test_branch_table(void **state) {
-  (void)state;
+TEST(test_branch_table) {
   uint32_t out[4];
   run(KERNEL("", "table: .branchtargets a, b, c;\nrem.u32 %r2, %r1, 3;\nbrx.idx %r2, table;\n"
                  "a: mov.u32 %r3, 10; bra end;\nb: mov.u32 %r3, 20; bra end;\nc: mov.u32 %r3, 30;\nend: st.global.u32 [%rd3], %r3;"), 1, 4, out, sizeof out, NULL, 0);
   assert_memory_equal(out, ((uint32_t[]){10, 20, 30, 10}), sizeof out);
 }
 
-static void test_scopes(void **state) {
-  (void)state;
+TEST(test_scopes) {
   // Inline assembly's form: a label and registers of its own, twice.
   uint32_t out[2];
   run(KERNEL("", "mov.u32 %r2, 1;\n{ .reg .pred p; .reg .u32 t; setp.eq.u32 p, %r1, 0; @p bra skip; add.u32 t, %r2, 4; mov.u32 %r2, t; skip: }\n"
@@ -86,8 +81,7 @@ static void test_scopes(void **state) {
   assert_int_equal(out[1], 5);
 }
 
-static void test_calls(void **state) {
-  (void)state;
+TEST(test_calls) {
   uint32_t out[8];
   // Values by .param and by register, a vector through .param, a predicated call.
   run(KERNEL(".func (.param .b32 r) twice(.param .b32 x) {\n.reg .b32 %a<3>;\nld.param.b32 %a1, [x];\nadd.u32 %a2, %a1, %a1;\nst.param.b32 [r], %a2;\nret;\n}\n"
@@ -100,8 +94,7 @@ static void test_calls(void **state) {
 
 // ---------------------------------------------------------------------------------------------------------- memory
 
-static void test_access_widths(void **state) {
-  (void)state;
+TEST(test_access_widths) {
   uint8_t in[16];
   for (int i = 0; i < 16; i++) in[i] = (uint8_t)(0x81 + i * 17);
   uint32_t out[10];
@@ -120,8 +113,7 @@ static void test_access_widths(void **state) {
   assert_true(sum == q[0] + q[1]);
 }
 
-static void test_spaces(void **state) {
-  (void)state;
+TEST(test_spaces) {
   // One generic load serves global, shared, local and constant memory.
   uint32_t out[4], in[1] = {11};
   run(KERNEL(".const .u32 c = 44;\n.shared .align 16 .b8 s[32];\n",
@@ -133,8 +125,7 @@ static void test_spaces(void **state) {
   assert_memory_equal(out, ((uint32_t[]){411, 122, 233, 44}), sizeof out);
 }
 
-static void test_initialisers(void **state) {
-  (void)state;
+TEST(test_initialisers) {
   uint32_t out[6];
   run(KERNEL(".global .align 4 .u32 g[3] = {1, 2};\n.global .u64 p = g+4;\n.global .align 2 .b8 bytes[] = {104, 105};\n.global .f32 f = 0f40490FDB;\n.global .s16 n = -2;\n",
              "ld.global.u64 %rd6, [p];\nld.u32 %r2, [%rd6];\nst.global.u32 [%rd1], %r2;\nld.global.u16 %r2, [bytes];\nst.global.u32 [%rd1+4], %r2;\nld.global.u32 %r2, [f];\nst.global.u32 [%rd1+8], %r2;\n"
@@ -146,8 +137,7 @@ static void test_initialisers(void **state) {
   assert_int_equal(out[4], 0);
 }
 
-static void test_wide_values(void **state) {
-  (void)state;
+TEST(test_wide_values) {
   uint64_t out[4] = {0}, in[2] = {0x1122334455667788, 0x99aabbccddeeff00};
   run(KERNEL("", ".reg .b128 %q<3>;\nld.global.v2.u64 {%rd6, %rd7}, [%rd2];\nmov.b128 %q1, {%rd6, %rd7};\nmov.b128 {%rd8, %rd9}, %q1;\nst.global.v2.u64 [%rd1], {%rd9, %rd8};\n"
                  "atom.global.exch.b128 %q2, [%rd1+16], %q1;"), 1, 1, out, sizeof out, in, sizeof in);
@@ -156,8 +146,7 @@ static void test_wide_values(void **state) {
 
 // --------------------------------------------------------------------------------------------------------- atomics
 
-static void test_atomics(void **state) {
-  (void)state;
+TEST(test_atomics) {
   // 64 threads on one word per operation.
   uint32_t out[24] = {0};
   out[1] = 1000, out[3] = 0xffffffff, out[4] = 0, out[5] = 5, out[7] = 77, out[8] = 1000;
@@ -193,8 +182,7 @@ static void test_atomics(void **state) {
 
 // -------------------------------------------------------------------------------------------------------- barriers
 
-static void test_named_barriers(void **state) {
-  (void)state;
+TEST(test_named_barriers) {
   // Warp 0 produces for warp 1 through barriers 1 and 2 of 64 threads; warps 2 and 3 use barrier 3 of their own.
   uint32_t out[128];
   run(KERNEL(".shared .u32 s[128];\n",
@@ -210,16 +198,14 @@ static void test_named_barriers(void **state) {
   }
 }
 
-static void test_barrier_reductions(void **state) {
-  (void)state;
+TEST(test_barrier_reductions) {
   uint32_t out[96];
   run(KERNEL("", "setp.lt.u32 %p1, %r1, 70;\nbarrier.cta.red.popc.aligned.u32 %r2, 0, %p1;\nbar.red.and.pred %p2, 1, %p1;\nbar.red.or.pred %p3, 2, %p1;\nbar.red.popc.u32 %r3, 0, !%p1;\n"
                  "@%p2 add.u32 %r2, %r2, 1000;\n@%p3 add.u32 %r2, %r2, 2000;\nmad.lo.u32 %r2, %r3, 10000, %r2;\nst.global.u32 [%rd3], %r2;"), 1, 96, out, sizeof out, NULL, 0);
   for (int i = 0; i < 96; i++) assert_int_equal(out[i], 262070);
 }
 
-static void test_exited_threads(void **state) {
-  (void)state;
+TEST(test_exited_threads) {
   // Half of the warps, and some lanes of the others, exit before the barrier.
   uint32_t out[128] = {0};
   run(KERNEL("", "setp.ge.u32 %p1, %r1, 50;\n@%p1 ret;\nbar.sync 0;\nst.global.u32 [%rd3], %r1;\nbar.warp.sync -1;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nst.global.u32 [%rd3], %r2;"), 1, 128, out, sizeof out, NULL, 0);
@@ -228,8 +214,7 @@ static void test_exited_threads(void **state) {
 
 // --------------------------------------------------------------------------------------------------------- reports
 
-static void test_reports(void **state) {
-  (void)state;
+TEST(test_reports) {
   if (host_on_gpu()) skip();
   expect(KERNEL("", "st.global.u32 [%rd1+-4], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "in global memory: 4 bytes before the 256-byte allocation at");
   expect(KERNEL("", "mov.u64 %rd6, 0;\nld.global.u32 %r2, [%rd6];"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, "out-of-bounds access: read of 4 bytes at 0 in global memory: ");
@@ -260,8 +245,7 @@ static void test_reports(void **state) {
   run(KERNEL("", "setp.lt.u32 %p1, %r1, 128;\n@%p1 bra a;\n" DEC(64) "bra b;\na: " DEC(32) "b: bar.sync 0;\n" DEC(24)), 1, 256, out, sizeof out, NULL, 0);
 }
 
-static void test_source_lines(void **state) {
-  (void)state;
+TEST(test_source_lines) {
   if (host_on_gpu()) skip();
   expect(KERNEL("", ".loc 1 42 7\nst.global.u32 [%rd1+-4], %r1;") ".file 1 \"kernel.tile\"\n", 1, CUDA_ERROR_ILLEGAL_ADDRESS, "source kernel.tile:42:7");
   expect(KERNEL("", ".loc 1 42 7, function_name $L__info_string0, inlined_at 2 9 3\nst.global.u32 [%rd1+-4], %r1;") ".file 1 \"library.tile\"\n.file 2 \"kernel.tile\"\n.section .debug_str { $L__info_string0: .b8 102 }\n",

@@ -138,8 +138,7 @@ static uint64_t hash(const uint32_t *v, uint32_t n) {
   return h;
 }
 
-static void test_forms(void **state) {
-  (void)state;
+TEST(test_forms) {
   static Forms f;
   char *text = NULL;
   size_t size = 0;

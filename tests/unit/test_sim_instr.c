@@ -136,8 +136,7 @@ static double distance(char result, char cls, uint64_t got, uint64_t want, doubl
   return fabs(g - w) <= absolute ? 0 : fabs(g - w) / unit;
 }
 
-static void test_forms(void **state) {
-  (void)state;
+TEST(test_forms) {
   static Forms f;
   read_forms(&f);
   char *ptx = make_ptx(&f);

@@ -1,17 +1,12 @@
 // libtile-sim.so as a program that knows only the driver sees it: dlopen, cuInit, cuGetProcAddress.
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unit/unit.h"
 
-#include <cmocka.h>
+#include <dlfcn.h>
+#include <stdlib.h>
 
 #include "runtime/rt/cuda_types.h"
 
-static void test_exports(void **state) {
-  (void)state;
+TEST(test_exports) {
   void *lib = dlopen(TILE_SIM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   if (!lib) fail_msg("%s", dlerror());
   CUresult (*init)(unsigned) = (CUresult(*)(unsigned))dlsym(lib, "cuInit");

@@ -10,8 +10,7 @@ static int setup(void **state) {
   return 0;
 }
 
-static void test_wide(void **state) {
-  (void)state;
+TEST(test_wide) {
   unsigned __int128 x[32], out[32];
   for (int i = 0; i < 32; i++) x[i] = (unsigned __int128)(i + 1) * 0x123456789abcdefULL * 0xfedcba987ULL;
   CUdeviceptr a = host_buffer(x, sizeof x), o = host_buffer(NULL, sizeof out);
@@ -28,8 +27,7 @@ static uint32_t rotated(uint32_t t) {
   uint32_t k = t & 7, h = k * t, c = pick(k), n = t & 31;
   return n ? h << n | c >> (32 - n) : h;
 }
-static void test_mixed(void **state) {
-  (void)state;
+TEST(test_mixed) {
   uint32_t out[32];
   CUdeviceptr o = host_buffer(NULL, sizeof out);
   LAUNCH(host_function(module, "mixed"), 1, 32, 0, &o, &o);
@@ -37,8 +35,7 @@ static void test_mixed(void **state) {
   for (uint32_t t = 0; t < 32; t++) assert_int_equal(out[t], rotated(t ^ 3) + pick(t & 7));
 }
 
-static void test_halves(void **state) {
-  (void)state;
+TEST(test_halves) {
   // {2, 0.5, 3, 4}: (2·4+2)·(0.5·3+0.5)+1 = 21; {1, −1, 2, 0.25}: (1·0.25+1)·(−1·2−1)+1 = −2.75
   uint16_t in[] = {0x4000, 0x3800, 0x4200, 0x4400, 0x3c00, 0xbc00, 0x4000, 0x3400};
   float out[2];

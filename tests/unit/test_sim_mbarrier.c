@@ -3,8 +3,7 @@
 
 #include "runtime/sim/mbarrier.h"
 
-static void test_phases(void **state) {
-  (void)state;
+TEST(test_phases) {
   uint64_t w = 0;
   bool flipped;
   assert_int_equal(mbarrier_arrive(&w, 1, 0, false, false, &flipped), MBAR_NOT_INIT);
@@ -30,8 +29,7 @@ static void test_phases(void **state) {
   assert_int_equal(mbarrier_pending_count(w), 3);
 }
 
-static void test_transactions(void **state) {
-  (void)state;
+TEST(test_transactions) {
   uint64_t w;
   bool flipped;
   mbarrier_init(&w, 1);
@@ -53,8 +51,7 @@ static void test_transactions(void **state) {
 }
 
 // Bytes land first, the arrival comes next, and expecting them is what completes the phase.
-static void test_expected_last(void **state) {
-  (void)state;
+TEST(test_expected_last) {
   uint64_t w;
   bool flipped;
   mbarrier_init(&w, 1);
@@ -66,8 +63,7 @@ static void test_expected_last(void **state) {
   assert_true(mbarrier_test_parity(w, 0));
 }
 
-static void test_drop(void **state) {
-  (void)state;
+TEST(test_drop) {
   uint64_t w;
   bool flipped;
   mbarrier_init(&w, 3);

@@ -13,8 +13,7 @@ static MmaSpec group_spec(unsigned n, MmaType ab, MmaType d) {
   return (MmaSpec){.m = 64, .n = (uint16_t)n, .k = (uint16_t)(256 / mma_type_info(ab)->bits), .a = ab, .b = ab, .d = d, .wgmma = true};
 }
 
-static void test_shapes(void **state) {
-  (void)state;
+TEST(test_shapes) {
   static const struct { MmaSpec s; unsigned a, b, d; } ok[] = {
     {{16, 8, 16, MMA_F16, MMA_F16, MMA_F32, 0, 0, 0, 0}, 4, 2, 4},  {{16, 8, 16, MMA_F16, MMA_F16, MMA_F16, 0, 0, 0, 0}, 4, 2, 2},
     {{16, 8, 8, MMA_BF16, MMA_BF16, MMA_F32, 0, 0, 0, 0}, 2, 1, 4}, {{16, 8, 8, MMA_TF32, MMA_TF32, MMA_F32, 0, 0, 0, 0}, 4, 2, 4},
@@ -45,8 +44,7 @@ static void test_shapes(void **state) {
 }
 
 // Over all lanes, registers and elements, each coordinate occurs exactly once; and some that the manual draws.
-static void test_fragments(void **state) {
-  (void)state;
+TEST(test_fragments) {
   static const MmaType types[] = {MMA_F16, MMA_TF32, MMA_S8, MMA_F64, MMA_E4M3};
   for (size_t i = 0; i < countof(types); i++)
     for (int wg = 0; wg < 2; wg++) {
@@ -90,8 +88,7 @@ static void test_fragments(void **state) {
 }
 
 // A matrix stored as each descriptor mode says, element by element, then found again through the descriptor.
-static void test_descriptors(void **state) {
-  (void)state;
+TEST(test_descriptors) {
   MmaDescriptor d;
   assert_null(mma_descriptor_decode(UINT64_C(1) << 62 | UINT64_C(64) << 32 | UINT64_C(1) << 16 | 0x41, &d));
   assert_int_equal(d.start, 0x410);
@@ -146,8 +143,7 @@ static uint64_t dot(MmaSpec s, const double *a, const double *b, unsigned count,
 }
 static float dot_f32(MmaSpec s, const double *a, const double *b, unsigned count, double c) { return num_f32_bits((uint32_t)dot(s, a, b, count, c)); }
 
-static void test_sums(void **state) {
-  (void)state;
+TEST(test_sums) {
   const double ones[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   MmaSpec h = sync_spec(16, 16, MMA_F16, MMA_F32), q = group_spec(8, MMA_E4M3, MMA_F32), qh = group_spec(8, MMA_E4M3, MMA_F16);
   double a[32], b[32];
@@ -191,8 +187,7 @@ static void test_sums(void **state) {
 }
 
 // tf32 blocks are 8 wide and 16-bit ones 16 wide: a longer K would be chained, and here it is one block.
-static void test_no_accumulator(void **state) {
-  (void)state;
+TEST(test_no_accumulator) {
   MmaSpec s = group_spec(8, MMA_TF32, MMA_F32);
   uint64_t a[64 * 8], b[8 * 8], d[64 * 8];
   for (int i = 0; i < 64 * 8; i++) a[i] = num_bits_f32((float)(i % 7)) | 0x1fff, d[i] = 0x7fc00000;

@@ -115,8 +115,7 @@ static char *mutate(const char *text, const Mutation *m) {
   return out;
 }
 
-static void test_clean(void **state) {
-  (void)state;
+TEST(test_clean) {
   Matmul m;
   matmul_open(&m);
   size_t size;
@@ -134,8 +133,7 @@ static void test_clean(void **state) {
   matmul_close(&m);
 }
 
-static void test_mutants(void **state) {
-  (void)state;
+TEST(test_mutants) {
   Matmul m;
   matmul_open(&m);
   m.sim.max_steps = 2000000;

@@ -15,8 +15,7 @@ static void refuse(const char *ptx, CUresult code, const char *message) {
   assert_string_equal(log, sim_last_report());
 }
 
-static void test_errors(void **state) {
-  (void)state;
+TEST(test_errors) {
   refuse("", CUDA_ERROR_INVALID_PTX, "no .version directive");
   refuse("hello world", CUDA_ERROR_INVALID_PTX, "ptx:1: error: syntax error");
   refuse(".version 8.3\n", CUDA_ERROR_INVALID_PTX, "no .target directive");
@@ -48,8 +47,7 @@ static void test_errors(void **state) {
 }
 
 // Each form that is not one, by what is wrong with it.
-static void test_forms(void **state) {
-  (void)state;
+TEST(test_forms) {
   static const struct { const char *text, *message; } bodies[] = {
       {"fma.rn.f32 %r1, %r2;", "fma takes 4 operands, not 2"},
       {"add %r1, %r2, %r3;", "add needs 1 type"},
@@ -153,8 +151,7 @@ static void test_forms(void **state) {
 }
 
 // Every prefix of a real module, and thousands of damaged copies: loads or reports, and a loaded kernel can be looked up.
-static void test_damaged(void **state) {
-  (void)state;
+TEST(test_damaged) {
   char *text = host_read("tests/sim/recorded/kernels.ptx");
   size_t n = strlen(text) < 12000 ? strlen(text) : 12000;
   char *copy = malloc(n + 1);
@@ -181,8 +178,7 @@ static void test_damaged(void **state) {
   free(text);
 }
 
-static void test_nesting(void **state) {
-  (void)state;
+TEST(test_nesting) {
   // Deep scopes end in an error, not in an overflow.
   size_t n = 200000, head = strlen(HEAD ".entry k() {\n");
   char *text = malloc(head + n + 1);

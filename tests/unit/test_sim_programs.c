@@ -215,8 +215,7 @@ static void test_clusters(void **state) { (void)state, run_cases(clusters, count
   "st.global.u32 [%d10], %r34; st.shared.u32 [%r33], %r34; add.u32 %r30, %r30, 1; setp.lt.u32 %p5, %r30, 4; @%p5 bra EP; fence.proxy.async; bar.sync 0;\n"
 #define PATTERN_IN(type) MAP(type, "0", "0", "1", MAP_DIM(0, 32, 32, 1) MAP_DIM(1, 8, 8, 1) MAP_STRIDE(0, 128)) PATTERN COORDS(0, 0, 0, 0, 0) ONE_BAR "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 1024; cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d8, {%r10, %r11}], [%b]; L2:\n" WAIT(0) DUMP
 #define PATTERN_OUT(type) MAP(type, "0", "0", "1", MAP_DIM(0, 32, 32, 1) MAP_DIM(1, 16, 8, 1) MAP_STRIDE(0, 128)) PATTERN COORDS(0, 8, 0, 0, 0) BULK_OUT("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {%r10, %r11}], [%s];")
-static void test_float_types(void **state) {
-  (void)state;
+TEST(test_float_types) {
   static const char *const table = ".const .align 4 .u32 tab[16] = {0x3f800000, 0x7f800001, 0x7fc00000, 0xff800000, 1, 0x80000001, 0x007fffff, 0x3f801000, 0x3f803000, 0x3f800fff, 0x3f801001, 0x7f7fffff, 0xbf801000, 0xbf803001, 0x00801000, 0xff7ff000};\n";
   static const Case types[] = {
     {"pattern as f32", PATTERN_IN("7"), 64, 0, NULL, 512, 0x3f800000}, {"pattern as f32.ftz", PATTERN_IN("8"), 64, 0, NULL, 512, 0x3f800000},
@@ -228,8 +227,7 @@ static void test_float_types(void **state) {
 }
 
 // What stands outside the kernel, or behind its parameters.
-static void test_functions(void **state) {
-  (void)state;
+TEST(test_functions) {
   static const char *const twice = ".const .align 4 .u32 tab[4] = {7, 70, 700, 7000};\n.global .align 4 .u32 cell = 5;\n"
     ".func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %q<3>; ld.param.b32 %q1, [x]; add.u32 %q2, %q1, %q1; st.param.b32 [r], %q2; ret; }\n"
     ".func (.param .b32 r) sum(.param .b32 x) { .reg .b32 %q<6>; .reg .pred %z; ld.param.b32 %q1, [x]; mov.u32 %q2, 0; setp.eq.u32 %z, %q1, 0; @%z bra D; sub.u32 %q3, %q1, 1;\n"

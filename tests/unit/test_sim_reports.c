@@ -140,8 +140,7 @@ static const Case products[] = {
   {"A written in flight", OPERANDS RS("%r14, %r15") "mov.u32 %r11, 0;" DONE, 128, 0, "asynchronous operation misused: overwrites an A register of the wgmma of line 11, for which no wgmma.wait_group has waited", 0, 0},
 };
 
-static void test_kernels(void **state) {
-  (void)state;
+TEST(test_kernels) {
   run_cases(plain, countof(plain));
   run_cases(clusters, countof(clusters));
   run_cases(maps, countof(maps));
@@ -174,8 +173,7 @@ static void report_of_some_seed(const char *what, const char *checks, uint32_t t
   free(text);
 }
 
-static void test_orders(void **state) {
-  (void)state;
+TEST(test_orders) {
   report_of_some_seed("a kernel without end", "7", 1, "L: atom.global.add.u32 %r5, [%d1], 1; bra L;", "deadlock: no end after 1* warp instructions");
   report_of_some_seed("a copy over what a thread writes", "7", 64, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")) "setp.eq.u32 %p3, %t, 33; @%p3 st.shared.u32 [%s], 1;" WAIT(0),
                       "asynchronous operation misused: the asynchronous operation overwrites shared+0x400 of CTA 0, which thread 33 of CTA 0 at line 12 writes; nothing has waited for that");

@@ -63,14 +63,12 @@ static const Case cases[] = {
    64, 0, "asynchronous operation misused", 0, 0},
 };
 
-static void test_cases(void **state) {
-  (void)state;
+TEST(test_cases) {
   run_cases(cases, countof(cases));
 }
 
 // Edits in another order than a host would make them, and the values that instructions and driver number differently.
-static void test_elements(void **state) {
-  (void)state;
+TEST(test_elements) {
   if (host_on_gpu()) skip();
   static const struct { int value; TensorMapDtype type; } types[] = {{0, TMAP_UINT8}, {6, TMAP_FLOAT16}, {7, TMAP_FLOAT32}, {8, TMAP_FLOAT32_FTZ}, {9, TMAP_FLOAT64}, {10, TMAP_BFLOAT16}, {12, TMAP_TFLOAT32_FTZ}};
   Sim sim;
@@ -101,8 +99,7 @@ static void test_elements(void **state) {
 }
 
 // Where the copy is late, a change of its map is seen to come before it; an early copy hides that.
-static void test_change_in_flight(void **state) {
-  (void)state;
+TEST(test_change_in_flight) {
   if (host_on_gpu()) skip();
   Sim sim;
   sim_init(&sim);
@@ -124,8 +121,7 @@ static void test_change_in_flight(void **state) {
   sim_free(&sim);
 }
 
-static void test_forms(void **state) {
-  (void)state;
+TEST(test_forms) {
   if (host_on_gpu()) skip();
   static const struct { const char *text; bool good; } forms[] = {
     {"tensormap.replace.tile.rank.b1024.b32 [%d1], 1;", true},

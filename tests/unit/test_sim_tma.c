@@ -10,8 +10,7 @@ static TensorMap valid_map(void) {
                      .box = {64, 8}, .element_stride = {1, 1}, .swizzle = TMAP_SWIZZLE_128B};
 }
 
-static void test_rules(void **state) {
-  (void)state;
+TEST(test_rules) {
   TensorMap m = valid_map();
   assert_null(tensormap_check(&m));
 #define REJECTS(change) do { m = valid_map(); change; assert_non_null(tensormap_check(&m)); } while (0)
@@ -41,8 +40,7 @@ static void test_rules(void **state) {
   REJECTS(m.swizzle = 4);
 }
 
-static void test_pack(void **state) {
-  (void)state;
+TEST(test_pack) {
   TensorMap m = valid_map(), back;
   m.dim[0] = 1ull << 32;
   uint8_t opaque[TENSORMAP_BYTES];
@@ -102,8 +100,7 @@ static void check_load(const TensorMap *m, const int32_t *coords, uint32_t base)
   assert_int_equal(total, bytes);
 }
 
-static void test_walk(void **state) {
-  (void)state;
+TEST(test_walk) {
   TensorMap m = valid_map();
   static const int32_t at[][2] = {{0, 0}, {64, 48}, {-10, -3}, {96, 10}, {200, 0}, {-64, 0}, {3, 1000}};
   for (size_t i = 0; i < countof(at); i++)
@@ -120,8 +117,7 @@ static void test_walk(void **state) {
   check_load(&line, (int32_t[]){800}, 1024);
 }
 
-static void test_reduce(void **state) {
-  (void)state;
+TEST(test_reduce) {
   uint16_t h[2] = {0x3c00, 0x7e00}, g[2] = {0x4000, 0xc000};   // 1, NaN; 2, -2
   tensormap_reduce(TMAP_FLOAT16, TMAP_MAX, (uint8_t *)h, (uint8_t *)g, 4);
   assert_int_equal(h[0], 0x4000);

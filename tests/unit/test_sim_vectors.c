@@ -66,8 +66,7 @@ static void compare(const char *name, unsigned which, unsigned row, unsigned col
   if (wrong++ < 20) print_error("%s, case %u, (%u,%u): %llx, the GPU gave %llx\n", name, which, row, col, (unsigned long long)got, (unsigned long long)want);
 }
 
-static void test_mma(void **state) {
-  (void)state;
+TEST(test_mma) {
   FILE *f = open_data("mma.bin");
   total = wrong = 0;
   for (Record r; next_record(f, &r); free_record(&r)) {
@@ -115,8 +114,7 @@ static void wgmma_case(const Record *r, const MmaSpec *s, unsigned i, const uint
   mma_compute(s, 64, a, b, d, c != NULL);
 }
 
-static void test_wgmma(void **state) {
-  (void)state;
+TEST(test_wgmma) {
   FILE *f = open_data("wgmma.bin");
   static uint8_t image[WGMMA_IMAGE];
   static uint64_t d[64 * 64];
@@ -170,8 +168,7 @@ static bool load_run(void *user, const TensorMapRun *run) {
   else tensormap_fill(l->map, l->image + run->shared - l->base, run->bytes);
   return true;
 }
-static void test_tma(void **state) {
-  (void)state;
+TEST(test_tma) {
   FILE *f = open_data("tma.bin");
   static uint8_t image[16384];
   uint16_t source[96 * 40];
@@ -246,8 +243,7 @@ static bool within(const char *op, uint64_t got, uint64_t want, uint32_t input) 
   return false;
 }
 
-static void test_unary(void **state) {
-  (void)state;
+TEST(test_unary) {
   FILE *f = open_data("unary.bin");
   Sim sim;
   sim_init(&sim);

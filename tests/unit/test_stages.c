@@ -156,8 +156,8 @@ static void check_all(const char *target) {
   assert_int_equal(bad, 0);
 }
 
-static void test_sm_80(void **state) { (void)state; check_all("sm_80"); }
-static void test_sm_90a(void **state) { (void)state; check_all("sm_90a"); }
+TEST(test_sm_80) { check_all("sm_80"); }
+TEST(test_sm_90a) { check_all("sm_90a"); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_sm_80), cmocka_unit_test(test_sm_90a)};

@@ -35,8 +35,7 @@ static tile_program *compile_add(const char *arch) {
   return p;
 }
 
-static void outputs(void **state) {
-  (void)state;
+TEST(outputs) {
   tile_program *p = compile_add(NULL);
   size_t size = 0;
   const char *ptx = tile_program_output(p, TILE_EMIT_PTX, &size);
@@ -99,12 +98,11 @@ static void run_on(const char *name) {
   tile_device_close(device);
 }
 
-static void on_interp(void **state) { (void)state; run_on("interp"); }
-static void on_sim(void **state) { (void)state; run_on("sim"); }
-static void on_gpu(void **state) { (void)state; run_on("gpu"); }
+TEST(on_interp) { run_on("interp"); }
+TEST(on_sim) { run_on("sim"); }
+TEST(on_gpu) { run_on("gpu"); }
 
-static void interp_reports_bounds(void **state) {
-  (void)state;
+TEST(interp_reports_bounds) {
   tile_error *e = NULL;
   tile_device *device = case_device("interp");
   tile_kernel *kernel;
@@ -127,8 +125,7 @@ static void interp_reports_bounds(void **state) {
   tile_device_close(device);
 }
 
-static void compile_errors(void **state) {
-  (void)state;
+TEST(compile_errors) {
   tile_error *e = NULL;
   tile_program *p;
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;

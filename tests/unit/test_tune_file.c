@@ -96,8 +96,7 @@ static void write_together(const char *file) {
   tile_device_close(d);
 }
 
-static void together(void **state) {
-  (void)state;
+TEST(together) {
   char folder[] = "/tmp/tile-tune-XXXXXX", file[64], link[128], beside[64], command[256];
   assert_non_null(mkdtemp(folder));
   snprintf(file, sizeof file, "%s/tuned.json", folder);
