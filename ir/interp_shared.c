@@ -119,8 +119,8 @@ bool interp_local_store(Prog *p, Op *op) {
 bool interp_barrier(Prog *p, Op *op) { (void)p, (void)op; return true; }
 bool interp_grid_dependency(Prog *p, Op *op) { (void)p, (void)op; return true; }   // grids run one after another here
 bool interp_fence_async(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_turn_wait(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_turn_pass(Prog *p, Op *op) { (void)p, (void)op; return true; }
+bool interp_pingpong_wait(Prog *p, Op *op) { (void)p, (void)op; return true; }
+bool interp_pingpong_pass(Prog *p, Op *op) { (void)p, (void)op; return true; }
 
 // ---- pending copies ----
 

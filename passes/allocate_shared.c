@@ -23,7 +23,7 @@ static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stag
     uint32_t tiles = tiles_of(op), most = stages_of(op);
     if (tiles && most > stages) fewer.items[i].bytes = l->items[i].bytes / tiles * (uint32_t)max_i64(1, (int64_t)tiles + stages - most);
   }
-  return pack_lifetimes(ctx, &fewer, placed);
+  return packing_place(ctx, &fewer, placed);
 }
 
 static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l, Placed *placed, uint32_t total) {
@@ -66,7 +66,7 @@ bool pass_allocate_shared(PassCtx *p) {
     Liveness l = liveness_compute(p->ctx, p->module, f);
     keep_small_scratch(&l);
     Placed *placed = arena_array(&p->ctx->arena, Placed, l.count + 1);
-    uint32_t total = pack_lifetimes(p->ctx, &l, placed);
+    uint32_t total = packing_place(p->ctx, &l, placed);
     if (total > p->module->target->shared_bytes) {
       report_too_much(p->ctx, p->module, f, &l, placed, total);
       return true;

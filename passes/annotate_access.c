@@ -4,8 +4,8 @@
 // Likewise constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole vectors) is
 // computed once for them.
 // In, out: LAID_OUT; sets `vector`, `copy` and `constancy`.
+#include "passes/access.h"
 #include "passes/axis_info.h"
-#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 typedef struct { Context *ctx; AxisAnalysis *axes; bool changed; } Annotate;
@@ -30,7 +30,7 @@ static void annotate(Op *op, void *user) {
   }
   bool is_copy = op->opcode == OP_ASYNC_COPY;
   AccessInfo info;
-  if ((!is_copy && !op_is_global_access(op)) || op->opcode == OP_ATOMIC_CAS || !axis_access_info(a->axes, op, &info)) return;
+  if ((!is_copy && !access_is_tensor(op)) || op->opcode == OP_ATOMIC_CAS || !access_info(a->axes, op, &info)) return;
   const Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u);
   const Type *t = ptr->type->kind == TYPE_TENSOR ? ptr->type : offset->type;
   uint32_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
@@ -39,7 +39,7 @@ static void annotate(Op *op, void *user) {
     vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));
     copy = max_i64(copy, min_i64(access_max_copy(&info, axis, bytes), layout_contiguity(t->layout, axis)));
   }
-  if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, op_access_width(op, bytes));
+  if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, access_width(op, bytes));
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
   if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
   a->changed = true;

@@ -235,7 +235,7 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
   // What threads have written, TMA sees only behind a fence: barriers, by which a program orders its accesses, are none.
-  if (memory_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
+  if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
     const AffineTerm *term = &all.terms[i];

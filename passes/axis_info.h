@@ -32,24 +32,4 @@ int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size);
 // Whether x is one known number.
 bool axis_known(const AxisInfo *x, int64_t *number);
 
-// What an access knows about its addresses: contiguous elements along each axis, the byte alignment of each group's first
-// element, and the groups over which the mask is constant.
-typedef struct {
-  uint32_t fastest;                 // the axis of longest useful contiguity
-  int64_t contiguity[MAX_RANK];     // elements
-  int64_t alignment[MAX_RANK];      // bytes
-  int64_t mask_constancy[MAX_RANK];
-  int64_t mask_prefix[MAX_RANK];    // groups in which the mask ends the access, if at all: cp.async moves their first elements
-} AccessInfo;
-bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
-// The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
-int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// The same where the mask may end within it.
-int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// Whether an operand of a dot is computed from the load, in its block: a tile as it is, transposed, or converted from smaller numbers.
-bool load_feeds_dot(const Op *load);
-// A load in a pipelined loop that cp.async will do, as far as can be told without its layout: a dot reads it, or the loop asks for
-// all loads; what is masked off is zero.
-bool access_is_copied(const Op *op);
-
 #endif

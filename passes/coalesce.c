@@ -35,7 +35,7 @@ static void gather(Op *op, void *user) {
   if (op->opcode == OP_DOT) {
     const Type *a = op_operand(op, 0)->type;
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
-  } else if (op_is_global_access(op)) {
+  } else if (access_is_tensor(op)) {
     weight = type_numel(access_type(op)) * access_elem_bytes(op);
   }
   if (weight) vec_push(&c->ctx->arena, &c->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), NULL}));
@@ -72,9 +72,9 @@ static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, Blocked
     for (uint32_t i = 0; i < c->anchors.count; i++) {
       const Op *op = c->anchors.data[i].op;
       AccessInfo a;
-      if (!op_is_global_access(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
-      if (!axis_access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
-      cost += layout_loop_weight(op, 64 * access_cost(op, &a, l, c->module->num_warps));
+      if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
+      if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
+      cost += layout_loop_weight(op, 64 * layout_cost_access(op, &a, l, c->module->num_warps));
     }
     if (cost >= best_cost) continue;
     best = l;
@@ -90,7 +90,7 @@ static const Layout *choose_for_access(Coalesce *c, const Op *op) {
   const Type *t = access_type(op);
   const Func *f = op->parent->func;
   AccessInfo a;
-  axis_access_info(c->axes, op, &a);
+  access_info(c->axes, op, &a);
   BlockedChoice choice = {.vec = 1};
   // Axes by contiguity, longest first; of equals, the later axis.
   for (uint32_t i = 0; i < t->rank; i++) choice.order[i] = t->rank - 1u - i;
@@ -137,10 +137,10 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   Coalesce *c = user;
   const Layout *own = choose_for_access(c, op);
   AccessInfo a;
-  axis_access_info(c->axes, op, &a);
+  access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
   const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return own == l || access_cost(op, &a, l, warps) <= access_cost(op, &a, own, warps) + conversion_cost(moved, warps);
+  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {

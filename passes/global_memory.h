@@ -3,18 +3,19 @@
 #ifndef TILE_PASSES_GLOBAL_MEMORY_H
 #define TILE_PASSES_GLOBAL_MEMORY_H
 
+#include "passes/buffer.h"
 #include "passes/liveness.h"
 
 // The parameter, a pointer or a descriptor, that a pointer or descriptor begins at. NULL: not one alone, or not known.
 const Value *global_root(const Value *v);
 
-typedef struct { OpList reads, writes; } MemoryUses;
+typedef struct { OpList reads, writes; } GlobalUses;
 // Of the array behind a parameter: through pointers and descriptors derived from it, carried by loops and chosen by conditionals, and
 // through the launcher's tensor maps of it.
-MemoryUses memory_uses_of(Context *ctx, Func *f, uint32_t param);
+GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param);
 
 // Whether what is loaded behind an op of the block, or inside one, may be what another program wrote before: a wait for other grids, an
 // atomic whose result is looked at, a volatile load, assembly with effects.
-bool block_acquires_global(const Block *b);
+bool global_is_acquired(const Block *b);
 
 #endif

@@ -8,8 +8,8 @@
 // and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
 // mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
 //
-// After its turn_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
-// what it issues then (`issuer`) needs no barrier against accesses before the turn_wait. For the others that is not so.
+// After its pingpong_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
+// what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. For the others that is not so.
 //
 // Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
 // duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
@@ -18,16 +18,15 @@
 #include <string.h>
 
 #include "passes/global_memory.h"
-#include "passes/liveness.h"
-#include "passes/layout_rules.h"
 #include "ir/scratch.h"
 #include "passes/pass.h"
+#include "passes/access.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
 typedef struct {
   bool is_write;
-  bool before_turn;          // done before the last turn_wait
+  bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter; NULL = shared memory
   const Layout *layout;      // global: of the access (NULL: scalar)
@@ -40,12 +39,12 @@ typedef struct {
   Context *ctx;
   Module *module;
   Slate slate;
-  Op *turn;                  // the turn_wait of the turn that the walk is in; NULL: none
+  Op *pingpong;                 // the pingpong_wait of the turn that the walk is in; NULL: none
   VEC(Op *) added;           // barriers
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_turn == b->before_turn && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
@@ -74,7 +73,7 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
-  for (Value *w = v; w->def && op_is_buffer_view(w->def); w = op_operand(w->def, 0))
+  for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
     if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
   for (uint32_t i = 0; i < allocs.count; i++) {
     const Type *t = allocs.data[i]->results[0].type;
@@ -89,8 +88,7 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
 
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
-  const Value *offset = op_operand(op, 1);
-  const Type *t = offset && offset->type->kind == TYPE_TENSOR ? offset->type : op_operand(op, 0)->type;
+  const Type *t = access_type(op);
   if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
@@ -156,10 +154,10 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
   for (uint32_t i = 0; i < now->count; i++)
     for (uint32_t k = 0; k < s->slate.count; k++) {
-      if (by_last && s->slate.data[k].before_turn) continue;
+      if (by_last && s->slate.data[k].before_pingpong) continue;
       if (!conflict(&s->slate.data[k], &now->data[i])) continue;
       // Within a turn a warpgroup is alone: all meet before it.
-      Builder b = builder_before(s->ctx, s->turn ? s->turn : op);
+      Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
       clear_at_barrier(&s->slate);
       return;
@@ -222,10 +220,10 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
-    case OP_TURN_PASS: s->turn = NULL; return;
-    case OP_TURN_WAIT:
-      if (!op_int(op, ATTR_EDGE, 0)) s->turn = op;
-      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_turn |= s->slate.data[i].pending == PENDING_NO;
+    case OP_PINGPONG_PASS: s->pingpong = NULL; return;
+    case OP_PINGPONG_WAIT:
+      if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
+      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_pingpong |= s->slate.data[i].pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -259,7 +257,7 @@ bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
   for (Func *f = p->module->funcs; f; f = f->next) {
     s.slate = (Slate){0};
-    s.turn = NULL;
+    s.pingpong = NULL;
     walk_block(&s, f->body);
   }
   return s.added.count != 0;

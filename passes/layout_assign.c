@@ -2,6 +2,8 @@
 #include "passes/layout_assign.h"
 
 #include "passes/layout_rules.h"
+#include "passes/access.h"
+#include "passes/ties.h"
 
 typedef struct {
   Context *ctx;
@@ -78,19 +80,19 @@ static void tie(Value *v, void *user) {
 }
 
 static bool may_settle(Assign *c, const Op *op, const Layout *pivot) {
-  return !op_is_global_access(op) || c->choices->accepts(c->choices->user, op, pivot);
+  return !access_is_tensor(op) || c->choices->accepts(c->choices->user, op, pivot);
 }
 
 static void flow(Assign *c) {
   while (c->work.count) {
     Value *v = c->work.data[--c->work.count];
     const Layout *l = layout_of(v);
-    value_visit_ties(v, tie, &(TieVisit){c, l});
+    ties_visit(v, tie, &(TieVisit){c, l});
     if (v->def && !c->pivots[v->def->mark]) {
       const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
-    if (value_is_leaf(v)) continue;        // each user can have its own copy
+    if (layout_rule_is_free(v)) continue;        // each user can have its own copy
     for (Use *u = v->uses; u; u = u->next) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
       if (!pivot || c->pivots[u->user->mark]) continue;
@@ -139,7 +141,7 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
 static Value *in_layout(Assign *c, Op *op, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   Builder b = builder_before(c->ctx, op);
-  if (value_is_leaf(v)) {
+  if (layout_rule_is_free(v)) {
     Op *copy = op_clone(c->ctx, v->def, value_map_new(c->ctx));
     op_insert_before(copy, op);
     copy->results[0].type = type_with_layout(c->ctx, v->type, l);

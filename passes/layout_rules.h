@@ -17,18 +17,8 @@ const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op);
 // The pivot of an op whose tensors have layouts already; NULL when it has none.
 const Layout *layout_rule_pivot(Context *ctx, const Op *op);
 
-// Values that control flow makes one: the initial value, the block argument, the yielded value and the result of a carried
-// variable. Calls back for every value directly tied to v (perhaps several times, never v itself).
-typedef void (*ValueVisitor)(Value *v, void *user);
-void value_visit_ties(Value *v, ValueVisitor visit, void *user);
-
 // A value that can be made anew in any layout at no cost: constant, range, splat.
-bool value_is_leaf(const Value *v);
-bool op_is_global_access(const Op *op);    // load, store, atomics on tensors
-// Elements of `bytes` each that one machine instruction takes at most where all lie together: up to 16 bytes of a load or store, of an
-// atomic addition of floats whose old values nobody reads as many as `red` has vectors of, of other atomics 1.
-int64_t op_access_width(const Op *op, uint32_t bytes);
-
+bool layout_rule_is_free(const Value *v);
 // Row-major, one element per thread at a time (or `vec` along the last axis), spread over all warps.
 const Layout *layout_default(Context *ctx, const Module *m, const Type *t, uint32_t vec);
 // Which axis comes first, how many consecutive elements per thread along it, whether warps go to the slower axes first

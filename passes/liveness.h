@@ -21,12 +21,4 @@ typedef struct {
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f);
 uint32_t op_end(const Op *op);             // the number after its blocks'
 
-// The allocs whose memory v may be: through views, carried variables and ifs.
-typedef VEC(Op *) OpList;
-void buffer_find_allocs(Context *ctx, Value *v, OpList *out);
-bool op_is_buffer_view(const Op *op);
-bool buffer_read_by_async_proxy(const Value *buf);   // by tensor cores or TMA, through views too: writers fence for them
-uint32_t buffer_bytes(const Type *t);      // of the whole array of tiles
-uint32_t buffer_align(const Type *t);      // of its first byte, where nobody asks for more
-
 #endif

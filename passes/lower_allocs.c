@@ -3,7 +3,7 @@
 //   out: allocs without one
 // Where the tensor cores or TMA read the buffer, each writer fences its generic writes for them; the block barrier that
 // must follow comes from insert_barriers.
-#include "passes/liveness.h"
+#include "passes/buffer.h"
 #include "passes/pass.h"
 
 static void visit(Op *op, void *user) {

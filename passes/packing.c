@@ -10,7 +10,7 @@
 
 static bool overlap(uint32_t a, uint32_t a_end, uint32_t b, uint32_t b_end) { return a < b_end && b < a_end; }
 
-uint32_t pack_lifetimes(Context *ctx, const Liveness *l, Placed *placed) {
+uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed) {
   uint32_t n = l->count, total = 0;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t k = i;                                // biggest first, else in program order

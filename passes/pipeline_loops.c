@@ -16,9 +16,9 @@
 // The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
 // copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
 // accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
-// Around dots that rotate_dots has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
+// Around dots that ping_pong has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
 // further on in theirs, with slot 0 for the dot in front of the loop; the dot behind the loop takes the slot after the last
-// iteration's. Both begin in the first turn of the loop: waits come before turn_wait, copies are issued after turn_pass, by a warp
+// iteration's. Both begin in the first turn of the loop: waits come before pingpong_wait, copies are issued after pingpong_pass, by a warp
 // of the last warpgroup, which by then knows that all others have done what they did before their turn.
 // Tiles that threads read into registers may do with S − 1 slots: pipeline_slots.c.
 // Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
@@ -149,7 +149,7 @@ static void expand(Pipe *p) {
   uint32_t n = loop->num_results, num = n;
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
   for (Op *op = body->first; op; op = op->next)
-    if (op->opcode == OP_TURN_PASS) new.issue_after = op;
+    if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
   bool any_short = ring_any_short(p);
 

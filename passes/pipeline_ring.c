@@ -1,6 +1,7 @@
 // Of pipeline_loops: the rings. Each load has one of `stages` slots, or stages − 1; iteration i lies in slot i mod their number. Each group
 // of TMA loads has an mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
 // names how many may still be on their way.
+#include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
 const Type *ring_type(const Pipe *p, const AsyncLoad *a) {

@@ -15,6 +15,7 @@
 // wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all that reads is done. The copies are
 // then about one iteration less ahead.
 #include "ir/scratch.h"
+#include "passes/buffer.h"
 #include "passes/packing.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -53,7 +54,7 @@ static uint32_t shared_need(const Pipe *p) {
     ring.align = sizeof(uint64_t);
     if (ring.bytes) l.items[l.count++] = ring;
   }
-  return pack_lifetimes(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
+  return packing_place(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
 }
 
 enum { RESERVED_BYTES = 1024 };      // the system's, in each block; an SM has as much more than its largest block
@@ -80,7 +81,7 @@ static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const Op *load = p->loads.data[i].load;
-    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / copy_elements(load) * ADDRESS_WORDS;
+    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
   }
   return words;
 }
@@ -113,7 +114,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    bool is_view = at == u->user && op_is_buffer_view(at);
+    bool is_view = at == u->user && buffer_is_view(at);
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
     if (!is_view && pipe_is_before(*last, at)) *last = at;
   }
@@ -172,7 +173,7 @@ static bool reads_computed(const Pipe *p, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_BUFFER) continue;
-    while (v->def && op_is_buffer_view(v->def)) v = op_operand(v->def, 0);
+    while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
     if (v->def && v->def->opcode == OP_ALLOC && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
   }
   return false;
@@ -189,7 +190,7 @@ static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
 }
 
 Op *pipe_choose_slots(Pipe *p, Op *free) {
-  if (p->front || p->turn) return NULL;
+  if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
   Op *issue = free || !last ? free : issue_behind(p, last, work);

@@ -1,8 +1,9 @@
 // Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that this takes.
+#include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
 static bool operand_is_staged(const Pipe *p, const Value *buf) {
-  while (buf->def && op_is_buffer_view(buf->def)) buf = op_operand(buf->def, 0);
+  while (buf->def && buffer_is_view(buf->def)) buf = op_operand(buf->def, 0);
   if (buf->type->kind != TYPE_BUFFER) return false;
   if (value_defined_outside(buf, p->loop)) return true;
   for (uint32_t i = 0; i < p->loads.count; i++)

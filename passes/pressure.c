@@ -129,7 +129,7 @@ Pressure pressure_of(const Module *m, Func *f) {
   const uint32_t most = m->target->sm_threads, enough = threads >= most / 4 ? UINT32_MAX : most / 2 / threads;
   uint32_t limit = 0;
   for (uint32_t k = 1; k <= target_blocks_per_sm(m->target, threads); k++) {
-    uint32_t registers = registers_for_blocks(k, threads);
+    uint32_t registers = pressure_limit(k, threads);
     if (registers < p.words) break;
     p.blocks = k;
     if (k <= enough) limit = registers;

@@ -17,7 +17,7 @@ typedef struct {
 enum { MAX_REGISTERS = 255 };        // of a thread
 
 // The most that each thread can have when so many blocks of so many threads share an SM.
-static inline uint32_t registers_for_blocks(uint32_t blocks, uint32_t threads) {
+static inline uint32_t pressure_limit(uint32_t blocks, uint32_t threads) {
   return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, MAX_REGISTERS);
 }
 

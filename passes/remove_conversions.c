@@ -34,7 +34,7 @@ static void gather(Op *op, void *user) {
     const Type *a = op_operand(op, 0)->type;
     weight = type_numel(op->results[0].type) * a->shape[a->rank - 1] * 16;
     if (op->opcode != OP_DOT) weight *= 64;       // these cannot have another layout
-  } else if (op_is_global_access(op)) {
+  } else if (access_is_tensor(op)) {
     weight = type_numel(access_type(op)) * access_elem_bytes(op);
     if (access_is_copied(op)) weight = max_i64(1, COPIED / weight);
   }
@@ -49,10 +49,10 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   const Layout *own = access_type(op)->layout;
   if (own == l) return true;
   AccessInfo a;
-  axis_access_info(r->axes, op, &a);
+  access_info(r->axes, op, &a);
   uint32_t warps = r->module->num_warps;
   const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return access_cost(op, &a, l, warps) <= access_cost(op, &a, own, warps) + conversion_cost(moved, warps);
+  return layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
@@ -87,7 +87,7 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
   switch (kind) {
     case CONVERT_NONE: case CONVERT_REGISTERS: cost = 0; break;
     case CONVERT_SHUFFLE: cost = 3 * regs * warps; break;
-    default: cost = conversion_cost(v->type, r->module->num_warps) + 2 * regs * warps; break;
+    default: cost = layout_cost_conversion(v->type, r->module->num_warps) + 2 * regs * warps; break;
   }
   return cost * depth_weight(place);
 }
@@ -108,7 +108,7 @@ enum { MAX_PLAN_DEPTH = 48 };
 
 // The cheapest way to v in the layout. What several users share is paid for once.
 static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, uint32_t depth) {
-  if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || value_is_leaf(v)) return 0;
+  if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l || layout_rule_is_free(v)) return 0;
   if (find_plan(r, v, l)) return 0;
   Plan *p = arena_new(&r->ctx->arena, Plan);
   *p = (Plan){.value = v, .layout = l, .convert = true, .next = r->plans};
@@ -148,7 +148,7 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
 static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   const Type *t = type_with_layout(r->ctx, v->type, l);
-  if (value_is_leaf(v)) {
+  if (layout_rule_is_free(v)) {
     Op *copy = op_clone(r->ctx, v->def, value_map_new(r->ctx));
     op_insert_before(copy, v->def);
     copy->results[0].type = t;

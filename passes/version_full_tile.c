@@ -9,9 +9,8 @@
 // any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
 // are left alone (the loops' own bodies are asked one by one).
 // In, out: TILE.
+#include "passes/access.h"
 #include "passes/axis_info.h"
-#include "passes/layout_cost.h"
-#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
@@ -21,7 +20,7 @@ typedef struct {
   AxisAnalysis *axes;
   uint32_t left;             // values that the question at hand may still look at
   bool changed;
-} FullTile;
+} Version;
 
 static Value *mask_of(const Op *op) {
   if (op->opcode == OP_LOAD) return op_operand(op, 2);
@@ -32,7 +31,7 @@ static Value *mask_of(const Op *op) {
 
 // The greatest (least) element of an integer tensor as an i64 scalar. False when it is not a sum of ranges and uniform numbers.
 // With b NULL nothing is built.
-static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **out) {
+static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t k;
   if (!s->left) return false;
@@ -63,7 +62,7 @@ static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **ou
   }
 }
 
-static bool all_of(FullTile *s, Builder *b, Value *mask, Value **out) {
+static bool all_of(Version *s, Builder *b, Value *mask, Value **out) {
   uint64_t bits;
   if (!s->left) return false;
   s->left--;
@@ -99,7 +98,7 @@ static bool all_of(FullTile *s, Builder *b, Value *mask, Value **out) {
 }
 
 // Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds, or a long one.
-static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
+static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
   s->left = MAX_QUESTION;
   return all_of(s, b, mask, out);
 }
@@ -107,9 +106,9 @@ static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
 // ---- what to ask of ----
 
 // Without its mask the access could move more at once.
-static bool mask_costs(FullTile *s, const Op *op) {
+static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
-  if (!op_is_global_access(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !axis_access_info(s->axes, op, &a)) return false;
+  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
   int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
   a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
   return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
@@ -135,7 +134,7 @@ static bool comes_before(const Value *v, const Block *b, const Op *first) {
   return false;
 }
 
-static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
+static void version_from(Version *s, Block *block, Op *first, const Masks *masks) {
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, first);
   Value *full = NULL;
@@ -176,7 +175,7 @@ static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
   s->changed = true;
 }
 
-static void visit_block(FullTile *s, Block *block) {
+static void visit_block(Version *s, Block *block) {
   for (Op *op = block->first; op; op = op->next)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
@@ -192,11 +191,11 @@ static void visit_block(FullTile *s, Block *block) {
     Value *mask = mask_of(op);
     if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL)) add_mask(&masks, mask);
   }
-  split_at(s, block, first, &masks);
+  version_from(s, block, first, &masks);
 }
 
 static void fold_decided(Op *op, void *user) {
-  FullTile *s = user;
+  Version *s = user;
   int64_t k;
   if (op->opcode != OP_CMPI || !op->results[0].uses || !axis_known(axis_info(s->axes, &op->results[0]), &k)) return;
   Builder b = builder_before(s->ctx, op);
@@ -204,8 +203,8 @@ static void fold_decided(Op *op, void *user) {
   s->changed = true;
 }
 
-bool pass_split_full_tile(PassCtx *p) {
-  FullTile s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
+bool pass_version_full_tile(PassCtx *p) {
+  Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
   for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
   return s.changed;
