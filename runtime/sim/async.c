@@ -110,8 +110,7 @@ static ExecResult perform_arrive(AsyncOp *op) {
   AsyncArrive *a = &op->arrive;
   FOR_LANES(l, a->mask) {
     agent_arrive_acquire(op);  // the arrival comes after the lane's copies
-    ExecResult r = exec_mbarrier_arrive(op->warp, op->in, (int)l, a->bar[l], 1, 0, false, false);
-    if (r != EXEC_NEXT) return r;
+    TRY(exec_mbarrier_arrive(op->warp, op->in, l, a->bar[l], 1, 0, false, false));
   }
   retire(op);
   return EXEC_NEXT;

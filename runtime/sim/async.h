@@ -6,6 +6,8 @@
 #ifndef TILE_SIM_ASYNC_H
 #define TILE_SIM_ASYNC_H
 
+#include <string.h>
+
 #include "runtime/sim/mbarrier.h"
 #include "runtime/sim/mma.h"
 #include "runtime/sim/exec.h"
@@ -17,6 +19,12 @@ typedef enum { POLICY_EARLY, POLICY_LATE, POLICY_RANDOM, POLICY_COUNT } AsyncPol
 // A place in some CTA's shared memory. offset counts from the CTA's first byte (add SHARED_BASE for the address).
 typedef struct { Cta *cta; uint32_t offset; } SharedPlace;
 static inline uint8_t *shared_host(SharedPlace p) { return p.cta->shared + p.offset; }
+static inline uint64_t shared_word(SharedPlace p) {
+  uint64_t word;
+  memcpy(&word, shared_host(p), 8);
+  return word;
+}
+static inline void set_shared_word(SharedPlace p, uint64_t word) { memcpy(shared_host(p), &word, 8); }
 static inline SharedPlace shared_place(const MemAccess *a, int lane) {
   return (SharedPlace){a->cta[lane], (uint32_t)(a->host[lane] - a->cta[lane]->shared)};
 }
@@ -101,7 +109,7 @@ typedef struct WarpAsync {
 } WarpAsync;
 
 // What aux of a wgmma instruction holds.
-typedef struct { MmaSpec spec; bool a_in_registers, trans_a, trans_b; int scale_d_operand; } WgmmaForm;
+typedef struct { MmaSpec spec; bool a_in_registers, trans_a, trans_b; } WgmmaForm;
 
 AsyncPolicy async_policy(const Grid *g);
 ClusterAsync *async_of_cluster(Cluster *c);
@@ -122,11 +130,14 @@ ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...
 // Performs the wgmma for all four warps (exec_tensor.c).
 ExecResult wgmma_perform(AsyncOp *op);
 void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups below are no longer in flight
-// An arrival on an mbarrier, with all that follows (exec_mbarrier.c).
+// exec_mbarrier.c: the addresses of an mbarrier operand; a report of what is wrong; an arrival, with all that follows.
+ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a);
+ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
 ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete);
 
 // st.async and red.async, which decode_st and decode_atom pass on.
 bool decode_store_async(PtxParser *p, Instr *in);
+bool decode_bulk(PtxParser *p, Instr *in);                 // cp.async.bulk, which decode_cp passes on
 
 // Hooks (hooks.c installs them).
 bool async_advance(Cluster *c, bool force);

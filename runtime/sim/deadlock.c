@@ -25,8 +25,7 @@ static void describe_warp(FILE *f, Warp *w) {
   uint32_t live = live_lanes(w);
   if (!live) return;
   for (uint32_t id = 0; id < NUM_BARRIERS; id++) {
-    uint32_t here = 0;
-    FOR_LANES(l, w->in_barrier & live) if (w->lane_barrier[l] == id) here |= 1u << l;
+    uint32_t here = LANES_WHERE(l, w->in_barrier & live, w->lane_barrier[l] == id);
     if (!here) continue;
     const Instr *at = w->lane_barrier_instr[__builtin_ctz(here)];
     fprintf(f, "    warp %u lanes %#010x wait at barrier %u\n    ", w->id, here, id);

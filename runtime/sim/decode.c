@@ -155,7 +155,7 @@ static bool move_to_register(PtxParser *p, PtxOperand *o) {
 
 static bool finish_operand(PtxParser *p, PtxOperand *o, PtxType t, uint32_t flags) {
   if (o->kind == OPND_IMM || (o->kind == OPND_MEM && o->base_kind == OPND_IMM)) finish_immediate(p, o, t);
-  if (o->kind == OPND_REG && o->offset) return ptx_error(p, p->instr_line, "a register plus a constant is an address: write it in brackets");
+  if (o->kind == OPND_REG && o->offset) return decode_error(p, "a register plus a constant is an address: write it in brackets");
   if ((o->kind == OPND_SREG || o->kind == OPND_SYM) && !(flags & OPF_RAW_SYMS) && !move_to_register(p, o)) return false;
   for (uint32_t i = 0; i < o->count; i++)
     if (!finish_operand(p, &o->sub[i], t, flags)) return false;
@@ -177,11 +177,11 @@ static bool parse_shape(const char *s, Instr *in) {
 static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *name) {
   if (parse_shape(name, in)) return true;
   int m = find_mod(p, name);
-  if (m < 0) return ptx_error(p, p->instr_line, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
+  if (m < 0) return decode_error(p, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
   in->modset[m / 64] |= UINT64_C(1) << (m % 64);
   in->mods[in->num_mods++] = (uint16_t)m;
   if (m >= M_pred && m <= M_u16x2) {
-    if (in->num_types == countof(in->type)) return ptx_error(p, p->instr_line, "too many types");
+    if (in->num_types == countof(in->type)) return decode_error(p, "too many types");
     in->type[in->num_types++] = (uint8_t)(m - M_pred + T_PRED);
     return true;
   }
@@ -231,51 +231,66 @@ static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *n
 
 // -------------------------------------------------------------------------------------------------- instructions
 
-bool decode_want_ops(PtxParser *p, Instr *in, uint32_t lo, uint32_t hi) {
-  if (in->num_ops >= lo && in->num_ops <= hi) return true;
-  return ptx_error(p, p->instr_line, "%s takes %u operand%s, not %u", ptx_op_name(in->op), lo, lo == 1 ? "" : "s", in->num_ops);
+// What a letter of an operand pattern stands for.
+static const struct { char letter; uint16_t kinds; const char *text; } operand_letters[] = {
+  {'d', 1 << OPND_REG | 1 << OPND_SINK, "a register"},
+  {'r', 1 << OPND_REG, "a register"},
+  {'s', 1 << OPND_REG | 1 << OPND_IMM, "a register or an immediate"},
+  {'P', 1 << OPND_PRED, "a predicate"},
+  {'p', 1 << OPND_PRED | 1 << OPND_IMM, "a predicate"},
+  {'i', 1 << OPND_IMM, "an immediate"},
+  {'m', 1 << OPND_MEM, "a memory operand"},
+  {'l', 1 << OPND_LABEL, "a label"},
+};
+
+bool decode_operand(PtxParser *p, Instr *in, uint32_t i, char letter) {
+  for (size_t k = 0; k < countof(operand_letters); k++) {
+    if (operand_letters[k].letter != letter) continue;
+    if (i < in->num_ops && operand_letters[k].kinds >> in->ops[i].kind & 1) return true;
+    return decode_error(p, "operand %u of %s must be %s", i + 1, ptx_op_name(in->op), operand_letters[k].text);
+  }
+  return true;
 }
 
-bool decode_want_kind(PtxParser *p, Instr *in, uint32_t i, OperandKind kind) {
-  static const char *const names[] = {"nothing", "_", "a register", "a predicate", "an immediate", "a special register", "an address",
-                                      "a memory operand", "a vector", "a label"};
-  if (i < in->num_ops && in->ops[i].kind == kind) return true;
-  return ptx_error(p, p->instr_line, "operand %u of %s must be %s", i + 1, ptx_op_name(in->op), names[kind]);
+bool decode_want_ops(PtxParser *p, Instr *in, uint32_t least, uint32_t most) {
+  if (in->num_ops >= least && in->num_ops <= most) return true;
+  return decode_error(p, "%s takes %u operand%s, not %u", ptx_op_name(in->op), least, least == 1 ? "" : "s", in->num_ops);
+}
+
+bool decode_operands(PtxParser *p, Instr *in, const char *pattern) {
+  uint32_t least = (uint32_t)strcspn(pattern, "?"), most = (uint32_t)strlen(pattern) - (pattern[least] == '?');
+  if (!decode_want_ops(p, in, least, most)) return false;
+  for (uint32_t i = 0; i < in->num_ops; i++)
+    if (!decode_operand(p, in, i, pattern[i + (i >= least)])) return false;
+  return true;
+}
+
+bool decode_as(PtxParser *p, Instr *in, ExecFn exec, const char *pattern) {
+  in->exec = exec;
+  return decode_operands(p, in, pattern);
+}
+
+bool decode_wait_group(PtxParser *p, Instr *in, ExecFn exec) {
+  in->exec = exec;
+  return (in->num_ops == 1 && in->ops[0].kind == OPND_IMM) || decode_error(p, "wait_group takes one constant");
 }
 
 bool decode_want_type(PtxParser *p, Instr *in, uint32_t n) {
-  if (in->num_types >= n) return true;
-  return ptx_error(p, p->instr_line, "%s needs %u type%s", ptx_op_name(in->op), n, n == 1 ? "" : "s");
-}
-
-bool decode_dst(PtxParser *p, Instr *in, uint32_t i) {
-  if (i < in->num_ops && (in->ops[i].kind == OPND_REG || in->ops[i].kind == OPND_SINK)) return true;
-  return ptx_error(p, p->instr_line, "operand %u of %s must be a register", i + 1, ptx_op_name(in->op));
-}
-
-bool decode_srcs(PtxParser *p, Instr *in, uint32_t from, uint32_t to) {
-  for (uint32_t i = from; i < to; i++)
-    if (i >= in->num_ops || (in->ops[i].kind != OPND_REG && in->ops[i].kind != OPND_IMM))
-      return ptx_error(p, p->instr_line, "operand %u of %s must be a register or an immediate", i + 1, ptx_op_name(in->op));
-  return true;
+  return in->num_types >= n || decode_error(p, "%s needs %u type%s", ptx_op_name(in->op), n, n == 1 ? "" : "s");
 }
 
 bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs) {
-  return decode_want_ops(p, in, num_srcs + 1, num_srcs + 1) && decode_want_type(p, in, 1) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, num_srcs + 1);
-}
-
-bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to) {
-  for (uint32_t i = from; i < to; i++)
-    if (i >= in->num_ops || (in->ops[i].kind != OPND_PRED && in->ops[i].kind != OPND_IMM))
-      return ptx_error(p, p->instr_line, "operand %u of %s must be a predicate", i + 1, ptx_op_name(in->op));
-  return true;
+  static const char all[] = "dssss";
+  char pattern[sizeof all];
+  snprintf(pattern, num_srcs + 2, "%s", all);
+  return decode_operands(p, in, pattern) && decode_want_type(p, in, 1);
 }
 
 bool decode_unknown(PtxParser *p, Instr *in) {
   char text[256];
   size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
   for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
-  return ptx_error(p, p->instr_line, "unknown instruction %s", text);
+  return decode_error(p, "unknown instruction %s", text);
 }
 
 static ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask) {
@@ -303,11 +318,11 @@ bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, con
   const char *guard = p->guard;
   p->guard = NULL;
   int op = find_op(p, mnemonic);
-  if (op < 0) return ptx_error(p, p->instr_line, "unknown instruction %s", mnemonic);
+  if (op < 0) return decode_error(p, "unknown instruction %s", mnemonic);
   Instr in = new_instr(p, (PtxOp)op);
   uint32_t flags = ptx_op_flags((PtxOp)op);
   uint32_t num_mods = mods ? mods->count : 0;
-  if (num_mods > 64) return ptx_error(p, p->instr_line, "too many modifiers");
+  if (num_mods > 64) return decode_error(p, "too many modifiers");
   in.mods = arena_array(p->arena, uint16_t, num_mods + 1);
   for (uint32_t i = 0; i < num_mods; i++)
     if (!add_mod(p, &in, mnemonic, mods->data[i])) return false;
@@ -320,7 +335,7 @@ bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, con
   }
   if (guard) {
     Symbol *g = ptx_lookup(p, guard);
-    if (!g || g->kind != SYM_PRED) return ptx_error(p, p->instr_line, "%s is not a predicate", guard);
+    if (!g || g->kind != SYM_PRED) return decode_error(p, "%s is not a predicate", guard);
     in.guard = (int32_t)g->slot;
     in.guard_negated = p->guard_negated;
   }

@@ -4,18 +4,29 @@
 
 #include "runtime/sim/sim.h"
 
+// Returns what is not EXEC_NEXT from the function that it stands in.
+#define TRY(result)                              \
+  do {                                           \
+    ExecResult result_ = (result);               \
+    if (result_ != EXEC_NEXT) return result_;    \
+  } while (0)
+#define warp_report(w, in, lane, kind, ...) sim_report((w)->grid, w, in, lane, kind, __VA_ARGS__)
+
 // ---- parse.c, decode.c
 bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3, 4);   // returns false
 Arena *ptx_arena(PtxParser *p);
 uint32_t ptx_new_slot(PtxParser *p);            // a fresh register slot of the current function
-// Common decode checks; each reports and returns false when it fails.
-bool decode_want_ops(PtxParser *p, Instr *in, uint32_t lo, uint32_t hi);
-bool decode_want_kind(PtxParser *p, Instr *in, uint32_t i, OperandKind kind);
-bool decode_want_type(PtxParser *p, Instr *in, uint32_t n);
-bool decode_dst(PtxParser *p, Instr *in, uint32_t i);                        // register or `_`
-bool decode_srcs(PtxParser *p, Instr *in, uint32_t from, uint32_t to);       // operands [from, to): registers or immediates
-bool decode_preds(PtxParser *p, Instr *in, uint32_t from, uint32_t to);
-bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs);                // dst, sources, at least one type
+bool decode_error(PtxParser *p, const char *fmt, ...) PRINTF_LIKE(2, 3);            // at the instruction; returns false
+// Checks of a decode function. Each reports what it finds and returns false.
+// The number and the kinds of the operands, a letter each: d register or `_`, r register, s register or immediate, P predicate,
+// p predicate or immediate, i immediate, m memory, l label, . anything. Those after a ? may be missing.
+bool decode_operands(PtxParser *p, Instr *in, const char *pattern);
+bool decode_operand(PtxParser *p, Instr *in, uint32_t i, char letter);
+bool decode_want_ops(PtxParser *p, Instr *in, uint32_t least, uint32_t most);
+bool decode_as(PtxParser *p, Instr *in, ExecFn exec, const char *pattern);   // sets the handler and checks the operands
+bool decode_wait_group(PtxParser *p, Instr *in, ExecFn exec);              // one constant
+bool decode_want_type(PtxParser *p, Instr *in, uint32_t n);               // at least n types
+bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs);             // "d" and that many "s"; at least one type
 bool decode_unknown(PtxParser *p, Instr *in);                               // "unknown instruction …"; a decode function that
                                                                           // returns false without a report says the same
 
@@ -69,6 +80,9 @@ static inline uint32_t src_pred(const Warp *w, const PtxOperand *op) {      // l
   uint32_t v = op->kind == OPND_PRED ? w->p[op->slot] : (op->lanes[0] ? FULL_MASK : 0);
   return op->negated ? ~v : v;
 }
+// Source operand i; the destination, operand 0.
+static inline const uint64_t *src_at(const Warp *w, const Instr *in, uint32_t i) { return src_row(w, &in->ops[i]); }
+static inline uint64_t *dst_at(Warp *w, const Instr *in) { return dst_row(w, &in->ops[0]); }
 static inline void set_pred(Warp *w, const PtxOperand *op, uint32_t mask, uint32_t value) {
   if (op->kind == OPND_PRED) w->p[op->slot] = (w->p[op->slot] & ~mask) | (value & mask);
 }
@@ -105,6 +119,9 @@ static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, ui
   return (b & ~m) | ((a << pos) & m);
 }
 #define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
+// The lanes of mask in which the condition holds.
+#define LANES_WHERE(l, mask, condition) \
+  ({ uint32_t where_ = 0; FOR_LANES(l, mask) where_ |= (uint32_t)((condition) != 0) << l; where_; })
 #ifdef __clang__
 #define LANES_ARE_INDEPENDENT
 #else

@@ -6,22 +6,22 @@
 // Handlers come per width, unsigned and signed: U the unsigned type, T the type the operation is done in.
 #define UNARY(name, U, T, expr)                                                                         \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                     \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                              \
-    const uint64_t *A = src_row(w, &in->ops[1]);                                                        \
+    uint64_t *d = dst_at(w, in);                                                              \
+    const uint64_t *A = src_at(w, in, 1);                                                        \
     LANES(l, mask, T a = (T)A[l]; d[l] = (U)(expr););                                                   \
     return EXEC_NEXT;                                                                                   \
   }
 #define BINARY(name, U, T, expr)                                                                        \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                     \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                              \
-    const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);                          \
+    uint64_t *d = dst_at(w, in);                                                              \
+    const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);                          \
     LANES(l, mask, T a = (T)A[l]; T b = (T)B[l]; d[l] = (U)(expr););                                    \
     return EXEC_NEXT;                                                                                   \
   }
 #define TERNARY(name, U, T, expr)                                                                       \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                     \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                              \
-    const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]), *C = src_row(w, &in->ops[3]); \
+    uint64_t *d = dst_at(w, in);                                                              \
+    const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2), *C = src_at(w, in, 3); \
     LANES(l, mask, T a = (T)A[l]; T b = (T)B[l]; T c = (T)C[l]; d[l] = (U)(expr););                     \
     return EXEC_NEXT;                                                                                   \
   }
@@ -81,15 +81,15 @@ TERNARY(op_mad_wide_s32, uint64_t, uint64_t, (uint64_t)((int64_t)(int32_t)a * (i
 BINARY(op_mul_hi_u32, uint32_t, uint64_t, (uint64_t)(uint32_t)a * (uint32_t)b >> 32)
 
 static ExecResult op_mul_any(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   PtxType t = in->type[0];
   FOR_LANES(l, mask) d[l] = in->sel == M_wide ? mul_wide(a[l], b[l], t) : mul_hi(a[l], b[l], t);
   return EXEC_NEXT;
 }
 static ExecResult op_mad_any(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   PtxType t = in->type[0];
   unsigned bits = ptx_types[t].bits;
   FOR_LANES(l, mask) {
@@ -102,9 +102,9 @@ static ExecResult op_mad_any(Warp *w, const Instr *in, uint32_t mask) {
 
 // add.cc, addc, sub.cc, subc, mad.cc, madc. m: carry in; k: carry out.
 static ExecResult op_carry(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);
-  const uint64_t *C = in->num_ops > 3 ? src_row(w, &in->ops[3]) : NULL;
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);
+  const uint64_t *C = in->num_ops > 3 ? src_at(w, in, 3) : NULL;
   unsigned bits = ptx_types[in->type[0]].bits;
   uint64_t keep = width_mask(bits);
   uint32_t carry = w->carry;
@@ -170,7 +170,7 @@ bool decode_mul(PtxParser *p, Instr *in) {
 bool decode_mad(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   in->sel = has_mod(in, M_wide) ? M_wide : has_mod(in, M_hi) ? M_hi : M_lo;
-  if (in->op == OP_madc || has_mod(in, M_cc)) return in->sel != M_wide && decode_carry(p, in) && decode_want_ops(p, in, 4, 4);
+  if (in->op == OP_madc || has_mod(in, M_cc)) return in->sel != M_wide && decode_carry(p, in) && decode_operands(p, in, "....");
   if (!decode_regs(p, in, 3)) return false;
   if (in->sel == M_lo) return has_mod(in, M_lo) && pick(in, op_mad_lo);
   in->exec = in->sel == M_wide && in->type[0] == T_U32 ? op_mad_wide_u32 : in->sel == M_wide && in->type[0] == T_S32 ? op_mad_wide_s32 : op_mad_any;
@@ -179,8 +179,8 @@ bool decode_mad(PtxParser *p, Instr *in) {
 }
 
 static ExecResult op_mul24(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = in->num_ops > 3 ? src_row(w, &in->ops[3]) : NULL;
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = in->num_ops > 3 ? src_at(w, in, 3) : NULL;
   bool s = in->type[0] == T_S32;
   FOR_LANES(l, mask) {
     int64_t x = s ? num_sext(a[l], 24) : (int64_t)(a[l] & 0xffffff), y = s ? num_sext(b[l], 24) : (int64_t)(b[l] & 0xffffff), z = x * y;
@@ -239,8 +239,8 @@ BINARY(op_max_u16x2, uint32_t, uint64_t, min_x2(a, b, false, true))
 BINARY(op_min_s16x2, uint32_t, uint64_t, min_x2(a, b, true, false))
 BINARY(op_max_s16x2, uint32_t, uint64_t, min_x2(a, b, true, true))
 static ExecResult op_relu(Warp *w, const Instr *in, uint32_t mask) {   // min/max.relu: clamp at zero afterwards
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   bool max = in->op == OP_max;
   FOR_LANES(l, mask) {
     if (in->type[0] == T_S32) {
@@ -316,9 +316,9 @@ static inline uint32_t szext(uint32_t a, uint32_t b, bool clamp, bool s) {
 
 // The rarer ones, one lane at a time.
 static ExecResult op_bits(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = in->num_ops > 2 ? src_row(w, &in->ops[2]) : a, *c = in->num_ops > 3 ? src_row(w, &in->ops[3]) : a,
-                 *e = in->num_ops > 4 ? src_row(w, &in->ops[4]) : a;
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a, *c = in->num_ops > 3 ? src_at(w, in, 3) : a,
+                 *e = in->num_ops > 4 ? src_at(w, in, 4) : a;
   PtxType t = in->type[0];
   unsigned bits = ptx_types[t].bits;
   FOR_LANES(l, mask) switch (in->op) {
@@ -336,8 +336,8 @@ static ExecResult op_bits(Warp *w, const Instr *in, uint32_t mask) {
 // Shift amounts are 32-bit and clamp at the width.
 #define SHIFT(name, U, T, bits, expr)                                                                   \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                     \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                              \
-    const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);                          \
+    uint64_t *d = dst_at(w, in);                                                              \
+    const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);                          \
     LANES(l, mask, T a = (T)A[l]; uint32_t n = (uint32_t)B[l]; bool over = n >= bits; n = over ? bits - 1 : n; d[l] = (U)(expr);); \
     return EXEC_NEXT;                                                                                   \
   }
@@ -388,11 +388,8 @@ static ExecResult op_pred_logic(Warp *w, const Instr *in, uint32_t mask) {
 }
 bool decode_logic(PtxParser *p, Instr *in) {
   bool unary = in->op == OP_not;
-  if (!decode_want_ops(p, in, unary ? 2 : 3, unary ? 2 : 3) || !decode_want_type(p, in, 1)) return false;
-  if (in->type[0] == T_PRED) {
-    in->exec = op_pred_logic;
-    return decode_want_kind(p, in, 0, OPND_PRED) && decode_preds(p, in, 1, in->num_ops);
-  }
+  if (!decode_want_type(p, in, 1)) return false;
+  if (in->type[0] == T_PRED) return decode_as(p, in, op_pred_logic, unary ? "Pp" : "Ppp");
   return decode_regs(p, in, unary ? 1 : 2) && pick(in, unary ? op_not : in->op == OP_and ? op_and : in->op == OP_or ? op_or : op_xor);
 }
 
@@ -403,8 +400,8 @@ static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, unsigned lut) {
   return r;
 }
 static ExecResult op_lop3(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   unsigned lut = in->n;
   switch (lut) {
   case 0x80: LANES(l, mask, d[l] = (uint32_t)(a[l] & b[l] & c[l]);); break;
@@ -422,18 +419,17 @@ static ExecResult op_lop3(Warp *w, const Instr *in, uint32_t mask) {
 }
 bool decode_lop3(PtxParser *p, Instr *in) {
   bool with_pred = in->boolop != BOOL_NONE;
-  if (!decode_want_ops(p, in, with_pred ? 6 : 5, with_pred ? 6 : 5) || !decode_want_type(p, in, 1) || !decode_dst(p, in, 0) || !decode_srcs(p, in, 1, 4) || !decode_want_kind(p, in, 4, OPND_IMM)) return false;
-  if (with_pred && (!in->ops[0].pair || in->ops[0].pair->kind != OPND_PRED || !decode_preds(p, in, 5, 6))) return false;
+  if (!decode_as(p, in, op_lop3, with_pred ? "dsssip" : "dsssi") || !decode_want_type(p, in, 1)) return false;
+  if (with_pred && (!in->ops[0].pair || in->ops[0].pair->kind != OPND_PRED)) return false;
   in->n = (uint16_t)in->ops[4].offset & 255;
-  in->exec = op_lop3;
   return in->type[0] == T_B32 && (with_pred || !in->ops[0].pair);
 }
 
 // ---------------------------------------------------------------------------------------------------- shf, prmt, dp4a
 
 static ExecResult op_shf(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   bool left = in->sel, clamp = in->k;
   LANES(l, mask, uint64_t v = (uint64_t)(uint32_t)b[l] << 32 | (uint32_t)a[l]; uint32_t n = (uint32_t)c[l]; n = clamp ? (n < 32 ? n : 32) : n & 31;
         d[l] = left ? (uint32_t)((v << n) >> 32) : (uint32_t)(v >> n););
@@ -468,8 +464,8 @@ static inline uint32_t prmt(uint32_t a, uint32_t b, uint32_t c, unsigned mode) {
   return r;
 }
 static ExecResult op_prmt(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   FOR_LANES(l, mask) d[l] = prmt((uint32_t)a[l], (uint32_t)b[l], (uint32_t)c[l], in->sel);
   return EXEC_NEXT;
 }
@@ -482,8 +478,8 @@ bool decode_prmt(PtxParser *p, Instr *in) {
 }
 
 static ExecResult op_dp(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   bool sa = in->type[0] == T_S32, sb = in->type[1] == T_S32, four = in->op == OP_dp4a;
   FOR_LANES(l, mask) {
     uint32_t acc = (uint32_t)c[l];

@@ -42,8 +42,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
   bool atom = in->op == OP_atom;
   const PtxOperand *addr = &in->ops[atom], *src = &in->ops[atom + 1], *dst = atom ? &in->ops[0] : NULL;
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, addr, in->space, in->n * in->k, in->n * in->k, ACCESS_ATOMIC, mask, &a);
-  if (r != EXEC_NEXT) return r;
+  TRY(mem_resolve(w, in, addr, in->space, in->n * in->k, in->n * in->k, ACCESS_ATOMIC, mask, &a));
   Grid *g = w->grid;
   PtxType t = in->type[in->num_types - 1];
   bool changed = false;
@@ -54,7 +53,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
     if (in->n == 16) {   // b128: exch and cas
       uint64_t old[2], val[2];
       memcpy(old, a.host[l], 16);
-      const uint64_t *b = src_row(w, src), *c = in->sel == M_cas ? src_row(w, &in->ops[3]) : b;
+      const uint64_t *b = src_row(w, src), *c = in->sel == M_cas ? src_at(w, in, 3) : b;
       val[0] = c[l], val[1] = c[l + WARP_SIZE];
       bool store = in->sel == M_exch || (old[0] == b[l] && old[1] == b[l + WARP_SIZE]);
       if (store) changed |= memcmp(old, val, 16) != 0, memcpy(a.host[l], val, 16);
@@ -67,7 +66,7 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
       uint8_t *at = a.host[l] + e * in->n;
       uint64_t old = 0, val, b = src_row(w, s)[l];
       memcpy(&old, at, in->n);
-      if (in->sel == M_cas) val = old == (b & width_mask(in->n * 8)) ? src_row(w, &in->ops[3])[l] & width_mask(in->n * 8) : old;
+      if (in->sel == M_cas) val = old == (b & width_mask(in->n * 8)) ? src_at(w, in, 3)[l] & width_mask(in->n * 8) : old;
       else val = combine(in, t, old, b, t == T_F32 && a.space[l] == SPACE_GLOBAL);   // global .f32 adds flush subnormals
       if (val != old) changed = true, memcpy(at, &val, in->n);
       if (dst) dst_row(w, dst->kind == OPND_VEC ? &dst->sub[e] : dst)[l] = old;
@@ -85,8 +84,8 @@ bool decode_atom(PtxParser *p, Instr *in) {
   for (size_t i = 0; i < countof(kinds); i++)
     if (has_mod(in, kinds[i])) in->sel = (uint16_t)kinds[i];
   uint32_t n = (atom ? 3 : 2) + (in->sel == M_cas), hint = has_mod(in, M_L2_cache_hint);
-  if (!in->sel || ((in->sel == M_cas || in->sel == M_exch) && !atom) || !decode_want_type(p, in, 1) || !decode_want_ops(p, in, n + hint, n + hint)) return false;
-  if (!decode_want_kind(p, in, atom, OPND_MEM)) return false;
+  if (!in->sel || ((in->sel == M_cas || in->sel == M_exch) && !atom) || !decode_want_type(p, in, 1)) return false;
+  if (!decode_want_ops(p, in, n + hint, n + hint) || !decode_operand(p, in, atom, 'm')) return false;
   PtxType t = in->type[in->num_types - 1];
   in->n = ptx_types[t].bits / 8;
   in->k = in->vec;
@@ -103,12 +102,13 @@ bool decode_atom(PtxParser *p, Instr *in) {
     if (!is_float) return false;
     for (uint32_t i = atom ? 0 : 1; i < n; i += 2) {
       const PtxOperand *o = &in->ops[i];
-      if (o->kind != OPND_VEC || o->count != in->k) return ptx_error(p, in->line, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
+      if (o->kind != OPND_VEC || o->count != in->k) return decode_error(p, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
       for (uint32_t e = 0; e < in->k; e++)
         if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;
     }
-  } else if ((atom && !decode_dst(p, in, 0)) || !decode_srcs(p, in, atom + 1u, n)) {
-    return false;
+  } else {
+    for (uint32_t i = 0; i < n; i++)
+      if (i != atom && !decode_operand(p, in, i, i ? 's' : 'd')) return false;
   }
   if (in->n == 16)
     for (uint32_t i = 0; i < n; i++)

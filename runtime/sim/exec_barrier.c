@@ -13,8 +13,7 @@ static void barrier_complete(Cta *c, uint32_t id) {
   if (g->hooks.barrier) g->hooks.barrier(c, id, true, NULL, 0);
   for (uint32_t i = 0; i < c->num_warps; i++) {
     Warp *w = &c->warps[i];
-    uint32_t here = 0;
-    FOR_LANES(l, w->in_barrier) if (w->lane_barrier[l] == id) here |= 1u << l;
+    uint32_t here = LANES_WHERE(l, w->in_barrier, w->lane_barrier[l] == id);
     if (!here) continue;
     FOR_LANES(l, here) {
       const Instr *at = w->lane_barrier_instr[l];
@@ -70,25 +69,25 @@ static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool w
   bool aligned = in->k;
   int first = __builtin_ctz(mask);
   if (aligned && mask != live_lanes(w)) return EXEC_STALL;   // all threads of the warp execute it together
-  const uint64_t *ids = src_row(w, &in->ops[1]);
+  const uint64_t *ids = src_at(w, in, 1);
   uint32_t id = (uint32_t)ids[first];
-  FOR_LANES(l, mask) if ((uint32_t)ids[l] != id) return sim_report(g, w, in, (int)l, REPORT_DIVERGENT, "the threads of a warp name different barriers (%u, %u)", id, (uint32_t)ids[l]);
-  if (id >= NUM_BARRIERS) return sim_report(g, w, in, first, REPORT_INVALID, "barrier %u: there are %d", id, NUM_BARRIERS);
+  FOR_LANES(l, mask) if ((uint32_t)ids[l] != id) return warp_report(w, in, l, REPORT_DIVERGENT, "the threads of a warp name different barriers (%u, %u)", id, (uint32_t)ids[l]);
+  if (id >= NUM_BARRIERS) return warp_report(w, in, first, REPORT_INVALID, "barrier %u: there are %d", id, NUM_BARRIERS);
   ThreadBarrier *b = &c->bars[id];
   if (!b->arrived) b->pred_and = 1, b->pred_or = b->pred_count = 0;
   uint32_t expected = 0;
   if (in->ops[2].kind != OPND_NONE) {
-    expected = (uint32_t)src_row(w, &in->ops[2])[first];
-    if (!expected || expected % WARP_SIZE) return sim_report(g, w, in, first, REPORT_INVALID, "thread count %u of barrier %u is not a multiple of %d", expected, id, WARP_SIZE);
-    if (expected > c->num_warps * WARP_SIZE) return sim_report(g, w, in, first, REPORT_INVALID, "barrier %u expects %u threads, the block has %u", id, expected, c->num_threads);
+    expected = (uint32_t)src_at(w, in, 2)[first];
+    if (!expected || expected % WARP_SIZE) return warp_report(w, in, first, REPORT_INVALID, "thread count %u of barrier %u is not a multiple of %d", expected, id, WARP_SIZE);
+    if (expected > c->num_warps * WARP_SIZE) return warp_report(w, in, first, REPORT_INVALID, "barrier %u expects %u threads, the block has %u", id, expected, c->num_threads);
   }
   if (b->arrived && b->expected != expected)
-    return sim_report(g, w, in, first, REPORT_DIVERGENT, "barrier %u is used with %u and with %u threads at a time (0: all)", id, b->expected, expected);
+    return warp_report(w, in, first, REPORT_DIVERGENT, "barrier %u is used with %u and with %u threads at a time (0: all)", id, b->expected, expected);
   b->expected = expected;
   // A warp counts whole in a barrier with a count.
   b->arrived += expected && aligned ? WARP_SIZE : (uint32_t)__builtin_popcount(mask);
   if (expected && b->arrived > expected)
-    return sim_report(g, w, in, first, REPORT_DIVERGENT, "%u threads arrive at barrier %u, which expects %u", b->arrived, id, expected);
+    return warp_report(w, in, first, REPORT_DIVERGENT, "%u threads arrive at barrier %u, which expects %u", b->arrived, id, expected);
   if (in->sel) {
     uint32_t v = src_pred(w, &in->ops[3]) & mask;
     b->pred_and = b->pred_and && v == mask;
@@ -117,7 +116,7 @@ static ExecResult exec_cluster_arrive(Warp *w, const Instr *in, uint32_t mask) {
   if (in->k && mask != live_lanes(w)) return EXEC_STALL;
   FOR_LANES(l, mask) {
     if (w->cluster_arrived >> l & 1 && w->cluster_epoch[l] == cl->bar.epoch)
-      return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "second barrier.cluster.arrive without a wait in between");
+      return warp_report(w, in, l, REPORT_DIVERGENT, "second barrier.cluster.arrive without a wait in between");
     w->cluster_epoch[l] = cl->bar.epoch;
   }
   w->cluster_arrived |= mask;
@@ -130,7 +129,7 @@ static ExecResult exec_cluster_wait(Warp *w, const Instr *in, uint32_t mask) {
   Cluster *cl = w->cta->cluster;
   if (in->k && mask != live_lanes(w)) return EXEC_STALL;
   FOR_LANES(l, mask)
-    if (!(w->cluster_arrived >> l & 1)) return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "barrier.cluster.wait without an arrive before it");
+    if (!(w->cluster_arrived >> l & 1)) return warp_report(w, in, l, REPORT_DIVERGENT, "barrier.cluster.wait without an arrive before it");
   FOR_LANES(l, mask) if (w->cluster_epoch[l] == cl->bar.epoch) return EXEC_WAIT;
   w->cluster_arrived &= ~mask;
   if (w->grid->hooks.cluster_barrier) w->grid->hooks.cluster_barrier(cl, true, w, mask);
@@ -142,16 +141,13 @@ bool decode_bar(PtxParser *p, Instr *in) {
   in->k = bar || has_mod(in, M_aligned);
   if (has_mod(in, M_cluster)) {
     in->exec = has_mod(in, M_arrive) ? exec_cluster_arrive : exec_cluster_wait;
-    return (has_mod(in, M_arrive) || has_mod(in, M_wait)) && decode_want_ops(p, in, 0, 0);
+    return (has_any(in, M_arrive, M_wait)) && decode_operands(p, in, "");
   }
-  if (has_mod(in, M_warp)) {
-    in->exec = exec_bar_warp;
-    return decode_want_ops(p, in, 1, 1) && decode_srcs(p, in, 0, 1);
-  }
+  if (has_mod(in, M_warp)) return decode_as(p, in, exec_bar_warp, "s");
   PtxOperand *ops = arena_array(ptx_arena(p), PtxOperand, 4);
   if (has_mod(in, M_red)) {
-    if (!decode_want_ops(p, in, 3, 4)) return false;
-    in->sel = has_mod(in, M_popc) ? M_popc : has_mod(in, M_and) ? M_and : has_mod(in, M_or) ? M_or : 0;
+    if (!decode_operands(p, in, "...?.")) return false;
+    in->sel = one_of(in, M_popc, M_and, M_or);
     if (!in->sel || in->ops[0].kind != (in->sel == M_popc ? OPND_REG : OPND_PRED)) return false;
     ops[0] = in->ops[0];
     ops[1] = in->ops[1];
@@ -160,7 +156,7 @@ bool decode_bar(PtxParser *p, Instr *in) {
     if (ops[3].kind != OPND_PRED && ops[3].kind != OPND_IMM) return false;
   } else {
     if (!has_mod(in, M_sync) && !has_mod(in, M_arrive)) return false;
-    if (!decode_want_ops(p, in, has_mod(in, M_arrive) ? 2 : 1, 2) || !decode_srcs(p, in, 0, in->num_ops)) return false;
+    if (!decode_operands(p, in, has_mod(in, M_arrive) ? "ss" : "s?s")) return false;
     ops[1] = in->ops[0];
     if (in->num_ops == 2) ops[2] = in->ops[1];
   }
@@ -181,9 +177,9 @@ static ExecResult check_warpgroup(Warp *w, const Instr *in) {
   for (uint32_t i = first; i < first + WARPGROUP && i < c->num_warps; i++) {
     const Warp *o = &c->warps[i];
     if (o->setmaxnreg_count == mine && o->setmaxnreg_last != in)
-      return sim_report(w->grid, w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup executed another setmaxnreg (ptx:%u)", i, o->setmaxnreg_last->line);
+      return warp_report(w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup executed another setmaxnreg (ptx:%u)", i, o->setmaxnreg_last->line);
     if (o->setmaxnreg_count + 1 < mine || o->setmaxnreg_count > mine)
-      return sim_report(w->grid, w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup has executed %u setmaxnreg, this one %u: they must meet in between", i,
+      return warp_report(w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup has executed %u setmaxnreg, this one %u: they must meet in between", i,
                         o->setmaxnreg_count, w->setmaxnreg_count);
   }
   return EXEC_NEXT;
@@ -201,8 +197,7 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   Grid *g = w->grid;
   Cta *c = w->cta;
   if (mask != live_lanes(w)) return EXEC_STALL;
-  ExecResult agreed = check_warpgroup(w, in);
-  if (agreed != EXEC_NEXT) return agreed;
+  TRY(check_warpgroup(w, in));
   int32_t want = (int32_t)in->ops[0].offset, have = (int32_t)w->maxnreg;
   if (!have) have = (int32_t)w->grid->func->maxnreg;
   if (!have) {  // what ptxas would have had to fit
@@ -211,7 +206,7 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   }
   bool inc = in->sel;
   if (inc ? want < have : want > have)
-    return sim_report(g, w, in, -1, REPORT_INVALID, "setmaxnreg.%s to %d from %d registers", inc ? "inc" : "dec", want, have);
+    return warp_report(w, in, -1, REPORT_INVALID, "setmaxnreg.%s to %d from %d registers", inc ? "inc" : "dec", want, have);
   int32_t need = (want - have) * WARP_SIZE;
   if (need > 0 && c->reg_pool < need) return EXEC_WAIT;
   c->reg_pool -= need;
@@ -222,9 +217,9 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 bool decode_setmaxnreg(PtxParser *p, Instr *in) {
-  if (!decode_want_ops(p, in, 1, 1) || !decode_want_kind(p, in, 0, OPND_IMM) || has_mod(in, M_inc) == has_mod(in, M_dec)) return false;
+  if (!decode_operands(p, in, "i") || has_mod(in, M_inc) == has_mod(in, M_dec)) return false;
   int64_t n = in->ops[0].offset;
-  if (n < 24 || n > 256 || n % 8) return ptx_error(p, in->line, "setmaxnreg takes 24 to 256 in steps of 8");
+  if (n < 24 || n > 256 || n % 8) return decode_error(p, "setmaxnreg takes 24 to 256 in steps of 8");
   in->sel = has_mod(in, M_inc);
   in->exec = exec_setmaxnreg;
   return true;

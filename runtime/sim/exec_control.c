@@ -25,8 +25,8 @@ static ExecResult exec_bra(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 bool decode_bra(PtxParser *p, Instr *in) {
-  if (!decode_want_ops(p, in, 1, 1) || !decode_want_kind(p, in, 0, OPND_LABEL)) return false;
-  if (in->ops[0].sym->kind != SYM_LABEL) return ptx_error(p, in->line, "%s is not a label", in->ops[0].sym->name);
+  if (!decode_operands(p, in, "l")) return false;
+  if (in->ops[0].sym->kind != SYM_LABEL) return decode_error(p, "%s is not a label", in->ops[0].sym->name);
   if (in->ops[0].sym->addr == UINT64_MAX) ptx_use_label(p, &in->ops[0]);
   else in->target = (uint32_t)in->ops[0].sym->addr;
   in->exec = exec_bra;
@@ -34,13 +34,13 @@ bool decode_bra(PtxParser *p, Instr *in) {
 }
 
 static ExecResult exec_brx(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *index = src_row(w, &in->ops[0]);
+  const uint64_t *index = src_at(w, in, 0);
   const Symbol *t = in->ops[1].sym;
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   FOR_LANES(l, mask) {
     uint32_t i = (uint32_t)index[l];
-    if (i >= t->targets.count) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "index %u beyond the %u targets of %s", i, t->targets.count, t->name);
+    if (i >= t->targets.count) return warp_report(w, in, l, REPORT_INVALID, "index %u beyond the %u targets of %s", i, t->targets.count, t->name);
     w->lane_pc[l] = t->targets.pcs[i];
   }
   w->active = 0;
@@ -48,8 +48,8 @@ static ExecResult exec_brx(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 bool decode_brx(PtxParser *p, Instr *in) {
-  if (!has_mod(in, M_idx) || !decode_want_ops(p, in, 2, 2) || !decode_srcs(p, in, 0, 1) || !decode_want_kind(p, in, 1, OPND_LABEL)) return false;
-  if (in->ops[1].sym->kind != SYM_TARGETS) return ptx_error(p, in->line, "%s is not a table of targets", in->ops[1].sym->name);
+  if (!has_mod(in, M_idx) || !decode_operands(p, in, "sl")) return false;
+  if (in->ops[1].sym->kind != SYM_TARGETS) return decode_error(p, "%s is not a table of targets", in->ops[1].sym->name);
   in->exec = exec_brx;
   return true;
 }
@@ -124,7 +124,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
       const uint64_t *row = src_row(w, callee);
       for (uint32_t i = 0; i < g->module->funcs.count; i++)
         if ((uintptr_t)g->module->funcs.data[i] == row[first]) f = g->module->funcs.data[i];
-      if (!f) return sim_report(g, w, in, first, REPORT_INVALID, "call of %#llx, which is no function", (unsigned long long)row[first]);
+      if (!f) return warp_report(w, in, first, REPORT_INVALID, "call of %#llx, which is no function", (unsigned long long)row[first]);
       FOR_LANES(l, left) if (row[l] != row[first]) group &= ~(1u << l);
     }
     left &= ~group;
@@ -135,16 +135,16 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
       continue;
     }
     if (f->is_entry || f->num_params != in->ops[2].count || f->num_rets != in->ops[0].count)
-      return sim_report(g, w, in, first, REPORT_INVALID, "call of %s does not fit its parameters", f->name);
+      return warp_report(w, in, first, REPORT_INVALID, "call of %s does not fit its parameters", f->name);
     uint32_t base = w->base + in->func->num_slots, pbase = w->pbase + in->func->num_preds;
-    if (w->depth >= MAX_DEPTH) return sim_report(g, w, in, first, REPORT_LIMIT, "more than %d nested calls", MAX_DEPTH);
+    if (w->depth >= MAX_DEPTH) return warp_report(w, in, first, REPORT_LIMIT, "more than %d nested calls", MAX_DEPTH);
     warp_ensure_frame(w, base, f->num_slots, pbase, f->num_preds);
     FOR_LANES(l, group) {
       uint32_t local = (w->lane_local[l] + in->func->frame_bytes + 127) & ~127u;
-      forget_frame(w, f, base, pbase, (int)l, local);
+      forget_frame(w, f, base, pbase, l, local);
       for (uint32_t i = 0; i < f->num_params; i++)
-        if (!copy_argument(w, in, (int)l, &in->ops[2].sub[i], f->params[i], f, base, local, false))
-          return sim_report(g, w, in, (int)l, REPORT_INVALID, "argument %u of %s does not fit", i + 1, f->name);
+        if (!copy_argument(w, in, l, &in->ops[2].sub[i], f->params[i], f, base, local, false))
+          return warp_report(w, in, l, REPORT_INVALID, "argument %u of %s does not fit", i + 1, f->name);
       if (w->depth >= w->cap_stack[l]) {
         w->cap_stack[l] = w->depth * 2 + 4;
         w->stack[l] = realloc(w->stack[l], w->cap_stack[l] * sizeof *w->stack[l]);
@@ -166,10 +166,10 @@ bool decode_call(PtxParser *p, Instr *in) {
   PtxOperand *ops = arena_array(ptx_arena(p), PtxOperand, 3);
   uint32_t i = 0;
   ops[0] = in->num_ops > i && in->ops[i].kind == OPND_VEC ? in->ops[i++] : empty;
-  if (i >= in->num_ops || (in->ops[i].kind != OPND_LABEL && in->ops[i].kind != OPND_REG)) return ptx_error(p, in->line, "call needs a function");
+  if (i >= in->num_ops || (in->ops[i].kind != OPND_LABEL && in->ops[i].kind != OPND_REG)) return decode_error(p, "call needs a function");
   ops[1] = in->ops[i++];
   ops[2] = in->num_ops > i && in->ops[i].kind == OPND_VEC ? in->ops[i++] : empty;
-  if (ops[1].kind == OPND_LABEL && ops[1].sym->kind != SYM_FUNC) return ptx_error(p, in->line, "%s is not a function", ops[1].sym->name);
+  if (ops[1].kind == OPND_LABEL && ops[1].sym->kind != SYM_FUNC) return decode_error(p, "%s is not a function", ops[1].sym->name);
   in->ops = ops;
   in->num_ops = 3;
   in->exec = exec_call;
@@ -201,8 +201,8 @@ static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
     w->lane_local[l] = top->local;
     w->r = w->regs + (size_t)top->base * WARP_SIZE;
     for (uint32_t i = 0; i < f->num_rets; i++)
-      if (!copy_argument(w, top->call, (int)l, &top->call->ops[0].sub[i], f->rets[i], f, w->base, local, true))
-        return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "result of %s does not fit", f->name);
+      if (!copy_argument(w, top->call, l, &top->call->ops[0].sub[i], f->rets[i], f, w->base, local, true))
+        return warp_report(w, in, l, REPORT_INVALID, "result of %s does not fit", f->name);
     w->lane_pc[l] = top->pc;
     w->lane_depth[l] = w->depth - 1;
     w->lane_base[l] = top->base;
@@ -213,24 +213,21 @@ static ExecResult exec_ret(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_JUMP;
 }
 bool decode_ret(PtxParser *p, Instr *in) {
-  in->exec = exec_ret;
-  return decode_want_ops(p, in, 0, 0);
+  return decode_as(p, in, exec_ret, "");
 }
 
 static ExecResult exec_exit(Warp *w, const Instr *in, uint32_t mask) {
   return exit_lanes(w, in, mask) == EXEC_FAULT ? EXEC_FAULT : EXEC_JUMP;
 }
 bool decode_exit(PtxParser *p, Instr *in) {
-  in->exec = exec_exit;
-  return decode_want_ops(p, in, 0, 0);
+  return decode_as(p, in, exec_exit, "");
 }
 
 static ExecResult exec_trap(Warp *w, const Instr *in, uint32_t mask) {
-  return sim_report(w->grid, w, in, __builtin_ctz(mask), REPORT_TRAP, "the kernel executed trap");
+  return warp_report(w, in, __builtin_ctz(mask), REPORT_TRAP, "the kernel executed trap");
 }
 bool decode_trap(PtxParser *p, Instr *in) {
-  in->exec = exec_trap;
-  return decode_want_ops(p, in, 0, 0);
+  return decode_as(p, in, exec_trap, "");
 }
 
 static ExecResult exec_nanosleep(Warp *w, const Instr *in, uint32_t mask) {
@@ -240,6 +237,5 @@ static ExecResult exec_nanosleep(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 bool decode_nanosleep(PtxParser *p, Instr *in) {
-  in->exec = exec_nanosleep;
-  return decode_want_ops(p, in, 1, 1) && decode_srcs(p, in, 0, 1);
+  return decode_as(p, in, exec_nanosleep, "s");
 }

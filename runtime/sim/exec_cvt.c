@@ -71,15 +71,15 @@ static uint64_t convert(const Instr *in, PtxType to, PtxType from, uint64_t v) {
 }
 
 static ExecResult op_cvt(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   PtxType to = in->type[0], from = in->type[1];
   FOR_LANES(l, mask) d[l] = extend(convert(in, to, from, a[l]), to, in->ops[0].bits);
   return EXEC_NEXT;
 }
 static ExecResult op_cvt_int(Warp *w, const Instr *in, uint32_t mask) {   // no .sat: shifts only
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   unsigned up = 64 - in->m;
   uint64_t keep = width_mask(in->n);
   bool s = in->sel;
@@ -87,22 +87,22 @@ static ExecResult op_cvt_int(Warp *w, const Instr *in, uint32_t mask) {   // no 
   return EXEC_NEXT;
 }
 static ExecResult op_cvt_f32_s32(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   LANES(l, mask, d[l] = num_bits_f32((float)(int32_t)a[l]););
   return EXEC_NEXT;
 }
 static ExecResult op_cvt_f32_bf16(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   LANES(l, mask, d[l] = (uint32_t)a[l] << 16;);   // a NaN as it is
   return EXEC_NEXT;
 }
 
 // cvt.x2.f32 d, a, b: a to the upper half, b to the lower. Other packed sources convert half by half.
 static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = in->num_ops > 2 ? src_row(w, &in->ops[2]) : NULL;
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : NULL;
   PtxType to = in->type[0], from = in->type[1];
   unsigned th = ptx_types[to].bits / 2, fh = ptx_types[from].bits / 2;
   FOR_LANES(l, mask) {
@@ -129,8 +129,8 @@ bool decode_cvt(PtxParser *p, Instr *in) {
   const TypeInfo *ti = &ptx_types[to], *fi = &ptx_types[from];
   if (ti->bits < 8 || ti->bits > 64 || fi->bits < 8 || fi->bits > 64 || (is_float(to) && ti->bits == 8) || (is_float(from) && fi->bits == 8)) return false;
   if (ti->cls == CLASS_BITS || fi->cls == CLASS_BITS) return false;
-  if (is_float(from) && !is_float(to) && !in->rint) return ptx_error(p, in->line, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
-  if (is_float(to) && !is_float(from) && (in->rnd == RND_NONE || in->rint)) return ptx_error(p, in->line, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
+  if (is_float(from) && !is_float(to) && !in->rint) return decode_error(p, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
+  if (is_float(to) && !is_float(from) && (in->rnd == RND_NONE || in->rint)) return decode_error(p, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
   in->exec = op_cvt;
   if (!is_float(from) && !is_float(to) && !in->sat) {
     // Truncating, then extending as the destination's sign says.

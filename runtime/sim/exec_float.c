@@ -20,14 +20,14 @@ static inline float saturate(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; }   
 // The plain form (.rn, no .ftz, no .sat) has its own loop; any other goes through `slow`.
 #define F32_BINARY(name, plain, slow, tiny)                                                                    \
   static ExecResult name(Warp *w, const Instr *in, uint32_t mask) {                                      \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                               \
-    const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);                           \
+    uint64_t *d = dst_at(w, in);                                                               \
+    const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);                           \
     FOR_LANES(l, mask) { float a = f32(A[l]), b = f32(B[l]); d[l] = b32(plain); }                        \
     return EXEC_NEXT;                                                                                    \
   }                                                                                                      \
   static ExecResult name##_slow(Warp *w, const Instr *in, uint32_t mask) {                               \
-    uint64_t *d = dst_row(w, &in->ops[0]);                                                               \
-    const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);                           \
+    uint64_t *d = dst_at(w, in);                                                               \
+    const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);                           \
     NumRound rnd = num_round_of(in->rnd);                                                                \
     bool ftz = in->ftz;                                                                                  \
     FOR_LANES(l, mask) {                                                                                 \
@@ -46,8 +46,8 @@ F32_BINARY(op_div_f32, a / b, num_div_f32, false)
 
 // div.approx multiplies by a reciprocal, which is flushed for divisors above 2^126.
 static ExecResult op_div_approx(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2);
   FOR_LANES(l, mask) {
     float a = f32(A[l]), b = f32(B[l]);
     if (in->ftz) a = flush(a), b = flush(b);
@@ -58,14 +58,14 @@ static ExecResult op_div_approx(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static ExecResult op_fma_f32(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]), *C = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2), *C = src_at(w, in, 3);
   FOR_LANES(l, mask) d[l] = b32(fmaf(f32(A[l]), f32(B[l]), f32(C[l])));
   return EXEC_NEXT;
 }
 static ExecResult op_fma_f32_slow(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *A = src_row(w, &in->ops[1]), *B = src_row(w, &in->ops[2]), *C = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2), *C = src_at(w, in, 3);
   NumRound rnd = num_round_of(in->rnd);
   bool ftz = in->ftz;
   FOR_LANES(l, mask) {
@@ -156,8 +156,8 @@ static uint64_t scalar(const Instr *in, NumFormat f, uint64_t a, uint64_t b, uin
 }
 
 static ExecResult op_scalar(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = in->num_ops > 2 ? src_row(w, &in->ops[2]) : a, *c = in->num_ops > 3 ? src_row(w, &in->ops[3]) : a;
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a, *c = in->num_ops > 3 ? src_at(w, in, 3) : a;
   PtxType t = in->type[0];
   NumFormat f = num_format_of(t);
   uint64_t keep = width_mask(num_format_info(f)->width);
@@ -219,8 +219,8 @@ static uint64_t transcendental_16(unsigned op, NumFormat f, uint64_t bits, bool 
   return ftz ? num_mul(f, r, one, NUM_RNE, true) : r;
 }
 static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   PtxType t = in->type[0];
   NumFormat f = num_format_of(t);
   NumRound rnd = num_round_of(in->rnd);
@@ -264,8 +264,8 @@ bool decode_transcendental(PtxParser *p, Instr *in) {
 }
 
 static ExecResult op_copysign(Warp *w, const Instr *in, uint32_t mask) {   // sign of a, magnitude of b
-  uint64_t *d = dst_row(w, &in->ops[0]), sign = UINT64_C(1) << (ptx_types[in->type[0]].bits - 1), keep = width_mask(ptx_types[in->type[0]].bits);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in), sign = UINT64_C(1) << (ptx_types[in->type[0]].bits - 1), keep = width_mask(ptx_types[in->type[0]].bits);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   FOR_LANES(l, mask) d[l] = (a[l] & sign) | (b[l] & ~sign & keep);
   return EXEC_NEXT;
 }
@@ -275,7 +275,7 @@ bool decode_copysign(PtxParser *p, Instr *in) {
 }
 
 static ExecResult op_testp(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  const uint64_t *a = src_at(w, in, 1);
   uint32_t out = 0;
   FOR_LANES(l, mask) {
     int c = in->type[0] == T_F32 ? fpclassify(f32(a[l])) : fpclassify(num_f64_bits(a[l]));
@@ -294,7 +294,7 @@ static ExecResult op_testp(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 bool decode_testp(PtxParser *p, Instr *in) {
-  if (!in->num_mods || !decode_want_ops(p, in, 2, 2) || !decode_want_kind(p, in, 0, OPND_PRED) || !decode_srcs(p, in, 1, 2)) return false;
+  if (!in->num_mods || !decode_operands(p, in, "Ps")) return false;
   in->sel = in->mods[0];
   in->exec = op_testp;
   return in->sel >= M_finite && in->sel <= M_subnormal && (in->type[0] == T_F32 || in->type[0] == T_F64);
@@ -369,7 +369,7 @@ static ExecResult op_set(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t high = 0, v = compare(w, in, &in->ops[1], &in->ops[2], in->type[1], mask, &high);
   uint32_t c = in->num_ops > 3 ? src_pred(w, &in->ops[3]) : 0;
   v = combine(v, c, in->boolop), high = combine(high, c, in->boolop);
-  uint64_t *d = dst_row(w, &in->ops[0]), yes;
+  uint64_t *d = dst_at(w, in), yes;
   PtxType t = in->type[0];
   switch (t) {
   case T_F32: yes = 0x3f800000; break;
@@ -385,35 +385,33 @@ static ExecResult op_set(Warp *w, const Instr *in, uint32_t mask) {
 }
 bool decode_setp(PtxParser *p, Instr *in) {
   bool set = in->op == OP_set;
-  uint32_t n = in->boolop ? 4 : 3;
-  if (!decode_want_type(p, in, set ? 2 : 1) || !decode_want_ops(p, in, n, n) || !decode_srcs(p, in, 1, 3)) return false;
+  if (!decode_want_type(p, in, set ? 2 : 1) || !decode_operands(p, in, in->boolop ? ".ssp" : ".ss")) return false;
   PtxType t = in->type[set ? 1 : 0];
   if (has_mod(in, M_lo)) in->cmp = CMP_LT;
   if (has_mod(in, M_hi)) in->cmp = CMP_GT;
   if (ptx_types[t].bits < 16 || ptx_types[t].bits > 64) return false;
   if (ptx_types[t].cls != CLASS_FLOAT && (in->cmp & CMP_UNORDERED || in->cmp >= CMP_NUM)) return false;
-  if (n == 4 && !decode_preds(p, in, 3, 4)) return false;
   in->exec = set ? op_set : op_setp;
-  if (set) return decode_dst(p, in, 0);
-  if (in->ops[0].kind != OPND_PRED && in->ops[0].kind != OPND_SINK) return decode_want_kind(p, in, 0, OPND_PRED);
+  if (set) return decode_operand(p, in, 0, 'd');
+  if (in->ops[0].kind != OPND_PRED && in->ops[0].kind != OPND_SINK) return decode_operand(p, in, 0, 'P');
   return !in->ops[0].pair || in->ops[0].pair->kind == OPND_PRED || in->ops[0].pair->kind == OPND_SINK;
 }
 
 static ExecResult op_selp(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(ptx_types[in->type[0]].bits);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in), keep = width_mask(ptx_types[in->type[0]].bits);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   uint32_t c = src_pred(w, &in->ops[3]);
   LANES(l, mask, d[l] = (c >> l & 1 ? a[l] : b[l]) & keep;);
   return EXEC_NEXT;
 }
 bool decode_selp(PtxParser *p, Instr *in) {
   in->exec = op_selp;
-  return decode_want_type(p, in, 1) && decode_want_ops(p, in, 4, 4) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 3) && decode_preds(p, in, 3, 4) && ptx_types[in->type[0]].bits >= 16;
+  return decode_want_type(p, in, 1) && decode_operands(p, in, "dssp") && ptx_types[in->type[0]].bits >= 16;
 }
 
 static ExecResult op_slct(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(ptx_types[in->type[0]].bits);
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  uint64_t *d = dst_at(w, in), keep = width_mask(ptx_types[in->type[0]].bits);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   FOR_LANES(l, mask) {
     bool first = in->type[1] == T_S32 ? (int32_t)c[l] >= 0 : (in->ftz ? flush(f32(c[l])) : f32(c[l])) >= 0;
     d[l] = (first ? a[l] : b[l]) & keep;

@@ -31,11 +31,11 @@ static const char *const access_names[] = {"read", "write", "atomic"};
 static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, AccessKind kind) {
   Device *d = w->grid->device;
   const Alloc *a = device_nearest(d, addr);
-  if (!a) return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size, (unsigned long long)addr, space_names[space]);
+  if (!a) return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size, (unsigned long long)addr, space_names[space]);
   if (addr >= a->base)
-    return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx", access_names[kind], size,
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx", access_names[kind], size,
                       (unsigned long long)addr, space_names[space], (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size, (unsigned long long)a->base);
-  return sim_report(w->grid, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx", access_names[kind], size,
+  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx", access_names[kind], size,
                     (unsigned long long)addr, space_names[space], (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
 }
 
@@ -43,7 +43,7 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
   Grid *g = w->grid;
   uint64_t written = addr;
   if (addr & (align - 1))
-    return sim_report(g, w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u", access_names[kind], size, (unsigned long long)addr, space_names[space], align);
+    return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u", access_names[kind], size, (unsigned long long)addr, space_names[space], align);
   if (space == SPACE_GENERIC) {
     if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
     else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;
@@ -54,14 +54,14 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
     uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
     const Cluster *cl = w->cta->cluster;
     if (addr >> 32 || rank >= cl->num_ctas)
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind], size, (unsigned long long)written);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind], size, (unsigned long long)written);
     if (space == SPACE_SHARED && rank != w->cta->rank)
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta", access_names[kind], (unsigned long long)written, rank);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta", access_names[kind], (unsigned long long)written, rank);
     Cta *c = cl->ctas[rank];
     if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on", access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on", access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
     if (c->warps_done == c->num_warps && c != w->cta)
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
     out->space[lane] = SPACE_SHARED;
     out->cta[lane] = c;
     out->addr[lane] = offset - SHARED_BASE;
@@ -71,7 +71,7 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
   case SPACE_LOCAL: case SPACE_FRAME: {
     uint8_t *h = warp_local(w, in, lane, addr, size);
     if (!h)
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size, (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size, (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
     out->space[lane] = SPACE_LOCAL;
     out->addr[lane] = addr;
     out->host[lane] = h;
@@ -86,7 +86,7 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
       g->last_alloc = a;
     }
     if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
-      return sim_report(g, w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written", access_names[kind], (unsigned long long)addr, a->kind == ALLOC_CONST ? "constant" : "parameter");
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written", access_names[kind], (unsigned long long)addr, a->kind == ALLOC_CONST ? "constant" : "parameter");
     out->space[lane] = SPACE_GLOBAL;
     out->addr[lane] = addr;
     out->alloc[lane] = a;
@@ -105,8 +105,7 @@ static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_
 ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out) {
   begin_access(out, kind, mask, size);
   FOR_LANES(l, mask) {
-    ExecResult r = resolve_lane(w, in, (int)l, space, mem_operand_address(w, op, (int)l), size, align, kind, out);
-    if (r != EXEC_NEXT) return r;
+    TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
   }
   return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
 }
@@ -138,8 +137,7 @@ static inline void store_value(uint8_t *to, uint64_t v, unsigned bytes) {
 // n: bytes of an element; k: elements. sel: sign-extend. m: a polling load.
 static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, &in->ops[1], in->space, in->n * in->k, in->n * in->k, ACCESS_READ, mask, &a);
-  if (r != EXEC_NEXT) return r;
+  TRY(mem_resolve(w, in, &in->ops[1], in->space, in->n * in->k, in->n * in->k, ACCESS_READ, mask, &a));
   if (in->m) warp_poll(w);
   const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   if (in->n == 16) {
@@ -180,14 +178,14 @@ static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static bool decode_access(PtxParser *p, Instr *in, uint32_t data, uint32_t addr) {
-  if (!decode_want_ops(p, in, 2, has_mod(in, M_L2_cache_hint) ? 3 : 2) || !decode_want_kind(p, in, addr, OPND_MEM) || !decode_want_type(p, in, 1)) return false;
+  if (!decode_operands(p, in, has_mod(in, M_L2_cache_hint) ? "..?." : "..") || !decode_operand(p, in, addr, 'm') || !decode_want_type(p, in, 1)) return false;
   const TypeInfo *t = &ptx_types[in->type[in->num_types - 1]];
   if (t->bits < 8 || in->ops[addr].count) return false;
   in->n = t->bits / 8;
   in->k = in->vec;
   if (in->n * in->k > 32 || (in->n == 16 && in->k != 1)) return false;
   PtxOperand *o = &in->ops[data];
-  if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1) return ptx_error(p, in->line, "the vector has %u elements, not %u", o->count, in->k);
+  if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1) return decode_error(p, "the vector has %u elements, not %u", o->count, in->k);
   const PtxOperand *base = &in->ops[addr];
   if (in->space == SPACE_PARAM) {
     bool frame = base->base_kind == OPND_SYM ? base->sym->space == SPACE_FRAME : !in->func->is_entry;
@@ -204,7 +202,7 @@ static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
     const PtxOperand *e = &elems[i];
     bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
     if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
-      return ptx_error(p, in->line, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op), in->n * 8);
+      return decode_error(p, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op), in->n * 8);
   }
   return true;
 }
@@ -212,12 +210,12 @@ static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
 bool decode_ld(PtxParser *p, Instr *in) {
   if (!decode_access(p, in, 0, 1) || !decode_elements(p, in, &in->ops[0], true)) return false;
   in->sel = ptx_types[in->type[in->num_types - 1]].cls == CLASS_SINT;
-  in->m = has_mod(in, M_volatile) || has_mod(in, M_relaxed) || has_mod(in, M_acquire) || has_mod(in, M_mmio);
+  in->m = has_any(in, M_volatile, M_relaxed, M_acquire, M_mmio);
   const PtxOperand *a = &in->ops[1];
   in->exec = exec_ld;
   if (in->space == SPACE_PARAM && a->base_kind == OPND_SYM && in->n < 16) {
     if (a->sym->space != SPACE_PARAM || a->offset < 0 || (uint64_t)a->offset + in->n * in->k > a->sym->size || (a->sym->addr + (uint64_t)a->offset) % (in->n * in->k))
-      return ptx_error(p, in->line, "the access does not lie within parameter %s", a->sym->name);
+      return decode_error(p, "the access does not lie within parameter %s", a->sym->name);
     in->exec = exec_ld_param;
   }
   return true;
@@ -225,8 +223,7 @@ bool decode_ld(PtxParser *p, Instr *in) {
 
 static ExecResult exec_st(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, &in->ops[0], in->space, in->n * in->k, in->n * in->k, ACCESS_WRITE, mask, &a);
-  if (r != EXEC_NEXT) return r;
+  TRY(mem_resolve(w, in, &in->ops[0], in->space, in->n * in->k, in->n * in->k, ACCESS_WRITE, mask, &a));
   if (in->space != SPACE_LOCAL) w->grid->progress++;
   const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
   if (in->n == 16) {
@@ -255,8 +252,8 @@ bool decode_st(PtxParser *p, Instr *in) {
 // --------------------------------------------------------------------------------------------------------------- mov
 
 static ExecResult exec_mov(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in), keep = width_mask(in->n);
+  const uint64_t *a = src_at(w, in, 1);
   FOR_LANES(l, mask) d[l] = a[l] & keep;
   return EXEC_NEXT;
 }
@@ -265,17 +262,17 @@ static ExecResult exec_mov_pred(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_sreg(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
-  FOR_LANES(l, mask) d[l] = sreg_value(w, in->ops[1].slot, (int)l) & keep;
+  uint64_t *d = dst_at(w, in), keep = width_mask(in->n);
+  FOR_LANES(l, mask) d[l] = sreg_value(w, in->ops[1].slot, l) & keep;
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_symbol(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), keep = width_mask(in->n);
-  FOR_LANES(l, mask) d[l] = (symbol_address(w, in->ops[1].sym, (int)l) + (uint64_t)in->ops[1].offset) & keep;
+  uint64_t *d = dst_at(w, in), keep = width_mask(in->n);
+  FOR_LANES(l, mask) d[l] = (symbol_address(w, in->ops[1].sym, l) + (uint64_t)in->ops[1].offset) & keep;
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_function(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = (uintptr_t)in->ops[1].sym->func;
   return EXEC_NEXT;
 }
@@ -289,14 +286,14 @@ static ExecResult exec_mov_pack(Warp *w, const Instr *in, uint32_t mask) {
     unsigned at = e * bits;
     FOR_LANES(l, mask) out[at / 64][l] |= (s[l] & width_mask(bits)) << (at % 64);
   }
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = out[0][l];
   if (in->n == 128) FOR_LANES(l, mask) d[l + WARP_SIZE] = out[1][l];
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_unpack(Warp *w, const Instr *in, uint32_t mask) {
   const PtxOperand *v = &in->ops[0];
-  const uint64_t *s = src_row(w, &in->ops[1]);
+  const uint64_t *s = src_at(w, in, 1);
   unsigned bits = in->n / v->count;
   uint64_t from[2][WARP_SIZE];
   FOR_LANES(l, mask) {
@@ -311,37 +308,37 @@ static ExecResult exec_mov_unpack(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_wide(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in);
+  const uint64_t *a = src_at(w, in, 1);
   FOR_LANES(l, mask) d[l] = a[l], d[l + WARP_SIZE] = a[l + WARP_SIZE];
   return EXEC_NEXT;
 }
 
 bool decode_mov(PtxParser *p, Instr *in) {
-  if (!decode_want_ops(p, in, 2, 2) || !decode_want_type(p, in, 1)) return false;
+  if (!decode_operands(p, in, "..") || !decode_want_type(p, in, 1)) return false;
   PtxOperand *d = &in->ops[0], *s = &in->ops[1];
   in->n = ptx_types[in->type[0]].bits;
   if (in->type[0] == T_PRED) {
     in->exec = exec_mov_pred;
-    return decode_want_kind(p, in, 0, OPND_PRED) && decode_preds(p, in, 1, 2);
+    return decode_operand(p, in, 0, 'P') && decode_operand(p, in, 1, 'p');
   }
   if (d->kind == OPND_VEC || s->kind == OPND_VEC) {
     PtxOperand *v = d->kind == OPND_VEC ? d : s;
     if (v->count != 2 && v->count != 4) return false;
     for (uint32_t i = 0; i < v->count; i++) {
       uint8_t k = v->sub[i].kind;
-      if (k != OPND_REG && k != (d->kind == OPND_VEC ? OPND_SINK : OPND_IMM)) return ptx_error(p, in->line, "bad element in a vector of mov");
+      if (k != OPND_REG && k != (d->kind == OPND_VEC ? OPND_SINK : OPND_IMM)) return decode_error(p, "bad element in a vector of mov");
     }
     in->exec = d->kind == OPND_VEC ? exec_mov_unpack : exec_mov_pack;
     if (in->n == 128 && (d->kind == OPND_VEC ? s : d)->bits != 128) return false;
-    return d->kind == OPND_VEC ? decode_srcs(p, in, 1, 2) : decode_dst(p, in, 0);
+    return d->kind == OPND_VEC ? decode_operand(p, in, 1, 's') : decode_operand(p, in, 0, 'd');
   }
-  if (!decode_dst(p, in, 0)) return false;
+  if (!decode_operand(p, in, 0, 'd')) return false;
   switch (s->kind) {
   case OPND_SREG: in->exec = exec_mov_sreg; return true;
   case OPND_SYM: in->exec = exec_mov_symbol; return true;
   case OPND_LABEL:
-    if (s->sym->kind != SYM_FUNC) return ptx_error(p, in->line, "%s has no address", s->sym->name);
+    if (s->sym->kind != SYM_FUNC) return decode_error(p, "%s has no address", s->sym->name);
     in->exec = exec_mov_function;
     return true;
   default:
@@ -350,7 +347,7 @@ bool decode_mov(PtxParser *p, Instr *in) {
       if (d->bits != 128 || s->kind != OPND_REG || s->bits != 128) return false;
       in->exec = exec_mov_wide;
     }
-    return decode_srcs(p, in, 1, 2);
+    return decode_operand(p, in, 1, 's');
   }
 }
 
@@ -359,8 +356,8 @@ bool decode_mov(PtxParser *p, Instr *in) {
 static uint64_t window_of(Space s) { return s == SPACE_SHARED || s == SPACE_SHARED_CLUSTER ? SHARED_WINDOW : s == SPACE_LOCAL ? LOCAL_WINDOW : 0; }
 
 static ExecResult exec_cvta(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), window = window_of(in->space);
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in), window = window_of(in->space);
+  const uint64_t *a = src_at(w, in, 1);
   if (in->sel) window = -window;
   uint64_t keep = width_mask(in->ops[0].bits);
   FOR_LANES(l, mask) d[l] = (a[l] + window) & keep;
@@ -373,7 +370,7 @@ bool decode_cvta(PtxParser *p, Instr *in) {
 }
 
 static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  const uint64_t *a = src_at(w, in, 1);
   uint32_t out = 0;
   FOR_LANES(l, mask) {
     bool shared = a[l] - SHARED_WINDOW < WINDOW_SIZE, local = a[l] - LOCAL_WINDOW < WINDOW_SIZE, yes;
@@ -393,17 +390,17 @@ static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
 }
 bool decode_isspacep(PtxParser *p, Instr *in) {
   in->exec = exec_isspacep;
-  return in->space != SPACE_GENERIC && decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_PRED) && decode_srcs(p, in, 1, 2);
+  return in->space != SPACE_GENERIC && decode_operands(p, in, "Ps");
 }
 
 static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]);
+  uint64_t *d = dst_at(w, in), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   FOR_LANES(l, mask) {
     uint32_t rank = (uint32_t)b[l];
-    if (rank >= w->cta->cluster->num_ctas) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "mapa to block %u of a cluster of %u", rank, w->cta->cluster->num_ctas);
+    if (rank >= w->cta->cluster->num_ctas) return warp_report(w, in, l, REPORT_INVALID, "mapa to block %u of a cluster of %u", rank, w->cta->cluster->num_ctas);
     uint64_t offset = a[l] - window;
-    if (offset >> 32) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "mapa of %#llx, which is no shared address", (unsigned long long)a[l]);
+    if (offset >> 32) return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is no shared address", (unsigned long long)a[l]);
     d[l] = window + ((offset & ((1u << SHARED_RANK_SHIFT) - 1)) | (uint64_t)rank << SHARED_RANK_SHIFT);
   }
   return EXEC_NEXT;
@@ -414,8 +411,8 @@ bool decode_mapa(PtxParser *p, Instr *in) {
 }
 
 static ExecResult exec_getctarank(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
-  const uint64_t *a = src_row(w, &in->ops[1]);
+  uint64_t *d = dst_at(w, in), window = in->space == SPACE_SHARED_CLUSTER ? 0 : SHARED_WINDOW;
+  const uint64_t *a = src_at(w, in, 1);
   FOR_LANES(l, mask) d[l] = (uint32_t)((a[l] - window) >> SHARED_RANK_SHIFT);
   return EXEC_NEXT;
 }
@@ -426,11 +423,11 @@ bool decode_getctarank(PtxParser *p, Instr *in) {
 
 // A policy only moves performance: any value serves.
 static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = UINT64_C(0x1000000000000000);
   return EXEC_NEXT;
 }
 bool decode_createpolicy(PtxParser *p, Instr *in) {
   in->exec = exec_createpolicy;
-  return in->num_ops >= 1 && decode_dst(p, in, 0);
+  return in->num_ops >= 1 && decode_operand(p, in, 0, 'd');
 }

@@ -43,23 +43,21 @@ static ExecResult check_in_use(Warp *w, const Instr *in, int lane, uint64_t addr
   if (!(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
   for (const AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o; o = o->next)
     if (o->kind == ASYNC_BULK && o->bulk.is_tensor && !o->bulk.read_done && o->bulk.map_address == address)
-      return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "the tensor map is changed while the tensor copy of line %u, which uses it, is still in flight", o->in->line);
+      return warp_report(w, in, lane, REPORT_ASYNC, "the tensor map is changed while the tensor copy of line %u, which uses it, is still in flight", o->in->line);
   return EXEC_NEXT;
 }
 
 static ExecResult exec_replace(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
-  ExecResult r = mem_resolve(w, in, &in->ops[0], (Space)in->space, TENSORMAP_BYTES, 64, ACCESS_WRITE, mask, &a);
-  if (r != EXEC_NEXT) return r;
+  TRY(mem_resolve(w, in, &in->ops[0], in->space, TENSORMAP_BYTES, 64, ACCESS_WRITE, mask, &a));
   FOR_LANES(l, mask) {
     if (a.space[l] == SPACE_GLOBAL) {
-      r = check_in_use(w, in, (int)l, a.addr[l]);
-      if (r != EXEC_NEXT) return r;
+      TRY(check_in_use(w, in, l, a.addr[l]));
     }
     TensorMap m;
     if (tensormap_is_blank(a.host[l])) m = (TensorMap){.rank = 1};
-    else if (!tensormap_unpack(a.host[l], &m)) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "there is neither a tensor map nor zeros here to edit");
-    set_field(&m, (MapField)in->sel, in->num_ops == 3 ? (uint32_t)in->ops[1].lanes[0] : 0, src_row(w, &in->ops[in->num_ops - 1])[l]);
+    else if (!tensormap_unpack(a.host[l], &m)) return warp_report(w, in, l, REPORT_ASYNC, "there is neither a tensor map nor zeros here to edit");
+    set_field(&m, (MapField)in->sel, in->num_ops == 3 ? (uint32_t)in->ops[1].lanes[0] : 0, src_at(w, in, in->num_ops - 1)[l]);
     tensormap_pack(&m, a.host[l]);
   }
   return EXEC_NEXT;
@@ -73,27 +71,26 @@ static ExecResult exec_copy_map(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess dst, src;
   ExecResult r = mem_resolve(w, in, &in->ops[1], SPACE_SHARED, TENSORMAP_BYTES, 128, ACCESS_READ, 1u << lane, &src);
   if (r == EXEC_NEXT) r = mem_resolve(w, in, &in->ops[0], SPACE_GLOBAL, TENSORMAP_BYTES, 128, ACCESS_WRITE, 1u << lane, &dst);
-  if (r == EXEC_NEXT) r = check_in_use(w, in, (int)lane, dst.addr[lane]);
+  if (r == EXEC_NEXT) r = check_in_use(w, in, lane, dst.addr[lane]);
   if (r != EXEC_NEXT) return r;
   FOR_LANES(l, mask)
-    if (mem_operand_address(w, &in->ops[0], (int)l) != dst.addr[lane]) return sim_report(w->grid, w, in, (int)l, REPORT_INVALID, "the addresses of tensormap.cp_fenceproxy differ between the threads of a warp");
+    if (mem_operand_address(w, &in->ops[0], l) != dst.addr[lane]) return warp_report(w, in, l, REPORT_INVALID, "the addresses of tensormap.cp_fenceproxy differ between the threads of a warp");
   TensorMap m;
-  if (!tensormap_is_blank(src.host[lane]) && !tensormap_unpack(src.host[lane], &m)) return sim_report(w->grid, w, in, (int)lane, REPORT_ASYNC, "there is no tensor map here to copy");
+  if (!tensormap_is_blank(src.host[lane]) && !tensormap_unpack(src.host[lane], &m)) return warp_report(w, in, lane, REPORT_ASYNC, "there is no tensor map here to copy");
   memcpy(dst.host[lane], src.host[lane], TENSORMAP_BYTES);
   w->grid->progress++;
-  return proxy_map_released(w, in, (int)lane, dst.alloc[lane], dst.addr[lane]);
+  return proxy_map_released(w, in, lane, dst.alloc[lane], dst.addr[lane]);
 }
 
 static bool want_128(PtxParser *p, Instr *in, uint32_t i) {
-  return decode_want_kind(p, in, i, OPND_IMM) && (in->ops[i].lanes[0] == TENSORMAP_BYTES || ptx_error(p, in->line, "the size of a tensor map is 128"));
+  return decode_operand(p, in, i, 'i') && (in->ops[i].lanes[0] == TENSORMAP_BYTES || decode_error(p, "the size of a tensor map is 128"));
 }
 
 static bool decode_copy_map(PtxParser *p, Instr *in) {
-  bool scoped = has_mod(in, M_cta) || has_mod(in, M_cluster) || has_mod(in, M_gpu) || has_mod(in, M_sys);
+  bool scoped = has_any(in, M_cta, M_cluster, M_gpu, M_sys);
   if (!has_mod(in, M_global) || !has_mod(in, M_shared_cta) || !has_mod(in, M_tensormap_generic) || !has_mod(in, M_release) || !has_mod(in, M_sync) || !has_mod(in, M_aligned) || !scoped)
-    return ptx_error(p, in->line, "unknown instruction: this form of tensormap.cp_fenceproxy");
-  in->exec = exec_copy_map;
-  return decode_want_ops(p, in, 3, 3) && decode_want_kind(p, in, 0, OPND_MEM) && decode_want_kind(p, in, 1, OPND_MEM) && want_128(p, in, 2);
+    return decode_error(p, "unknown instruction: this form of tensormap.cp_fenceproxy");
+  return decode_as(p, in, exec_copy_map, "mm.") && want_128(p, in, 2);
 }
 
 bool decode_tensormap(PtxParser *p, Instr *in) {
@@ -104,14 +101,12 @@ bool decode_tensormap(PtxParser *p, Instr *in) {
   bool space = in->space == SPACE_GENERIC || in->space == SPACE_GLOBAL || has_mod(in, M_shared_cta);
   if (!has_mod(in, M_replace) || !has_mod(in, M_tile) || !has_mod(in, M_b1024) || f == FIELD_COUNT || !space || in->num_types != 1 ||
       in->type[0] != (fields[f].bits == 64 ? T_B64 : T_B32))
-    return ptx_error(p, in->line, "unknown instruction: this form of tensormap");
-  uint32_t count = fields[f].indexed ? 3 : 2;
-  if (!decode_want_ops(p, in, count, count) || !decode_want_kind(p, in, 0, OPND_MEM) || !decode_srcs(p, in, count - 1, count)) return false;
-  if (fields[f].indexed && !decode_want_kind(p, in, 1, OPND_IMM)) return false;
-  if (fields[f].indexed && in->ops[1].lanes[0] >= (f == FIELD_STRIDE ? TENSORMAP_MAX_RANK - 1 : TENSORMAP_MAX_RANK)) return ptx_error(p, in->line, "a tensor map has no dimension %llu here", (unsigned long long)in->ops[1].lanes[0]);
+    return decode_error(p, "unknown instruction: this form of tensormap");
+  if (!decode_operands(p, in, fields[f].indexed ? "mis" : "ms")) return false;
+  if (fields[f].indexed && in->ops[1].lanes[0] >= (f == FIELD_STRIDE ? TENSORMAP_MAX_RANK - 1 : TENSORMAP_MAX_RANK)) return decode_error(p, "a tensor map has no dimension %llu here", (unsigned long long)in->ops[1].lanes[0]);
   if (fields[f].limit) {
-    if (!decode_want_kind(p, in, 1, OPND_IMM)) return false;
-    if (in->ops[1].lanes[0] >= fields[f].limit) return ptx_error(p, in->line, "%llu is no value of this field of a tensor map on sm_90", (unsigned long long)in->ops[1].lanes[0]);
+    if (!decode_operand(p, in, 1, 'i')) return false;
+    if (in->ops[1].lanes[0] >= fields[f].limit) return decode_error(p, "%llu is no value of this field of a tensor map on sm_90", (unsigned long long)in->ops[1].lanes[0]);
   }
   in->sel = (uint16_t)f;
   in->exec = exec_replace;
@@ -124,9 +119,8 @@ static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
   if (in->num_ops) {
     FOR_LANES(l, mask) {
       MemAccess a;
-      ExecResult r = mem_resolve_one(w, in, (int)l, SPACE_GENERIC, mem_operand_address(w, &in->ops[0], (int)l), TENSORMAP_BYTES, 64, ACCESS_READ, &a);
-      if (r != EXEC_NEXT) return r;
-      if (a.space[l] != SPACE_GLOBAL) return sim_report(w->grid, w, in, (int)l, REPORT_ASYNC, "the tensor map of this fence must lie in global memory");
+      TRY(mem_resolve_one(w, in, l, SPACE_GENERIC, mem_operand_address(w, &in->ops[0], l), TENSORMAP_BYTES, 64, ACCESS_READ, &a));
+      if (a.space[l] != SPACE_GLOBAL) return warp_report(w, in, l, REPORT_ASYNC, "the tensor map of this fence must lie in global memory");
     }
   }
   return w->grid->hooks.fence ? w->grid->hooks.fence(w, in, mask) : EXEC_NEXT;
@@ -134,13 +128,13 @@ static ExecResult exec_fence(Warp *w, const Instr *in, uint32_t mask) {
 
 bool decode_fence(PtxParser *p, Instr *in) {
   in->exec = exec_fence;
-  bool scoped = has_mod(in, M_cta) || has_mod(in, M_cluster) || has_mod(in, M_gpu) || has_mod(in, M_sys) || has_mod(in, M_gl);
+  bool scoped = has_any(in, M_cta, M_cluster, M_gpu, M_sys, M_gl);
   if (!has_mod(in, M_proxy)) {
-    bool order = in->op == OP_membar || has_mod(in, M_sc) || has_mod(in, M_acq_rel) || has_mod(in, M_acquire) || has_mod(in, M_release);
-    return scoped && order && decode_want_ops(p, in, 0, 0);
+    bool order = in->op == OP_membar || has_any(in, M_sc, M_acq_rel, M_acquire, M_release);
+    return scoped && order && decode_operands(p, in, "");
   }
-  if (!has_mod(in, M_tensormap_generic)) return (has_mod(in, M_async) || has_mod(in, M_alias)) && decode_want_ops(p, in, 0, 0);
+  if (!has_mod(in, M_tensormap_generic)) return (has_any(in, M_async, M_alias)) && decode_operands(p, in, "");
   if (in->op == OP_membar || !scoped) return false;
-  if (has_mod(in, M_release)) return decode_want_ops(p, in, 0, 0);
-  return has_mod(in, M_acquire) && decode_want_ops(p, in, 2, 2) && decode_want_kind(p, in, 0, OPND_MEM) && want_128(p, in, 1);
+  if (has_mod(in, M_release)) return decode_operands(p, in, "");
+  return has_mod(in, M_acquire) && decode_operands(p, in, "m.") && want_128(p, in, 1);
 }

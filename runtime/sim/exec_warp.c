@@ -3,12 +3,12 @@
 
 // bar.warp.sync may be met from different places of the program.
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *members = src_row(w, &in->ops[0]);
+  const uint64_t *members = src_at(w, in, 0);
   const Instr *code = w->grid->module->code;
   uint32_t need = 0, others = 0;
   FOR_LANES(l, mask) {
     if (!((uint32_t)members[l] >> l & 1))
-      return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, (uint32_t)members[l]);
+      return warp_report(w, in, l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, (uint32_t)members[l]);
     need |= (uint32_t)members[l];
   }
   need &= live_lanes(w);
@@ -25,15 +25,14 @@ ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
 
 // ops: d or d|p, a, b, c, members
 static ExecResult exec_shfl(Warp *w, const Instr *in, uint32_t mask) {
-  ExecResult r = warp_meet(w, in, mask, src_row(w, &in->ops[4]));
-  if (r != EXEC_NEXT) return r;
+  TRY(warp_meet(w, in, mask, src_at(w, in, 4)));
   const PtxOperand *d = &in->ops[0];
-  const uint64_t *a = src_row(w, &in->ops[1]), *b = src_row(w, &in->ops[2]), *c = src_row(w, &in->ops[3]);
+  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   uint64_t out[WARP_SIZE], undef[WARP_SIZE];
   uint32_t valid = 0;
   FOR_LANES(l, mask) {
     uint32_t bv = (uint32_t)b[l] & 31, clamp = (uint32_t)c[l] & 31, seg = (uint32_t)c[l] >> 8 & 31;
-    int lane = (int)l, max = (int)((l & seg) | (clamp & ~seg)), min = (int)(l & seg), j;
+    int lane = l, max = (int)((l & seg) | (clamp & ~seg)), min = (int)(l & seg), j;
     bool ok;
     switch (in->sel) {
     case M_up: j = lane - (int)bv, ok = j >= max; break;
@@ -59,18 +58,17 @@ static ExecResult exec_shfl(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 bool decode_shfl(PtxParser *p, Instr *in) {
-  in->sel = has_mod(in, M_up) ? M_up : has_mod(in, M_down) ? M_down : has_mod(in, M_bfly) ? M_bfly : has_mod(in, M_idx) ? M_idx : 0;
+  in->sel = one_of(in, M_up, M_down, M_bfly, M_idx);
   in->exec = exec_shfl;
-  return has_mod(in, M_sync) && in->sel && in->type[0] == T_B32 && decode_want_ops(p, in, 5, 5) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 5);
+  return has_mod(in, M_sync) && in->sel && in->type[0] == T_B32 && decode_operands(p, in, "dssss");
 }
 
 // -------------------------------------------------------------------------------------------------------- vote, match
 
 // ops: d, p, members. Lanes that name different members vote apart.
 static ExecResult exec_vote(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *members = src_row(w, &in->ops[2]);
-  ExecResult r = warp_meet(w, in, mask, members);
-  if (r != EXEC_NEXT) return r;
+  const uint64_t *members = src_at(w, in, 2);
+  TRY(warp_meet(w, in, mask, members));
   uint32_t value = src_pred(w, &in->ops[1]);
   for (uint32_t left = mask; left;) {
     uint32_t m = (uint32_t)members[__builtin_ctz(left)], group = 0;
@@ -79,7 +77,7 @@ static ExecResult exec_vote(Warp *w, const Instr *in, uint32_t mask) {
     uint32_t yes = value & group;
     bool all = yes == group, any = yes != 0;
     if (in->sel == M_ballot) {
-      uint64_t *d = dst_row(w, &in->ops[0]);
+      uint64_t *d = dst_at(w, in);
       FOR_LANES(l, group) d[l] = yes;
     } else {
       bool v = in->sel == M_all ? all : in->sel == M_any ? any : all || !any;
@@ -89,17 +87,16 @@ static ExecResult exec_vote(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 bool decode_vote(PtxParser *p, Instr *in) {
-  in->sel = has_mod(in, M_ballot) ? M_ballot : has_mod(in, M_all) ? M_all : has_mod(in, M_any) ? M_any : has_mod(in, M_uni) ? M_uni : 0;
+  in->sel = one_of(in, M_ballot, M_all, M_any, M_uni);
   in->exec = exec_vote;
-  if (!has_mod(in, M_sync) || !in->sel || !decode_want_ops(p, in, 3, 3) || !decode_preds(p, in, 1, 2) || !decode_srcs(p, in, 2, 3)) return false;
-  return in->sel == M_ballot ? decode_dst(p, in, 0) : decode_want_kind(p, in, 0, OPND_PRED);
+  if (!has_mod(in, M_sync) || !in->sel || !decode_operands(p, in, ".ps")) return false;
+  return in->sel == M_ballot ? decode_operand(p, in, 0, 'd') : decode_operand(p, in, 0, 'P');
 }
 
 // ops: d or d|p, a, members
 static ExecResult exec_match(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *a = src_row(w, &in->ops[1]), *members = src_row(w, &in->ops[2]);
-  ExecResult r = warp_meet(w, in, mask, members);
-  if (r != EXEC_NEXT) return r;
+  const uint64_t *a = src_at(w, in, 1), *members = src_at(w, in, 2);
+  TRY(warp_meet(w, in, mask, members));
   uint64_t bits = width_mask(ptx_types[in->type[0]].bits), out[WARP_SIZE];
   uint32_t same = 0;
   FOR_LANES(l, mask) {
@@ -113,13 +110,13 @@ static ExecResult exec_match(Warp *w, const Instr *in, uint32_t mask) {
     out[l] = in->sel == M_any ? equal : all ? group : 0;
     same |= (uint32_t)all << l;
   }
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = out[l];
   if (in->ops[0].pair) set_pred(w, in->ops[0].pair, mask, same);
   return EXEC_NEXT;
 }
 bool decode_match(PtxParser *p, Instr *in) {
-  in->sel = has_mod(in, M_any) ? M_any : has_mod(in, M_all) ? M_all : 0;
+  in->sel = one_of(in, M_any, M_all);
   in->exec = exec_match;
   return has_mod(in, M_sync) && in->sel && decode_regs(p, in, 2) && (in->type[0] == T_B32 || in->type[0] == T_B64);
 }
@@ -127,9 +124,8 @@ bool decode_match(PtxParser *p, Instr *in) {
 // ------------------------------------------------------------------------------------------------------------- redux
 
 static ExecResult exec_redux(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *a = src_row(w, &in->ops[1]), *members = src_row(w, &in->ops[2]);
-  ExecResult r = warp_meet(w, in, mask, members);
-  if (r != EXEC_NEXT) return r;
+  const uint64_t *a = src_at(w, in, 1), *members = src_at(w, in, 2);
+  TRY(warp_meet(w, in, mask, members));
   uint64_t out[WARP_SIZE];
   bool is_signed = in->type[0] == T_S32;
   FOR_LANES(l, mask) {
@@ -150,7 +146,7 @@ static ExecResult exec_redux(Warp *w, const Instr *in, uint32_t mask) {
     }
     out[l] = acc;
   }
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = out[l];
   return EXEC_NEXT;
 }
@@ -163,21 +159,19 @@ bool decode_redux(PtxParser *p, Instr *in) {
 }
 
 static ExecResult exec_activemask(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = mask;
   return EXEC_NEXT;
 }
 bool decode_activemask(PtxParser *p, Instr *in) {
-  in->exec = exec_activemask;
-  return decode_want_ops(p, in, 1, 1) && decode_dst(p, in, 0);
+  return decode_as(p, in, exec_activemask, "d");
 }
 
 // elect.sync d|p, members: the lowest member is elected.
 static ExecResult exec_elect(Warp *w, const Instr *in, uint32_t mask) {
-  const uint64_t *members = src_row(w, &in->ops[1]);
-  ExecResult r = warp_meet(w, in, mask, members);
-  if (r != EXEC_NEXT) return r;
-  uint64_t *d = dst_row(w, &in->ops[0]);
+  const uint64_t *members = src_at(w, in, 1);
+  TRY(warp_meet(w, in, mask, members));
+  uint64_t *d = dst_at(w, in);
   uint32_t elected = 0;
   uint64_t out[WARP_SIZE];
   FOR_LANES(l, mask) {
@@ -191,5 +185,5 @@ static ExecResult exec_elect(Warp *w, const Instr *in, uint32_t mask) {
 }
 bool decode_elect(PtxParser *p, Instr *in) {
   in->exec = exec_elect;
-  return has_mod(in, M_sync) && decode_want_ops(p, in, 2, 2) && decode_dst(p, in, 0) && decode_srcs(p, in, 1, 2);
+  return has_mod(in, M_sync) && decode_operands(p, in, "ds");
 }

@@ -25,8 +25,7 @@ static ExecResult each_chunk(uint64_t desc, bool mn_major, unsigned elem_bytes, 
   for (unsigned o = 0; o < outer; o++)
     for (unsigned i = 0; i < inner; i++) {
       unsigned row = first_row + (mn_major ? i * per : o), k = mn_major ? o : i * per;
-      ExecResult r = fn(user, mma_descriptor_address(&d, mn_major, elem_bytes, row, k));
-      if (r != EXEC_NEXT) return r;
+      TRY(fn(user, mma_descriptor_address(&d, mn_major, elem_bytes, row, k)));
     }
   return EXEC_NEXT;
 }
@@ -97,7 +96,7 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
   for (uint32_t i = 0; checks && i < in->ops[0].count; i++) {
     uint32_t slot = absolute(&mine, &in->ops[0].sub[i]);
     if (wa->written[slot] >= wa->fence_epoch)
-      return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "accumulator register %u was written since the last wgmma.fence", i);
+      return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u was written since the last wgmma.fence", i);
     if (!wa->acc_count[slot] && !wa->src_count[slot]) continue;
     for (uint32_t j = 0; j < wa->num_flight; j++) {
       const WgmmaFlight *f = &wa->flight[j];
@@ -107,16 +106,16 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
       if (same_place && same_shape) continue;
       for (uint32_t k = 0; k < f->in->ops[0].count; k++)
         if (absolute(f, &f->in->ops[0].sub[k]) == slot)
-          return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "accumulator register %u belongs to the wgmma of line %u, of another shape or order, which is still in flight", i, f->in->line);
+          return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u belongs to the wgmma of line %u, of another shape or order, which is still in flight", i, f->in->line);
     }
-    if (wa->src_count[slot]) return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "accumulator register %u is an A operand of a wgmma still in flight", i);
+    if (wa->src_count[slot]) return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u is an A operand of a wgmma still in flight", i);
   }
   for (uint32_t i = 0; checks && form->a_in_registers && i < in->ops[1].count; i++) {
     if (in->ops[1].sub[i].kind != OPND_REG) continue;
     uint32_t slot = absolute(&mine, &in->ops[1].sub[i]);
-    if (slot < wa->num_slots && wa->acc_count[slot]) return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "A register %u is the accumulator of a wgmma still in flight", i);
+    if (slot < wa->num_slots && wa->acc_count[slot]) return warp_report(w, in, -1, REPORT_ASYNC, "A register %u is the accumulator of a wgmma still in flight", i);
     if (slot < wa->num_slots && wa->written[slot] >= wa->fence_epoch)
-      return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "A register %u was written since the last wgmma.fence", i);
+      return warp_report(w, in, -1, REPORT_ASYNC, "A register %u was written since the last wgmma.fence", i);
   }
   if (wa->num_flight == wa->cap_flight) {
     wa->cap_flight = wa->cap_flight ? 2 * wa->cap_flight : 16;
@@ -128,50 +127,62 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
   return EXEC_NEXT;
 }
 
+// What one warp gives to a wgmma beside registers.
+typedef struct { uint64_t desc_a, desc_b; bool use_c; } WarpPart;
+
+static ExecResult read_part(Warp *w, const Instr *in, WarpPart *part) {
+  const WgmmaForm *form = in->aux;
+  MmaDescriptor d;
+  *part = (WarpPart){.use_c = true};
+  if ((!form->a_in_registers && !uniform(src_at(w, in, 1), &part->desc_a)) || !uniform(src_at(w, in, 2), &part->desc_b))
+    return warp_report(w, in, -1, REPORT_INVALID, "a wgmma descriptor differs between the threads of a warp");
+  const char *wrong = form->a_in_registers ? NULL : mma_descriptor_decode(part->desc_a, &d);
+  if (!wrong) wrong = mma_descriptor_decode(part->desc_b, &d);
+  if (wrong) return warp_report(w, in, -1, REPORT_INVALID, "wgmma descriptor: %s", wrong);
+  uint32_t lanes = src_pred(w, &in->ops[3]);
+  if (lanes && lanes != FULL_MASK) return warp_report(w, in, -1, REPORT_INVALID, "scale-d differs between the threads of a warp");
+  part->use_c = lanes != 0;
+  return EXEC_NEXT;
+}
+
+static ExecResult check_chunks(Warp *w, const Instr *in, AsyncOp *op, const WarpPart *mine) {
+  const WgmmaForm *form = in->aux;
+  ChunkCheck check = {w, op, in};
+  unsigned es = mma_type_info(form->spec.a)->bits / 8;
+  if (!form->a_in_registers) TRY(each_chunk(mine->desc_a, form->trans_a, es, 16 * (w->id & 3), 16, form->spec.k, check_chunk, &check));
+  return each_chunk(mine->desc_b, form->trans_b, es, 0, form->spec.n, form->spec.k, check_chunk, &check);
+}
+
 static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   if (!whole_warp(w, mask)) return EXEC_STALL;
-  const WgmmaForm *form = in->aux;
   uint32_t part = w->id & 3;
   Warp *leader = group_leader(w);
-  if (mask != FULL_MASK || leader->id + 4 > w->cta->num_warps) return sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "wgmma needs the 128 threads of a warpgroup");
+  if (mask != FULL_MASK || leader->id + 4 > w->cta->num_warps)
+    return warp_report(w, in, -1, REPORT_DIVERGENT, "wgmma needs the 128 threads of a warpgroup");
   WarpAsync *wa = async_of_warp(w);
   AsyncOp *op = NULL;
   for (AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o && !op; o = o->next)
     if (o->kind == ASYNC_WGMMA && o->warp == leader && o->wgmma.index == wa->wgmma_issued) op = o;
-  if (op && op->in != in) return sim_report(w->grid, w, in, -1, REPORT_DIVERGENT, "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
-  uint64_t desc_a = 0, desc_b, scale = 1;
-  MmaDescriptor d;
-  if ((!form->a_in_registers && !uniform(src_row(w, &in->ops[1]), &desc_a)) || !uniform(src_row(w, &in->ops[2]), &desc_b))
-    return sim_report(w->grid, w, in, -1, REPORT_INVALID, "a wgmma descriptor differs between the threads of a warp");
-  const char *wrong = form->a_in_registers ? NULL : mma_descriptor_decode(desc_a, &d);
-  if (!wrong) wrong = mma_descriptor_decode(desc_b, &d);
-  if (wrong) return sim_report(w->grid, w, in, -1, REPORT_INVALID, "wgmma descriptor: %s", wrong);
-  if (form->scale_d_operand >= 0) {
-    uint32_t lanes = src_pred(w, &in->ops[form->scale_d_operand]);
-    if (lanes && lanes != FULL_MASK) return sim_report(w->grid, w, in, -1, REPORT_INVALID, "scale-d differs between the threads of a warp");
-    scale = lanes != 0;
-  }
+  if (op && op->in != in)
+    return warp_report(w, in, -1, REPORT_DIVERGENT, "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
+  WarpPart mine;
+  TRY(read_part(w, in, &mine));
   if (op) {
     uint32_t first = (uint32_t)__builtin_ctz(op->wgmma.issued);
-    if (op->wgmma.desc_b[first] != desc_b || op->wgmma.desc_a[first] != desc_a || op->wgmma.use_c[first] != (scale != 0))
-      return sim_report(w->grid, w, in, -1, REPORT_INVALID, "the warps of a warpgroup give wgmma different descriptors or scale-d");
+    if (op->wgmma.desc_b[first] != mine.desc_b || op->wgmma.desc_a[first] != mine.desc_a || op->wgmma.use_c[first] != mine.use_c)
+      return warp_report(w, in, -1, REPORT_INVALID, "the warps of a warpgroup give wgmma different descriptors or scale-d");
   }
-  ExecResult r = check_registers(w, in);
-  if (r != EXEC_NEXT) return r;
+  TRY(check_registers(w, in));
   bool is_new = !op;
   if (is_new) op = async_new(leader, in, -1, ASYNC_WGMMA);
   AsyncWgmma *g = &op->wgmma;
   agent_wgmma_issue(w, op);
-  ChunkCheck check = {w, op, in};
-  unsigned es = mma_type_info(form->spec.a)->bits / 8;
-  if (!form->a_in_registers) r = each_chunk(desc_a, form->trans_a, es, 16 * part, 16, form->spec.k, check_chunk, &check);
-  if (r == EXEC_NEXT) r = each_chunk(desc_b, form->trans_b, es, 0, form->spec.n, form->spec.k, check_chunk, &check);
-  if (r != EXEC_NEXT) return r;
+  TRY(check_chunks(w, in, op, &mine));
   g->issued |= 1u << part;
   g->base[part] = w->base;
   g->group[part] = wa->wgmma_committed;
-  g->desc_a[part] = desc_a, g->desc_b[part] = desc_b;
-  g->use_c[part] = scale != 0;
+  g->desc_a[part] = mine.desc_a, g->desc_b[part] = mine.desc_b;
+  g->use_c[part] = mine.use_c;
   g->index = wa->wgmma_issued++;
   w->grid->progress++;
   if (is_new) return async_issue(op);
@@ -179,59 +190,36 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-static uint64_t read_element(const Cta *c, const MmaDescriptor *d, bool mn_major, unsigned es, unsigned row, unsigned k) {
-  uint64_t v = 0;
-  memcpy(&v, c->shared + (mma_descriptor_address(d, mn_major, es, row, k) - SHARED_BASE), es);
-  return v;
+// The matrix of `rows` rows of M or N that a descriptor describes.
+static void read_matrix(const Cta *c, uint64_t desc, bool mn_major, unsigned es, unsigned rows, unsigned depth, uint64_t *out) {
+  MmaDescriptor d;
+  mma_descriptor_decode(desc, &d);
+  for (unsigned row = 0; row < rows; row++)
+    for (unsigned k = 0; k < depth; k++, out++) {
+      *out = 0;
+      memcpy(out, c->shared + (mma_descriptor_address(&d, mn_major, es, row, k) - SHARED_BASE), es);
+    }
 }
 
 ExecResult wgmma_perform(AsyncOp *op) {
-  const Instr *in = op->in;
-  const WgmmaForm *form = in->aux;
+  const PtxOperand *d_regs = &op->in->ops[0], *a_regs = &op->in->ops[1];
+  const WgmmaForm *form = op->in->aux;
   const MmaSpec *s = &form->spec;
   AsyncWgmma *g = &op->wgmma;
-  Cta *cta = op->warp->cta;
   uint64_t a[64 * 32], b[256 * 32], d[64 * 256];
-  unsigned es = mma_type_info(s->a)->bits / 8, bits = mma_type_info(s->d)->bits;
-  MmaDescriptor da, db;
-  mma_descriptor_decode(g->desc_a[0], &da);
-  mma_descriptor_decode(g->desc_b[0], &db);
-  for (unsigned n = 0; n < s->n; n++)
-    for (unsigned k = 0; k < s->k; k++) b[n * s->k + k] = read_element(cta, &db, form->trans_b, es, n, k);
-  if (!form->a_in_registers)
-    for (unsigned m = 0; m < 64; m++)
-      for (unsigned k = 0; k < s->k; k++) a[m * s->k + k] = read_element(cta, &da, form->trans_a, es, m, k);
+  unsigned es = mma_type_info(s->a)->bits / 8;
+  const Fragment fa = {s, s->a, mma_a_coord, s->k, 1}, fd = {s, s->d, mma_d_coord, s->n, 1};
+  read_matrix(op->warp->cta, g->desc_b[0], form->trans_b, es, s->n, s->k, b);
+  if (!form->a_in_registers) read_matrix(op->warp->cta, g->desc_a[0], form->trans_a, es, 64, s->k, a);
   for (unsigned part = 0; part < 4; part++) {
-    const uint64_t *regs = op->warp[part].regs;
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-      for (unsigned r = 0; form->a_in_registers && r < in->ops[1].count; r++)
-        for (unsigned e = 0; e < mma_per_register(s->a); e++) {
-          MmaCoord c = mma_a_coord(s, lane, r, e);
-          const PtxOperand *o = &in->ops[1].sub[r];
-          uint64_t v = o->kind == OPND_IMM ? o->lanes[0] : regs[(size_t)(g->base[part] + o->slot) * WARP_SIZE + lane];
-          a[(part * 16 + c.row) * s->k + c.col] = mma_element(v, e, es * 8);
-        }
-      for (unsigned r = 0; g->use_c[0] && r < in->ops[0].count; r++)
-        for (unsigned e = 0; e < mma_per_register(s->d); e++) {
-          MmaCoord c = mma_d_coord(s, lane, r, e);
-          d[(part * 16 + c.row) * s->n + c.col] = mma_element(regs[(size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE + lane], e, bits);
-        }
-    }
+    const uint64_t *frame = op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE;
+    if (form->a_in_registers) fragment_gather(&fa, frame, a_regs, a + part * 16 * s->k);
+    if (g->use_c[0]) fragment_gather(&fd, frame, d_regs, d + part * 16 * s->n);
   }
   mma_compute(s, 64, a, b, d, g->use_c[0]);
   undef_wgmma_result(op);
   for (unsigned part = 0; part < 4; part++) {
-    for (unsigned r = 0; r < in->ops[0].count; r++) {
-      uint64_t *dst = op->warp[part].regs + (size_t)(g->base[part] + in->ops[0].sub[r].slot) * WARP_SIZE;
-      for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-        uint64_t v = 0;
-        for (unsigned e = 0; e < mma_per_register(s->d); e++) {
-          MmaCoord c = mma_d_coord(s, lane, r, e);
-          v = mma_with_element(v, e, bits, d[(part * 16 + c.row) * s->n + c.col]);
-        }
-        dst[lane] = v;
-      }
-    }
+    fragment_scatter(&fd, op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE, d_regs, d + part * 16 * s->n);
     write_aliases(op, part);
   }
   return EXEC_NEXT;
@@ -262,8 +250,7 @@ static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
     next = o->next;
     if (o->kind != ASYNC_WGMMA || o->warp != leader || !(o->wgmma.issued >> part & 1) || o->wgmma.group[part] >= below) continue;
     if (o->wgmma.issued != 15) return EXEC_WAIT;
-    ExecResult r = async_finish(o);
-    if (r != EXEC_NEXT) return r;
+    TRY(async_finish(o));
   }
   wgmma_release(w, below);
   agent_wgmma_waited(w, below);
@@ -271,16 +258,16 @@ static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static bool scale_of(PtxParser *p, Instr *in, uint32_t i, bool *negative) {
-  if (!decode_want_kind(p, in, i, OPND_IMM)) return false;
+  if (!decode_operand(p, in, i, 'i')) return false;
   int32_t v = (int32_t)in->ops[i].lanes[0];
-  if (v != 1 && v != -1) return ptx_error(p, in->line, "imm-scale must be 1 or -1");
+  if (v != 1 && v != -1) return decode_error(p, "imm-scale must be 1 or -1");
   *negative = v < 0;
   return true;
 }
 
 static bool trans_of(PtxParser *p, Instr *in, uint32_t i, bool *trans) {
-  if (!decode_want_kind(p, in, i, OPND_IMM)) return false;
-  if (in->ops[i].lanes[0] > 1) return ptx_error(p, in->line, "imm-trans must be 0 or 1");
+  if (!decode_operand(p, in, i, 'i')) return false;
+  if (in->ops[i].lanes[0] > 1) return decode_error(p, "imm-trans must be 0 or 1");
   *trans = in->ops[i].lanes[0];
   return true;
 }
@@ -288,21 +275,20 @@ static bool trans_of(PtxParser *p, Instr *in, uint32_t i, bool *trans) {
 static bool decode_mma_async(PtxParser *p, Instr *in) {
   WgmmaForm *f = arena_new(ptx_arena(p), WgmmaForm);
   MmaSpec *s = &f->spec;
-  if (has_mod(in, M_sp)) return ptx_error(p, in->line, "unknown instruction: sparse wgmma is not simulated");
+  if (has_mod(in, M_sp)) return decode_error(p, "unknown instruction: sparse wgmma is not simulated");
   if (in->num_types != 3 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) || !decode_mma_type(in->type[2], &s->b))
-    return ptx_error(p, in->line, "unknown instruction: wgmma on these types");
+    return decode_error(p, "unknown instruction: wgmma on these types");
   s->m = in->m, s->n = in->n, s->k = in->k, s->wgmma = true;
   s->saturate = has_mod(in, M_satfinite);
   const char *wrong = mma_spec_error(s);
-  if (wrong) return ptx_error(p, in->line, "unknown instruction: %s", wrong);
+  if (wrong) return decode_error(p, "unknown instruction: %s", wrong);
   bool is_int = !mma_type_info(s->a)->is_float, half = mma_type_info(s->a)->bits == 16;
   f->a_in_registers = in->num_ops > 1 && in->ops[1].kind == OPND_VEC;
   uint32_t count = is_int ? 4 : half ? (f->a_in_registers ? 7 : 8) : 6;
   if (!decode_want_ops(p, in, count, count) || !decode_registers(p, in, 0, mma_d_registers(s))) return false;
-  if (f->a_in_registers ? !decode_registers(p, in, 1, mma_a_registers(s)) : !decode_want_kind(p, in, 1, OPND_REG)) return false;
-  if (!decode_want_kind(p, in, 2, OPND_REG)) return false;
-  f->scale_d_operand = 3;
-  if (in->ops[3].kind != OPND_PRED && !decode_want_kind(p, in, 3, OPND_IMM)) return false;
+  if (f->a_in_registers ? !decode_registers(p, in, 1, mma_a_registers(s)) : !decode_operand(p, in, 1, 'r')) return false;
+  if (!decode_operand(p, in, 2, 'r')) return false;
+  if (in->ops[3].kind != OPND_PRED && !decode_operand(p, in, 3, 'i')) return false;
   if (!is_int && (!scale_of(p, in, 4, &s->negate_a) || !scale_of(p, in, 5, &s->negate_b))) return false;
   if (half && !f->a_in_registers && !trans_of(p, in, 6, &f->trans_a)) return false;
   if (half && !trans_of(p, in, count - 1, &f->trans_b)) return false;
@@ -316,8 +302,7 @@ bool decode_wgmma(PtxParser *p, Instr *in) {
   if (has_mod(in, M_fence)) in->exec = exec_wgmma_fence;
   else if (has_mod(in, M_commit_group)) in->exec = exec_wgmma_commit;
   else if (has_mod(in, M_wait_group)) {
-    in->exec = exec_wgmma_wait;
-    return decode_want_ops(p, in, 1, 1) && decode_want_kind(p, in, 0, OPND_IMM);
-  } else return ptx_error(p, in->line, "unknown instruction: this form of wgmma");
-  return decode_want_ops(p, in, 0, 0);
+    return decode_as(p, in, exec_wgmma_wait, "i");
+  } else return decode_error(p, "unknown instruction: this form of wgmma");
+  return decode_operands(p, in, "");
 }

@@ -82,8 +82,7 @@ static ExecResult fence(Warp *w, const Instr *in, uint32_t mask) {
 
 static ExecResult step(Warp *w, const Instr *in, uint32_t mask) {
   if (w->async) {
-    ExecResult r = regs_step(w, in, mask);
-    if (r != EXEC_NEXT) return r;
+    TRY(regs_step(w, in, mask));
   }
   return w->undef ? undef_step(w, in, mask) : EXEC_NEXT;
 }

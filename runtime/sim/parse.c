@@ -13,24 +13,34 @@ enum { MAX_FRAME = 512 * 1024 };
 
 Arena *ptx_arena(PtxParser *p) { return p->arena; }
 
-bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) {
+static bool error_at(PtxParser *p, uint32_t line, const char *fmt, va_list ap) {
   if (p->failed) return false;
   p->failed = true;
-  va_list ap;
-  va_start(ap, fmt);
-  const char *text = arena_vprintf(p->arena, fmt, ap);
-  va_end(ap);
-  if (!line) line = p->line;
-  const PtxModule *m = p->m;
-  const char *src = "";
+  const char *text = arena_vprintf(p->arena, fmt, ap), *src = "";
+  PtxModule *m = p->m;
   if (line >= 1 && line <= m->num_lines) {
     const char *s = m->text + m->line_starts[line - 1];
     size_t n = strcspn(s, "\n\r");
-    if (n > 200) n = 200;
-    src = arena_strndup(p->arena, s, n);
+    src = arena_strndup(p->arena, s, n > 200 ? 200 : n);
   }
-  p->m->error = arena_printf(p->arena, "ptx:%u: error: %s\n  %s\n", line, text, src);
-  if (!p->m->error_code) p->m->error_code = CUDA_ERROR_INVALID_PTX;
+  m->error = arena_printf(p->arena, "ptx:%u: error: %s\n  %s\n", line, text, src);
+  if (!m->error_code) m->error_code = CUDA_ERROR_INVALID_PTX;
+  return false;
+}
+
+bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  error_at(p, line ? line : p->line, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+bool decode_error(PtxParser *p, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  error_at(p, p->instr_line, fmt, ap);
+  va_end(ap);
   return false;
 }
 

@@ -153,6 +153,14 @@ struct Instr {
   PtxFunction *func;
 };
 static inline bool has_mod(const Instr *in, PtxMod m) { return in->modset[m / 64] >> (m % 64) & 1; }
+// The first of the modifiers that is written, or 0 (which is a type, .pred).
+static inline PtxMod first_mod(const Instr *in, const PtxMod *mods, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (has_mod(in, mods[i])) return mods[i];
+  return (PtxMod)0;
+}
+#define one_of(in, ...) first_mod(in, (const PtxMod[]){__VA_ARGS__}, sizeof((const PtxMod[]){__VA_ARGS__}) / sizeof(PtxMod))
+#define has_any(in, ...) (one_of(in, __VA_ARGS__) != 0)
 
 struct PtxFunction {
   const char *name;

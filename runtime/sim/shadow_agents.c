@@ -17,9 +17,9 @@ static ExecResult check_init(Warp *w, const Instr *in, int lane, SharedPlace bar
   uint32_t kind = 0;
   Warp *x = race_warp_of(w->cta->cluster, m->init.comp, &kind);
   if (!race_ordered(&who, &m->init))
-    return sim_report(w->grid, w, in, lane, REPORT_RACE, "uses the mbarrier at shared+0x%x of CTA %u, which line %u initialises, without a barrier in between", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
+    return warp_report(w, in, lane, REPORT_RACE, "uses the mbarrier at shared+0x%x of CTA %u, which line %u initialises, without a barrier in between", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   if (by_async && x && !race_fenced(w, x, &m->init, C_SELF, FENCE_ASYNC | FENCE_MBARRIER_INIT))
-    return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the asynchronous proxy will use the mbarrier at shared+0x%x of CTA %u, but no fence.mbarrier_init or fence.proxy.async followed its initialisation (line %u)", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
+    return warp_report(w, in, lane, REPORT_PROXY, "the asynchronous proxy will use the mbarrier at shared+0x%x of CTA %u, but no fence.mbarrier_init or fence.proxy.async followed its initialisation (line %u)", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   return EXEC_NEXT;
 }
 
@@ -27,7 +27,7 @@ ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace b
   CtaRace *cta = cta_race(bar.cta);
   if (!cta) return EXEC_NEXT;
   MbarRace *m = find_mbar(bar);
-  if (m && m->live) return sim_report(w->grid, w, in, lane, REPORT_MBARRIER, "mbarrier.init of the live mbarrier at shared+0x%x", bar.offset + SHARED_BASE);
+  if (m && m->live) return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier.init of the live mbarrier at shared+0x%x", bar.offset + SHARED_BASE);
   if (!m) {
     if (cta->num_mbars == MBARS_PER_CTA) return EXEC_NEXT;
     m = &cta->mbars[cta->num_mbars++];
@@ -37,8 +37,7 @@ ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace b
   }
   Who who = {.warp = w, .in = in, .lane = lane, .is_write = true, .at = bar};
   who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
-  ExecResult r = race_touch(&who, 8, NULL);
-  if (r != EXEC_NEXT) return r;
+  TRY(race_touch(&who, 8, NULL));
   m->live = true;
   m->init = who.epoch;
   for (int i = 0; i < 2; i++) {
@@ -54,8 +53,7 @@ ExecResult agent_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace 
   CtaRace *cta = cta_race(bar.cta);
   MbarRace *m = find_mbar(bar);
   if (!m) return EXEC_NEXT;
-  ExecResult r = check_init(w, in, lane, bar, m, false);
-  if (r != EXEC_NEXT) return r;
+  TRY(check_init(w, in, lane, bar, m, false));
   m->live = false;
   for (int i = 0; i < 2; i++)
     cta->cells[bar.offset / 4 + (uint32_t)i].write = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
@@ -82,8 +80,7 @@ ExecResult agent_mbarrier_touch(Warp *w, const Instr *in, int lane, SharedPlace 
 ExecResult agent_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, bool flipped) {
   MbarRace *m = find_mbar(bar);
   if (!m || !m->live) return EXEC_NEXT;
-  ExecResult r = check_init(w, in, lane, bar, m, false);
-  if (r != EXEC_NEXT) return r;
+  TRY(check_init(w, in, lane, bar, m, false));
   if (in->op == OP_cp) {  // an arrival by the copies themselves
     uint32_t *known = &m->pending[comp_of(w, C_COPY)];
     if (*known < warp_race(w)->arrive_clock) *known = warp_race(w)->arrive_clock;
@@ -154,10 +151,9 @@ ExecResult agent_copy_issue(AsyncOp *op) {
   r->copy_pc = pc_of(w, op->in);
   mark(&r->copies, op->copy.group[__builtin_ctz(op->copy.mask)], op->clock, -1);
   FOR_LANES(l, op->copy.mask) {
-    Who who = {.warp = w, .in = op->in, .lane = (int)l, .is_async = true, .is_write = true, .generic = true, .at = op->copy.dst[l]};
+    Who who = {.warp = w, .in = op->in, .lane = l, .is_async = true, .is_write = true, .generic = true, .at = op->copy.dst[l]};
     who.epoch = (Epoch){op->clock, pc_of(w, op->in), (uint16_t)op->comp, (uint8_t)l, 0};
-    ExecResult res = race_touch(&who, op->copy.bytes, NULL);
-    if (res != EXEC_NEXT) return res;
+    TRY(race_touch(&who, op->copy.bytes, NULL));
   }
   return EXEC_NEXT;
 }

@@ -102,7 +102,7 @@ static ExecResult check_store(Warp *w, const Instr *in, int lane, const GlobalMa
   const GridProxy *p = grid_proxy(w->grid);
   uint32_t serial = m->who & WHO_NUMBER;
   if (m->stamp < p->begin || !(m->who & WHO_STORE) || serial >= p->num_stores || p->store_pc[serial] == STORE_DONE) return EXEC_NEXT;
-  return sim_report(w->grid, w, in, lane, REPORT_ASYNC, "%s global memory at 0x%llx, which the bulk store of line %u may still be writing: no cp.async.bulk.wait_group (without .read) of the storing thread came in between",
+  return warp_report(w, in, lane, REPORT_ASYNC, "%s global memory at 0x%llx, which the bulk store of line %u may still be writing: no cp.async.bulk.wait_group (without .read) of the storing thread came in between",
                     does, (unsigned long long)addr, w->grid->module->code[p->store_pc[serial]].line);
 }
 
@@ -113,8 +113,7 @@ ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a) {
     if (a->space[l] != SPACE_GLOBAL) continue;
     Alloc *alloc = a->alloc[l];
     if (alloc->marks && a->kind != ACCESS_ATOMIC) {
-      ExecResult r = check_store(w, in, (int)l, marks_of(alloc, a->addr[l]), a->addr[l], a->kind == ACCESS_READ ? "reads" : "overwrites");
-      if (r != EXEC_NEXT) return r;
+      TRY(check_store(w, in, l, marks_of(alloc, a->addr[l]), a->addr[l], a->kind == ACCESS_READ ? "reads" : "overwrites"));
     }
     if (a->kind != ACCESS_READ) set_marks(w->grid, alloc, a->addr[l], a->size, cta_number(w->cta));
   }
@@ -133,11 +132,10 @@ static ExecResult check_async(Warp *w, const Instr *in, int lane, const Alloc *a
   const GlobalMark *m = marks_of(a, addr), *last = marks_of(a, addr + bytes - 1);
   for (uint64_t at = addr; m <= last; m++, at = (at & ~UINT64_C(15)) + GRANULE) {
     if (unfenced(w, m))
-      return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the asynchronous proxy %s global memory at 0x%llx, which a thread of CTA %u wrote in this launch; neither CTA executed a fence.proxy.async in between",
+      return warp_report(w, in, lane, REPORT_PROXY, "the asynchronous proxy %s global memory at 0x%llx, which a thread of CTA %u wrote in this launch; neither CTA executed a fence.proxy.async in between",
                         write ? "overwrites" : "reads", (unsigned long long)at, m->who & WHO_NUMBER);
     if (write) continue;
-    ExecResult r = check_store(w, in, lane, m, at, "the asynchronous operation reads");
-    if (r != EXEC_NEXT) return r;
+    TRY(check_store(w, in, lane, m, at, "the asynchronous operation reads"));
   }
   return EXEC_NEXT;
 }
@@ -178,7 +176,7 @@ static ExecResult order_map(Warp *w, const Instr *in, int lane, uint64_t addr, b
     for (uint32_t k = 0; s && k < s->num_acquires; k++) {
       const MapAcquire *q = &s->acquires[k];
       if (q->is_release != is_release && q->addr == addr && !race_knows(w, q->warp, q->clock))
-        return sim_report(w->grid, w, in, lane, REPORT_RACE, "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between", is_release ? "publishes" : "acquires",
+        return warp_report(w, in, lane, REPORT_RACE, "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between", is_release ? "publishes" : "acquires",
                           (unsigned long long)addr, q->warp->id, c->ctas[i]->rank, is_release ? "acquires" : "publishes", w->grid->module->code[q->pc].line);
     }
   }
@@ -192,10 +190,9 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask) {
   if (has_mod(in, M_tensormap_generic) && has_mod(in, M_acquire)) {
     uint64_t last = 0;
     FOR_LANES(l, mask) {
-      uint64_t addr = mem_operand_address(w, &in->ops[0], (int)l);
+      uint64_t addr = mem_operand_address(w, &in->ops[0], l);
       if (addr == last) continue;
-      ExecResult r = order_map(w, in, (int)l, last = addr, false);
-      if (r != EXEC_NEXT) return r;
+      TRY(order_map(w, in, l, last = addr, false));
     }
   } else if (has_mod(in, M_tensormap_generic)) {
     p->fences[slot_of(cta_number(w->cta))].release = ++w->grid->sim->proxy_clock;
@@ -218,7 +215,7 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
   for (const GlobalMark *m = marks_of(a, addr), *last = marks_of(a, addr + TENSORMAP_BYTES - 1); m <= last; m++) {
     if (m->stamp < p->begin) continue;
     if (!(m->who & (WHO_RELEASED | WHO_STORE)) && p->fences[slot_of(m->who)].release <= m->stamp)
-      return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written by CTA %u in this launch, which executed neither tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since",
+      return warp_report(w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written by CTA %u in this launch, which executed neither tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since",
                         (unsigned long long)addr, m->who & WHO_NUMBER);
     if (!newest || m->stamp > newest->stamp) newest = m;
   }
@@ -231,5 +228,5 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
       if (!q->is_release && q->addr == addr && q->stamp > newest->stamp && race_knows(w, q->warp, q->clock)) return EXEC_NEXT;
     }
   }
-  return sim_report(w->grid, w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", (unsigned long long)addr);
+  return warp_report(w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", (unsigned long long)addr);
 }

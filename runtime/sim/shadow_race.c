@@ -170,13 +170,12 @@ static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {
 static ExecResult touch_cell(ClusterRace *cr, const Who *who, Cell *c, bool same_value) {
   if (c->write.comp == MBAR_COMP && c->write.clock)
     return sim_report(who->warp->grid, who->warp, who->in, who->lane, REPORT_MBARRIER, "%s %s shared+0x%x of CTA %u, which is a live mbarrier", who->is_async ? "an asynchronous operation" : "an ordinary access", who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank);
-  ExecResult r = same_value ? EXEC_NEXT : check_epoch(who, &c->write, true);
-  if (r != EXEC_NEXT) return r;
+  TRY(same_value ? EXEC_NEXT : check_epoch(who, &c->write, true));
   if (!who->is_write) {
     add_reader(cr, who, c);
     return EXEC_NEXT;
   }
-  r = check_epoch(who, &c->read, false);
+  ExecResult r = check_epoch(who, &c->read, false);
   for (uint32_t i = 0; i < c->num_more && r == EXEC_NEXT; i++) r = check_epoch(who, &c->more[i], false);
   if (r != EXEC_NEXT) return r;
   c->write = who->epoch;
@@ -208,8 +207,7 @@ ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value) {
       who->at.offset = b;
       Cell *cell = c->split ? &c->split[b % 4] : c;
       bool same = new_value && !memcmp(old + b, new_value + (b - begin), c->split ? 1 : 4);
-      ExecResult r = touch_cell(cr, who, cell, same);
-      if (r != EXEC_NEXT) return r;
+      TRY(touch_cell(cr, who, cell, same));
     }
     at = stop;
   }
@@ -220,7 +218,7 @@ ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value) {
 // ---- ordinary accesses
 
 static bool is_strong(const Instr *in) {
-  return has_mod(in, M_volatile) || has_mod(in, M_relaxed) || has_mod(in, M_acquire) || has_mod(in, M_release) || has_mod(in, M_acq_rel) || has_mod(in, M_mmio);
+  return has_any(in, M_volatile, M_relaxed, M_acquire, M_release, M_acq_rel, M_mmio);
 }
 
 // Atomic and volatile accesses order their threads: this misses races behind relaxed ones and invents none.
@@ -252,13 +250,12 @@ ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a) {
   bool atomic = a->kind == ACCESS_ATOMIC || is_strong(in), synced = false;
   FOR_LANES(l, a->mask) {
     if (a->space[l] != SPACE_SHARED) continue;
-    Who who = {.warp = w, .in = in, .lane = (int)l, .is_write = a->kind != ACCESS_READ, .at = shared_place(a, (int)l)};
+    Who who = {.warp = w, .in = in, .lane = l, .is_write = a->kind != ACCESS_READ, .at = shared_place(a, l)};
     who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)l, atomic ? EPOCH_ATOMIC : 0};
     uint8_t value[32];
-    bool known = a->kind == ACCESS_WRITE && !atomic && store_bytes(w, in, (int)l, a->size, value);
+    bool known = a->kind == ACCESS_WRITE && !atomic && store_bytes(w, in, l, a->size, value);
     if (atomic) lock_order(w, who.at), synced = true;
-    ExecResult r = race_touch(&who, a->size, known ? value : NULL);
-    if (r != EXEC_NEXT) return r;
+    TRY(race_touch(&who, a->size, known ? value : NULL));
   }
   if (synced) race_advance(w);
   return EXEC_NEXT;

@@ -36,7 +36,7 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
     } else if (w->grid->checks & CHECK_ASYNC) {
       bool accumulator = wa->acc_count[slot] != 0;
       const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
-      return sim_report(w->grid, w, in, -1, REPORT_ASYNC, "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", a ? "a copy of " : "", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
+      return warp_report(w, in, -1, REPORT_ASYNC, "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", a ? "a copy of " : "", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
     }
   }
   if (writes) wa->written[slot] = wa->fence_epoch;
@@ -59,8 +59,7 @@ static ExecResult add_alias(Warp *w, const Instr *in, uint32_t from, uint32_t to
   WgmmaAlias fresh = a ? *a : (WgmmaAlias){from, to, f ? f->group : 0, FULL_MASK, wa->wgmma_issued};
   fresh.to = to;
   fresh.lanes &= mask;
-  ExecResult r = check_slot(w, in, to, true);
-  if (r != EXEC_NEXT) return r;
+  TRY(check_slot(w, in, to, true));
   if (wa->num_alias == wa->cap_alias) {
     wa->cap_alias = wa->cap_alias ? 2 * wa->cap_alias : 64;
     wa->alias = realloc(wa->alias, wa->cap_alias * sizeof *wa->alias);

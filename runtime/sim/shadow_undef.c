@@ -28,7 +28,7 @@ static uint64_t value(const Warp *w, const PtxOperand *o, uint32_t lane) {
 }
 
 static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *what) {
-  return sim_report(w->grid, w, in, __builtin_ctz(lanes), REPORT_UNDEFINED, "%s has never been set (or was computed from what has not)", what);
+  return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED, "%s has never been set (or was computed from what has not)", what);
 }
 
 // Lanes in which an operand has undefined bits within its width.
@@ -188,8 +188,7 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
     const PtxOperand *o = &in->ops[i];
     if (i == 0 && has_dst) continue;
     if (o->kind == OPND_MEM) {
-      ExecResult r = check_address(w, in, o, mask);
-      if (r != EXEC_NEXT) return r;
+      TRY(check_address(w, in, o, mask));
     } else if (o->kind == OPND_VEC) {
       if (in->op == OP_wgmma) continue;
       for (uint32_t k = 0; k < o->count; k++) any |= lanes_undef(w, &o->sub[k], mask);
@@ -325,8 +324,7 @@ static ExecResult map_access(Warp *w, const Instr *in, const MemAccess *a) {
       if (a->alloc[l]->shadow) memset(a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base), 0xff, a->size);
       continue;
     }
-    ExecResult r = undef_map_use(w, in, (int)l, a->alloc[l], a->addr[l]);
-    if (r != EXEC_NEXT) return r;
+    TRY(undef_map_use(w, in, l, a->alloc[l], a->addr[l]));
   }
   return EXEC_NEXT;
 }

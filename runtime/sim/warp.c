@@ -40,7 +40,7 @@ static void regroup(Warp *w, uint32_t avoid) {
   if (ready & ~avoid) ready &= ~avoid;
   int best = -1;
   FOR_LANES(l, ready) {
-    if (best < 0 || w->lane_depth[l] > w->lane_depth[best] || (w->lane_depth[l] == w->lane_depth[best] && w->lane_pc[l] < w->lane_pc[best])) best = (int)l;
+    if (best < 0 || w->lane_depth[l] > w->lane_depth[best] || (w->lane_depth[l] == w->lane_depth[best] && w->lane_pc[l] < w->lane_pc[best])) best = l;
   }
   uint32_t group = 0, meet = UINT32_MAX;
   FOR_LANES(l, live) {
@@ -115,8 +115,7 @@ static void park(Warp *w, uint32_t mask, uint32_t *set) {
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   // Lanes that stalled here earlier, while this group ran at higher addresses: all try again together.
-  uint32_t here = 0;
-  FOR_LANES(l, w->stalled & ~w->active) if (w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base) here |= 1u << l;
+  uint32_t here = LANES_WHERE(l, w->stalled & ~w->active, w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base);
   if (here) w->stalled &= ~here;
   else *set |= mask;
   w->active = 0;
@@ -187,7 +186,7 @@ ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *me
   uint32_t need = 0;
   FOR_LANES(l, mask) {
     uint32_t m = (uint32_t)members[l];
-    if (!(m >> l & 1)) return sim_report(w->grid, w, in, (int)l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, m);
+    if (!(m >> l & 1)) return warp_report(w, in, l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, m);
     need |= m;
   }
   need &= live_lanes(w);
