@@ -7,6 +7,8 @@
 
 #include "runtime/sim/shadow.h"
 
+_Static_assert((int)ASYNC_KINDS == (int)TRACE_NUM_ENGINES, "trace.c has a track for each kind of operation");
+
 AsyncPolicy async_policy(const Grid *g) { return (AsyncPolicy)(g->seed % POLICY_COUNT); }
 
 ClusterAsync *async_of_cluster(Cluster *c) {
@@ -221,8 +223,8 @@ ExecResult async_finish(AsyncOp *op) {
     retire(op);
     return r;
   }
+  default: return EXEC_NEXT;
   }
-  return EXEC_NEXT;
 }
 
 // Until it lands, a destination in shared memory reads as garbage.
@@ -273,9 +275,8 @@ static const char *op_name(const AsyncOp *op) {
   case ASYNC_ARRIVE: return "cp.async.mbarrier.arrive";
   case ASYNC_STORE: return "st.async";
   case ASYNC_WGMMA: return "wgmma";
-  case ASYNC_BULK: break;
+  default: return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
   }
-  return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
 }
 
 static bool touches_cta(const AsyncOp *op, const Cta *c) {

@@ -13,7 +13,7 @@
 #include "runtime/sim/exec.h"
 #include "runtime/sim/tensormap.h"
 
-typedef enum { ASYNC_COPY, ASYNC_ARRIVE, ASYNC_BULK, ASYNC_STORE, ASYNC_WGMMA } AsyncKind;
+typedef enum { ASYNC_COPY, ASYNC_ARRIVE, ASYNC_BULK, ASYNC_STORE, ASYNC_WGMMA, ASYNC_KINDS } AsyncKind;
 typedef enum { POLICY_EARLY, POLICY_LATE, POLICY_RANDOM, POLICY_COUNT } AsyncPolicy;
 
 // A place in some CTA's shared memory. offset counts from the CTA's first byte (add SHARED_BASE for the address).

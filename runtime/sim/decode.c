@@ -15,6 +15,11 @@ static uint32_t hash_name(const char *s) {
   return h ^ h >> 15;
 }
 
+// The tables of names keep free places, and a word of theirs holds every number.
+_Static_assert(M_COUNT < countof(((PtxParser *)0)->mod_table) / 2, "enlarge PtxParser.mod_table");
+_Static_assert(OP_COUNT < countof(((PtxParser *)0)->op_table) / 2, "enlarge PtxParser.op_table");
+_Static_assert(OPND_COUNT <= 16, "the kinds of an operand letter are 16 bits");
+
 void ptx_init_tables(PtxParser *p) {
   for (uint16_t i = 0; i < M_COUNT; i++) {
     uint32_t h = hash_name(ptx_mod_name(i)) % countof(p->mod_table);
@@ -180,9 +185,9 @@ static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *n
   if (m < 0) return decode_error(p, "unknown instruction %s: no modifier .%s is known", mnemonic, name);
   in->modset[m / 64] |= UINT64_C(1) << (m % 64);
   in->mods[in->num_mods++] = (uint16_t)m;
-  if (m >= M_pred && m <= M_u16x2) {
+  if (m < T_COUNT - 1) {
     if (in->num_types == countof(in->type)) return decode_error(p, "too many types");
-    in->type[in->num_types++] = (uint8_t)(m - M_pred + T_PRED);
+    in->type[in->num_types++] = (uint8_t)(m + T_PRED);
     return true;
   }
   switch (m) {

@@ -75,7 +75,7 @@ uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) 
   }
   Alloc *a = calloc(1, sizeof *a);
   if (!a) return 0;
-  *a = (Alloc){.base = base, .size = size, .kind = kind, .serial = d->next_serial++};
+  *a = (Alloc){.base = base, .size = size, .kind = kind};
   uint32_t at = upper_bound(d, base);
   memmove(d->allocs + at + 1, d->allocs + at, (d->num_allocs - at) * sizeof *d->allocs);
   d->allocs[at] = a;

@@ -33,12 +33,22 @@ void driver_unlock(SimDriver **locked) {
   pthread_mutex_unlock(mutex());
 }
 
+// Two rows of one name are an error here, a row without its function one of the linker, a function without a row a missing
+// prototype.
+enum {
+#define SIM_FN(name, ...) ROW_##name,
+#include "runtime/sim/driver.def"
+#undef SIM_FN
+  NUM_ROWS
+};
 static const struct { const char *name; void *fn; } symbols[] = {
 #define SIM_FN(name, ...) {#name, (void *)sim_##name},
 #include "runtime/sim/driver.def"
 #undef SIM_FN
   {"simLastReport", (void *)sim_last_report}, {"simReset", (void *)sim_reset},
 };
+
+_Static_assert(countof(symbols) == NUM_ROWS + 2, "the rows of driver.def and the two names of the simulator's own");
 
 static void *find_symbol(const char *name, size_t n) {
   for (size_t i = 0; i < countof(symbols); i++)
@@ -110,71 +120,70 @@ Alloc *driver_find(uint64_t addr, Device **device) {
 
 // ---------------------------------------------------------------------------------------------------------- errors
 
-static const struct { CUresult code; const char *name, *text; } errors[] = {
-  {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
-  {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-  {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-  {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-  {CUDA_ERROR_DEINITIALIZED, "CUDA_ERROR_DEINITIALIZED", "driver shutting down"},
-  {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-  {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-  {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-  {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-  {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
-  {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-  {CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"},
-  {CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
-  {CUDA_ERROR_INVALID_SOURCE, "CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"},
-  {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
-  {CUDA_ERROR_OPERATING_SYSTEM, "CUDA_ERROR_OPERATING_SYSTEM", "OS call failed or operation not supported on this OS"},
-  {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-  {CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
-  {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-  {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
-  {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
-  {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
-  {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
-  {CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"},
-  {CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "cannot set while device is active in this process"},
-  {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
-  {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT", "device-side assert triggered"},
-  {CUDA_ERROR_HARDWARE_STACK_ERROR, "CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"},
-  {CUDA_ERROR_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
-  {CUDA_ERROR_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
-  {CUDA_ERROR_INVALID_ADDRESS_SPACE, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space"},
-  {CUDA_ERROR_INVALID_PC, "CUDA_ERROR_INVALID_PC", "invalid program counter"},
-  {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-  {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"},
-  {CUDA_ERROR_NOT_PERMITTED, "CUDA_ERROR_NOT_PERMITTED", "operation not permitted"},
-  {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-  {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
-  {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
-  {CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"},
-  {CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
-  {CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing blocking stream"},
-  {CUDA_ERROR_CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"},
-  {CUDA_ERROR_INVALID_CLUSTER_SIZE, "CUDA_ERROR_INVALID_CLUSTER_SIZE", "invalid cluster size"},
-  {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+typedef struct { CUresult code; const char *name, *text; } ErrorRow;
+#define ERROR(code, text) {code, #code, text}
+static const ErrorRow errors[] = {
+  ERROR(CUDA_SUCCESS, "no error"),
+  ERROR(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
+  ERROR(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
+  ERROR(CUDA_ERROR_NOT_INITIALIZED, "initialization error"),
+  ERROR(CUDA_ERROR_DEINITIALIZED, "driver shutting down"),
+  ERROR(CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected"),
+  ERROR(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
+  ERROR(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid"),
+  ERROR(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
+  ERROR(CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device"),
+  ERROR(CUDA_ERROR_INVALID_PTX, "a PTX JIT compilation failed"),
+  ERROR(CUDA_ERROR_JIT_COMPILER_NOT_FOUND, "PTX JIT compiler library not found"),
+  ERROR(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "the provided PTX was compiled with an unsupported toolchain"),
+  ERROR(CUDA_ERROR_INVALID_SOURCE, "device kernel image is invalid"),
+  ERROR(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
+  ERROR(CUDA_ERROR_OPERATING_SYSTEM, "OS call failed or operation not supported on this OS"),
+  ERROR(CUDA_ERROR_INVALID_HANDLE, "invalid resource handle"),
+  ERROR(CUDA_ERROR_ILLEGAL_STATE, "the operation cannot be performed in the present state"),
+  ERROR(CUDA_ERROR_NOT_FOUND, "named symbol not found"),
+  ERROR(CUDA_ERROR_NOT_READY, "device not ready"),
+  ERROR(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered"),
+  ERROR(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch"),
+  ERROR(CUDA_ERROR_LAUNCH_TIMEOUT, "the launch timed out and was terminated"),
+  ERROR(CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, "peer access is already enabled"),
+  ERROR(CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE, "cannot set while device is active in this process"),
+  ERROR(CUDA_ERROR_CONTEXT_IS_DESTROYED, "context is destroyed"),
+  ERROR(CUDA_ERROR_ASSERT, "device-side assert triggered"),
+  ERROR(CUDA_ERROR_HARDWARE_STACK_ERROR, "hardware stack error"),
+  ERROR(CUDA_ERROR_ILLEGAL_INSTRUCTION, "an illegal instruction was encountered"),
+  ERROR(CUDA_ERROR_MISALIGNED_ADDRESS, "misaligned address"),
+  ERROR(CUDA_ERROR_INVALID_ADDRESS_SPACE, "operation not supported on global/shared address space"),
+  ERROR(CUDA_ERROR_INVALID_PC, "invalid program counter"),
+  ERROR(CUDA_ERROR_LAUNCH_FAILED, "unspecified launch failure"),
+  ERROR(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "too many blocks in cooperative launch"),
+  ERROR(CUDA_ERROR_NOT_PERMITTED, "operation not permitted"),
+  ERROR(CUDA_ERROR_NOT_SUPPORTED, "operation not supported"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "operation not permitted when stream is capturing"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture was not ended in the same stream as it began"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "capturing stream has unjoined work"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream"),
+  ERROR(CUDA_ERROR_CAPTURED_EVENT, "operation not permitted on an event last recorded in a capturing stream"),
+  ERROR(CUDA_ERROR_INVALID_CLUSTER_SIZE, "invalid cluster size"),
+  ERROR(CUDA_ERROR_UNKNOWN, "unknown error"),
 };
+#undef ERROR
+static const ErrorRow *find_error(CUresult code) {
+  static const ErrorRow none = {.name = NULL, .text = NULL};
+  for (size_t i = 0; i < countof(errors); i++)
+    if (errors[i].code == code) return &errors[i];
+  return &none;
+}
 CUresult sim_cuGetErrorName(CUresult result, const char **name) {
   LOCKED;
-  for (size_t i = 0; i < countof(errors); i++)
-    if (errors[i].code == result) {
-      *name = errors[i].name;
-      return CUDA_SUCCESS;
-    }
-  *name = NULL;
-  return CUDA_ERROR_INVALID_VALUE;
+  *name = find_error(result)->name;
+  return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult sim_cuGetErrorString(CUresult result, const char **text) {
   LOCKED;
-  for (size_t i = 0; i < countof(errors); i++)
-    if (errors[i].code == result) {
-      *text = errors[i].text;
-      return CUDA_SUCCESS;
-    }
-  *text = NULL;
-  return CUDA_ERROR_INVALID_VALUE;
+  *text = find_error(result)->text;
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 // --------------------------------------------------------------------------------------------------- initialisation

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/sim/async.h"
-#include "runtime/sim/exec_float.h"
+#include "runtime/sim/exec_arith.h"
 
 static double min_max(double a, double b, bool max) {
   if (a != a) return b;

@@ -1,7 +1,7 @@
 // cvt: every pair of scalar types, and the packed 16- and 8-bit forms. Also cvt.pack is left out (sm_80 integer packing).
 #include <math.h>
 
-#include "runtime/sim/exec_float.h"
+#include "runtime/sim/exec_arith.h"
 
 static inline float flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 static inline bool is_float(PtxType t) { return ptx_types[t].cls == CLASS_FLOAT; }
@@ -70,13 +70,7 @@ static uint64_t convert(const Instr *in, PtxType to, PtxType from, uint64_t v) {
   return v & width_mask(tb);
 }
 
-static ExecResult op_cvt(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_at(w, in);
-  const uint64_t *a = src_at(w, in, 1);
-  PtxType to = in->type[0], from = in->type[1];
-  FOR_LANES(l, mask) d[l] = extend(convert(in, to, from, a[l]), to, in->ops[0].bits);
-  return EXEC_NEXT;
-}
+UNARY(op_cvt, uint64_t, uint64_t, extend(convert(in, in->type[0], in->type[1], a), in->type[0], in->ops[0].bits))
 static ExecResult op_cvt_int(Warp *w, const Instr *in, uint32_t mask) {   // no .sat: shifts only
   uint64_t *d = dst_at(w, in);
   const uint64_t *a = src_at(w, in, 1);
@@ -86,18 +80,8 @@ static ExecResult op_cvt_int(Warp *w, const Instr *in, uint32_t mask) {   // no 
   LANES(l, mask, uint64_t v = a[l] << up; d[l] = (s ? (uint64_t)((int64_t)v >> up) : v >> up) & keep;);
   return EXEC_NEXT;
 }
-static ExecResult op_cvt_f32_s32(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_at(w, in);
-  const uint64_t *a = src_at(w, in, 1);
-  LANES(l, mask, d[l] = num_bits_f32((float)(int32_t)a[l]););
-  return EXEC_NEXT;
-}
-static ExecResult op_cvt_f32_bf16(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_at(w, in);
-  const uint64_t *a = src_at(w, in, 1);
-  LANES(l, mask, d[l] = (uint32_t)a[l] << 16;);   // a NaN as it is
-  return EXEC_NEXT;
-}
+UNARY(op_cvt_f32_s32, uint64_t, int32_t, num_bits_f32((float)a))
+UNARY(op_cvt_f32_bf16, uint64_t, uint32_t, a << 16)   // a NaN as it is
 
 // cvt.x2.f32 d, a, b: a to the upper half, b to the lower. Other packed sources convert half by half.
 static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {

@@ -1,7 +1,7 @@
 // Floating-point arithmetic. A NaN result of .f32 and the 16-bit types is the canonical one (all exponent and fraction
 // bits set, sign clear). The approximate functions are computed in double and rounded once, which lies within the bounds
 // that the ISA states for the hardware's; the hardware's own last bits differ.
-#include "runtime/sim/exec_float.h"
+#include "runtime/sim/exec_arith.h"
 
 #include <math.h>
 
@@ -57,12 +57,7 @@ static ExecResult op_div_approx(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-static ExecResult op_fma_f32(Warp *w, const Instr *in, uint32_t mask) {
-  uint64_t *d = dst_at(w, in);
-  const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2), *C = src_at(w, in, 3);
-  FOR_LANES(l, mask) d[l] = b32(fmaf(f32(A[l]), f32(B[l]), f32(C[l])));
-  return EXEC_NEXT;
-}
+TERNARY(op_fma_f32, uint64_t, uint64_t, b32(fmaf(f32(a), f32(b), f32(c))))
 static ExecResult op_fma_f32_slow(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   const uint64_t *A = src_at(w, in, 1), *B = src_at(w, in, 2), *C = src_at(w, in, 3);
@@ -263,14 +258,11 @@ bool decode_transcendental(PtxParser *p, Instr *in) {
   return t == T_F32 || (small && (in->op == OP_ex2 || in->op == OP_tanh));
 }
 
-static ExecResult op_copysign(Warp *w, const Instr *in, uint32_t mask) {   // sign of a, magnitude of b
-  uint64_t *d = dst_at(w, in), sign = UINT64_C(1) << (ptx_types[in->type[0]].bits - 1), keep = width_mask(ptx_types[in->type[0]].bits);
-  const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
-  FOR_LANES(l, mask) d[l] = (a[l] & sign) | (b[l] & ~sign & keep);
-  return EXEC_NEXT;
-}
+// The sign of a, the magnitude of b.
+BINARY(op_copysign_32, uint32_t, uint32_t, (a & 1u << 31) | (b & INT32_MAX))
+BINARY(op_copysign_64, uint64_t, uint64_t, (a & UINT64_C(1) << 63) | (b & INT64_MAX))
 bool decode_copysign(PtxParser *p, Instr *in) {
-  in->exec = op_copysign;
+  in->exec = in->type[0] == T_F64 ? op_copysign_64 : op_copysign_32;
   return decode_regs(p, in, 2) && (in->type[0] == T_F32 || in->type[0] == T_F64);
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/num.h"
 #include "runtime/sim/exec.h"
 
 static const uint8_t *frame_bytes(Warp *w, const Instr *in, int lane, const PtxOperand *arg, uint32_t size) {
@@ -55,87 +56,88 @@ static void emit(Grid *g, const char *text, size_t n) {
   else fwrite(text, 1, n, stdout);
 }
 
+// One conversion of a format: its text without length modifiers, the values of its stars, and what it converts.
+typedef struct { char text[124], letter; int stars[2], num_stars; bool wide; } Conversion;
+
+// Reads the conversion at *at, which begins with %, and moves *at past it. False when it is none that is known here.
+static bool read_conversion(const char **at, Conversion *c) {
+  const char *start = *at, *s = start + 1;
+  size_t n = 0;
+  *c = (Conversion){.text = "%"};
+  for (n = 1; *s && strchr("-+ #0123456789.*hlzjt", *s); s++) {
+    if (strchr("lzjt", *s)) c->wide = true;
+    if (*s == '*') c->num_stars++;
+    if (!strchr("hlzjt", *s) && n < sizeof c->text - 4) c->text[n++] = *s;   // the host's length modifiers are put in later
+  }
+  c->letter = *s ? *s++ : 0;
+  *at = s;
+  return c->letter && s - start < 124 && c->num_stars <= 2 && strchr("diouxXcpeEfFgGaAs", c->letter);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#define PRINT(suffix, value)                                                               \
+  do {                                                                                     \
+    char spec[128];                                                                        \
+    snprintf(spec, sizeof spec, "%s%s%c", c->text, suffix, c->letter);                     \
+    if (c->num_stars == 2) fprintf(f, spec, c->stars[0], c->stars[1], value);              \
+    else if (c->num_stars == 1) fprintf(f, spec, c->stars[0], value);                      \
+    else fprintf(f, spec, value);                                                          \
+  } while (0)
+// Prints the argument at *args and moves *args past it. False when memory of the kernel cannot be read.
+static bool print_argument(FILE *f, Warp *w, const Instr *in, int lane, Conversion *c, uint64_t *args) {
+  for (int i = 0; i < c->num_stars; i++) {
+    *args = (*args + 3) & ~UINT64_C(3);
+    if (!read_generic(w, in, lane, *args, &c->stars[i], 4)) return false;
+    *args += 4;
+  }
+  bool is_float = strchr("eEfFgGaA", c->letter), is_pointer = c->letter == 'p' || c->letter == 's';
+  uint32_t bytes = is_float || is_pointer || c->wide ? 8 : 4;
+  uint64_t v = 0;
+  *args = (*args + bytes - 1) & ~(uint64_t)(bytes - 1);
+  if (!read_generic(w, in, lane, *args, &v, bytes)) return false;
+  *args += bytes;
+  if (c->letter == 's') {
+    char piece[1100];
+    if (!read_string(w, in, lane, v, piece, sizeof piece)) return false;
+    PRINT("", piece);
+  } else if (c->letter == 'p') {
+    fprintf(f, "0x%llx", (unsigned long long)v);
+  } else if (is_float) {
+    PRINT("", num_f64_bits(v));
+  } else if (c->wide) {
+    PRINT("ll", (long long)v);
+  } else {
+    PRINT("", (int)v);
+  }
+  return true;
+}
+#pragma GCC diagnostic pop
+
 // printf as on the device: arguments lie in a buffer, each aligned to its size; int is 4 bytes, long and double 8.
 static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t format, uint64_t args) {
-  char fmt[1024], spec[128], piece[1100];
+  char fmt[1024];
   if (!read_string(w, in, lane, format, fmt, sizeof fmt)) return EXEC_FAULT;
   char *text = NULL;
   size_t size = 0;
   FILE *f = open_memstream(&text, &size);
   if (!f) return EXEC_NEXT;
-  uint64_t at = args;
   bool ok = true;
   for (const char *s = fmt; *s && ok;) {
-    if (*s != '%') {
+    const char *start = s;
+    Conversion c;
+    if (*s != '%' || s[1] == '%') {
+      s += *s == '%';
       fputc(*s++, f);
-      continue;
-    }
-    const char *start = s++;
-    if (*s == '%') {
-      fputc(*s++, f);
-      continue;
-    }
-    int stars[2], num_stars = 0;
-    bool wide = false;
-    for (; *s && strchr("-+ #0123456789.*hlzjt", *s); s++) {
-      if (*s == '*' && num_stars++ < 2) {
-        at = (at + 3) & ~UINT64_C(3);
-        ok = ok && read_generic(w, in, lane, at, &stars[num_stars - 1], 4);
-        at += 4;
-      }
-      if (*s == 'l' || *s == 'z' || *s == 'j' || *s == 't') wide = true;
-    }
-    char conv = *s ? *s++ : 0;
-    size_t n = (size_t)(s - start);
-    if (!conv || n >= sizeof spec - 4 || num_stars > 2 || !strchr("diouxXcpeEfFgGaAs", conv) || !ok) {
-      fwrite(start, 1, n, f);
-      continue;
-    }
-    // The length modifiers are replaced by the host's for the sizes known here.
-    char clean[sizeof spec - 4];
-    size_t k = 0;
-    for (const char *c = start; c < s - 1; c++)
-      if (!strchr("hlzjt", *c)) clean[k++] = *c;
-    clean[k] = 0;
-    bool is_float = strchr("eEfFgGaA", conv) != NULL, is_ptr = conv == 'p' || conv == 's';
-    uint32_t bytes = is_float || is_ptr || wide ? 8 : 4;
-    uint64_t v = 0;
-    at = (at + bytes - 1) & ~(uint64_t)(bytes - 1);
-    if (!read_generic(w, in, lane, at, &v, bytes)) {
-      ok = false;
-      break;
-    }
-    at += bytes;
-    int s0 = num_stars > 0 ? stars[0] : 0, s1 = num_stars > 1 ? stars[1] : 0;
-#define FORMAT(suffix, value)                                                                            \
-  do {                                                                                                   \
-    snprintf(spec, sizeof spec, "%s%s%c", clean, suffix, conv);                                          \
-    if (num_stars == 2) fprintf(f, spec, s0, s1, value);                                                 \
-    else if (num_stars == 1) fprintf(f, spec, s0, value);                                                \
-    else fprintf(f, spec, value);                                                                        \
-  } while (0)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (conv == 's') {
-      ok = read_string(w, in, lane, v, piece, sizeof piece);
-      if (ok) FORMAT("", piece);
-    } else if (conv == 'p') {
-      fprintf(f, "0x%llx", (unsigned long long)v);
-    } else if (is_float) {
-      double d;
-      memcpy(&d, &v, 8);
-      FORMAT("", d);
-    } else if (wide) {
-      FORMAT("ll", (long long)v);
+    } else if (read_conversion(&s, &c)) {
+      ok = print_argument(f, w, in, lane, &c, &args);
     } else {
-      FORMAT("", (int)v);
+      fwrite(start, 1, (size_t)(s - start), f);
     }
-#pragma GCC diagnostic pop
   }
   fclose(f);
   if (ok) emit(w->grid, text, size);
   free(text);
-  w->grid->sim->printf_count++;
   return ok ? EXEC_NEXT : EXEC_FAULT;
 }
 

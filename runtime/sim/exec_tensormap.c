@@ -13,13 +13,15 @@ static const struct { PtxMod mod; uint8_t bits, limit; bool indexed; } fields[FI
   [FIELD_ADDRESS] = {M_global_address, 64, 0, false}, [FIELD_RANK] = {M_rank, 32, 0, false},
   [FIELD_BOX] = {M_box_dim, 32, 0, true},             [FIELD_DIM] = {M_global_dim, 32, 0, true},
   [FIELD_STRIDE] = {M_global_stride, 64, 0, true},    [FIELD_ELEMENT_STRIDE] = {M_element_stride, 32, 0, true},
-  [FIELD_TYPE] = {M_elemtype, 32, 13, false},         [FIELD_INTERLEAVE] = {M_interleave_layout, 32, 3, false},
+  [FIELD_TYPE] = {M_elemtype, 32, TMAP_DTYPE_COUNT, false},         [FIELD_INTERLEAVE] = {M_interleave_layout, 32, 3, false},
   [FIELD_SWIZZLE] = {M_swizzle_mode, 32, 4, false},   [FIELD_FILL] = {M_fill_mode, 32, 2, false},
 };
 // The instruction counts types in another order than the driver.
 static const TensorMapDtype element_types[] = {
   TMAP_UINT8, TMAP_UINT16, TMAP_UINT32, TMAP_INT32, TMAP_UINT64, TMAP_INT64, TMAP_FLOAT16, TMAP_FLOAT32, TMAP_FLOAT32_FTZ,
   TMAP_FLOAT64, TMAP_BFLOAT16, TMAP_TFLOAT32, TMAP_TFLOAT32_FTZ};
+
+_Static_assert(countof(element_types) == TMAP_DTYPE_COUNT, "a data type of tensor maps without its number in the instruction");
 
 static void set_field(TensorMap *m, MapField f, uint32_t i, uint64_t value) {
   uint32_t v = (uint32_t)value;

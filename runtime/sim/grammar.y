@@ -141,7 +141,7 @@ directives: %empty | directives directive ;
 directive:
     D_REQNTID values                              { ABORT_UNLESS(ptx_function_directive(p, D_REQNTID)); }
   | D_MAXNTID values                              { ABORT_UNLESS(ptx_function_directive(p, D_MAXNTID)); }
-  | D_MINNCTAPERSM values                         { ABORT_UNLESS(ptx_function_directive(p, D_MINNCTAPERSM)); }
+  | D_MINNCTAPERSM values                         { p->num_values = 0; }
   | D_MAXNCTAPERSM values                         { p->num_values = 0; }
   | D_MAXNREG values                              { ABORT_UNLESS(ptx_function_directive(p, D_MAXNREG)); }
   | D_REQNCTAPERCLUSTER values                    { ABORT_UNLESS(ptx_function_directive(p, D_REQNCTAPERCLUSTER)); }

@@ -256,7 +256,6 @@ bool ptx_function_directive(PtxParser *p, int token) {
   case D_REQNTID: memcpy(f->reqntid, v, sizeof v); break;
   case D_MAXNTID: memcpy(f->maxntid, v, sizeof v); break;
   case D_REQNCTAPERCLUSTER: memcpy(f->reqcluster, v, sizeof v); break;
-  case D_MINNCTAPERSM: f->min_ctas = v[0]; break;
   case D_MAXNREG: f->maxnreg = v[0]; break;
   case D_MAXCLUSTERRANK: f->max_cluster_rank = v[0]; break;
   default: f->explicit_cluster = true; break;

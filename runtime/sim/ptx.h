@@ -16,20 +16,20 @@ typedef struct Warp Warp;
 // ---------------------------------------------------------------------------------------------- types and modifiers
 
 typedef enum {
-  T_NONE, T_PRED,
-  T_B1, T_B4, T_U4, T_S4,
-  T_B8, T_U8, T_S8, T_B16, T_U16, T_S16, T_B32, T_U32, T_S32, T_B64, T_U64, T_S64, T_B128,
-  T_F16, T_F16X2, T_BF16, T_BF16X2, T_F32, T_F32X2, T_F64, T_TF32,
-  T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_S8X4, T_U8X4, T_S16X2, T_U16X2, T_COUNT
+  T_NONE,
+#define PTX_TYPE(id, text, bits, cls) T_##id,
+#include "runtime/sim/ptx_types.def"
+#undef PTX_TYPE
+  T_COUNT
 } PtxType;
 typedef enum { CLASS_NONE, CLASS_PRED, CLASS_BITS, CLASS_UINT, CLASS_SINT, CLASS_FLOAT } TypeClass;
 typedef struct { const char *name; uint8_t bits; uint8_t cls; } TypeInfo;
 extern const TypeInfo ptx_types[T_COUNT];
 
 typedef enum {
-#define PTX_MOD(id, text) M_##id,
+#define PTX_MOD(id) M_##id,
+#define PTX_MOD_TEXT(id, text) M_##id,
 #include "runtime/sim/ptx_mods.def"
-#undef PTX_MOD
   M_COUNT
 } PtxMod;
 enum { MOD_WORDS = (M_COUNT + 63) / 64 };
@@ -45,7 +45,6 @@ typedef enum {
 enum {
   OPF_NONE = 0,
   OPF_NO_DST = 1 << 0,         // operand 0 is a source (stores, branches, barriers)
-  OPF_SYNC = 1 << 1,           // warp-synchronous: its lanes must meet
   OPF_RAW_SYMS = 1 << 2,       // the family resolves symbol and special-register operands itself
   OPF_BITWISE = 1 << 4,        // definedness: per bit
   OPF_MOVE = 1 << 5,           // definedness: copied
@@ -77,7 +76,7 @@ struct Symbol {
   uint64_t addr;               // host address (global, const); offset in frame, parameter block; label: instruction index
   uint32_t slot;               // SYM_REG, SYM_PRED: first slot; SYM_VAR shared: index in Module.shared_syms
   uint32_t range;              // SYM_REG, SYM_PRED declared as name<range>; else 0
-  bool is_extern, is_const_init;
+  bool is_extern;
   PtxFunction *func;              // SYM_FUNC
   struct { uint32_t *pcs; const char **names; uint32_t count; } targets;  // SYM_TARGETS
   struct Initializer *init;
@@ -94,6 +93,7 @@ typedef enum {
   OPND_MEM,                    // [base + offset], base by base_kind; sub: further bracket elements (tensor coordinates)
   OPND_VEC,                    // {sub[0], …}
   OPND_LABEL,                  // sym: label, function or target table
+  OPND_COUNT
 } OperandKind;
 typedef struct PtxOperand PtxOperand;
 struct PtxOperand {
@@ -172,7 +172,7 @@ struct PtxFunction {
   uint32_t frame_bytes;        // .local and .param of one activation, per thread
   uint32_t num_slots, num_preds;
   uint32_t first, end;         // instructions [first, end)
-  uint32_t reqntid[3], maxntid[3], reqcluster[3], maxnreg, min_ctas, max_cluster_rank;  // 0: not given
+  uint32_t reqntid[3], maxntid[3], reqcluster[3], maxnreg, max_cluster_rank;  // 0: not given
   bool explicit_cluster, nonportable_cluster;
   uint32_t *shared_offset;     // entry: by Module.shared_syms index; UINT32_MAX when the kernel does not use it
   uint32_t static_shared;      // entry: bytes, without SHARED_BASE

@@ -22,6 +22,8 @@ static const struct { const char *name; CUresult code; } kinds[] = {
   [REPORT_FILE] = {"trace", CUDA_ERROR_OPERATING_SYSTEM},
 };
 
+_Static_assert(countof(kinds) == REPORT_COUNT, "a kind of report without its name");
+
 static void print_loc(FILE *f, const PtxModule *m, const SrcLoc *l) {
   for (const char *word = "source"; l; l = l->inlined_at, word = "  inlined at") {
     const char *file = l->file < m->files.count && m->files.data[l->file] ? m->files.data[l->file] : "?";

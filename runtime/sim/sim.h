@@ -41,7 +41,6 @@ typedef enum { ALLOC_DEVICE, ALLOC_HEAP, ALLOC_HOST, ALLOC_MODULE, ALLOC_CONST, 
 typedef struct Alloc {
   uint64_t base, size;
   AllocKind kind;
-  uint32_t serial;             // nth allocation, for reports
   uint8_t *shadow;             // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
 } Alloc;
@@ -54,7 +53,7 @@ struct Device {
   uint64_t total_mem, used_mem;
   int shared_optin, shared_per_sm;
   Alloc **allocs;              // ascending by base
-  uint32_t num_allocs, cap_allocs, next_serial;
+  uint32_t num_allocs, cap_allocs;
   uint64_t region, region_size;   // the reservation of address space
   uint64_t brk;                // next free address in it
 };
@@ -69,7 +68,7 @@ void device_release(Device *d);
 
 typedef struct { uint32_t pc, base, pbase, local; const Instr *call; } CallFrame;
 
-typedef enum { WARP_RUN, WARP_STUCK, WARP_WAIT, WARP_BARRIER, WARP_DONE } WarpState;
+typedef enum { WARP_RUN, WARP_STUCK, WARP_WAIT, WARP_BARRIER, WARP_DONE, WARP_STATES } WarpState;
 
 struct Warp {
   Cta *cta;
@@ -159,7 +158,7 @@ struct Cluster {
 typedef enum {
   REPORT_OUT_OF_BOUNDS, REPORT_MISALIGNED, REPORT_DEADLOCK, REPORT_DIVERGENT, REPORT_RACE, REPORT_UNDEFINED,
   REPORT_ASYNC, REPORT_PROXY, REPORT_MBARRIER, REPORT_ASSERT, REPORT_TRAP, REPORT_LIMIT, REPORT_INVALID,
-  REPORT_FILE,
+  REPORT_FILE, REPORT_COUNT
 } ReportKind;
 // Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole warp;
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
@@ -254,7 +253,6 @@ struct Sim {
   char *report;                // of the last failure; "" when none
   ReportKind report_kind;
   uint64_t total_steps, total_lane_steps;
-  uint64_t printf_count;
   uint32_t proxy_clock;        // counts launches and fences between proxies (shadow_proxy.c)
   void (*print)(void *user, const char *text, size_t n);   // device printf; NULL: stdout
   void *print_user;
@@ -263,7 +261,7 @@ void sim_init(Sim *sim);       // options from the environment
 void sim_free(Sim *sim);
 
 // ---- trace.c: no-ops unless TILE_SIM_TRACE names a file; trace_open is false when it cannot be written
-enum { TRACE_ENGINES = 1000 };                // first track that is no warp
+enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // first track that is no warp
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
 void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to);   // in warp instructions

@@ -3,28 +3,27 @@
 
 #include "runtime/sim/exec.h"
 
-typedef enum {
-  SR_TID, SR_NTID, SR_CTAID, SR_NCTAID, SR_CLUSTERID, SR_NCLUSTERID, SR_CLUSTER_CTAID, SR_CLUSTER_NCTAID,
-  SR_LANEID, SR_WARPID, SR_NWARPID, SR_SMID, SR_NSMID, SR_GRIDID, SR_CLUSTER_CTARANK, SR_CLUSTER_NCTARANK, SR_EXPLICIT_CLUSTER,
-  SR_LANEMASK_EQ, SR_LANEMASK_LE, SR_LANEMASK_LT, SR_LANEMASK_GE, SR_LANEMASK_GT, SR_CLOCK, SR_CLOCK_HI, SR_CLOCK64,
-  SR_GLOBALTIMER, SR_GLOBALTIMER_LO, SR_GLOBALTIMER_HI, SR_DYNAMIC_SMEM, SR_TOTAL_SMEM, SR_AGGR_SMEM, SR_RESERVED_BEGIN,
-  SR_RESERVED_END, SR_RESERVED_CAP, SR_RESERVED_OFFSET, SR_WORKSPACE_LO, SR_WORKSPACE_HI, SR_ZERO,
-} SpecialReg;
-static const struct { const char *name; uint8_t reg; bool vector; } names[] = {
-  {"%tid", SR_TID, true}, {"%ntid", SR_NTID, true}, {"%ctaid", SR_CTAID, true}, {"%nctaid", SR_NCTAID, true},
-  {"%clusterid", SR_CLUSTERID, true}, {"%nclusterid", SR_NCLUSTERID, true}, {"%cluster_ctaid", SR_CLUSTER_CTAID, true},
-  {"%cluster_nctaid", SR_CLUSTER_NCTAID, true}, {"%laneid", SR_LANEID, false}, {"%warpid", SR_WARPID, false},
-  {"%nwarpid", SR_NWARPID, false}, {"%smid", SR_SMID, false}, {"%nsmid", SR_NSMID, false}, {"%gridid", SR_GRIDID, false},
-  {"%cluster_ctarank", SR_CLUSTER_CTARANK, false}, {"%cluster_nctarank", SR_CLUSTER_NCTARANK, false},
-  {"%is_explicit_cluster", SR_EXPLICIT_CLUSTER, false}, {"%lanemask_eq", SR_LANEMASK_EQ, false},
-  {"%lanemask_le", SR_LANEMASK_LE, false}, {"%lanemask_lt", SR_LANEMASK_LT, false}, {"%lanemask_ge", SR_LANEMASK_GE, false},
-  {"%lanemask_gt", SR_LANEMASK_GT, false}, {"%clock", SR_CLOCK, false}, {"%clock_hi", SR_CLOCK_HI, false},
-  {"%clock64", SR_CLOCK64, false}, {"%globaltimer", SR_GLOBALTIMER, false}, {"%globaltimer_lo", SR_GLOBALTIMER_LO, false},
-  {"%globaltimer_hi", SR_GLOBALTIMER_HI, false}, {"%dynamic_smem_size", SR_DYNAMIC_SMEM, false},
-  {"%total_smem_size", SR_TOTAL_SMEM, false}, {"%aggr_smem_size", SR_AGGR_SMEM, false},
-  {"%reserved_smem_offset_begin", SR_RESERVED_BEGIN, false}, {"%reserved_smem_offset_end", SR_RESERVED_END, false},
-  {"%reserved_smem_offset_cap", SR_RESERVED_CAP, false}, {"%envreg1", SR_WORKSPACE_HI, false}, {"%envreg2", SR_WORKSPACE_LO, false},
-};
+// name, text, whether it is a vector
+#define SREGS(SREG) \
+  SREG(TID, "%tid", true) SREG(NTID, "%ntid", true) SREG(CTAID, "%ctaid", true) SREG(NCTAID, "%nctaid", true) \
+  SREG(CLUSTERID, "%clusterid", true) SREG(NCLUSTERID, "%nclusterid", true) \
+  SREG(CLUSTER_CTAID, "%cluster_ctaid", true) SREG(CLUSTER_NCTAID, "%cluster_nctaid", true) \
+  SREG(LANEID, "%laneid", false) SREG(WARPID, "%warpid", false) SREG(NWARPID, "%nwarpid", false) \
+  SREG(SMID, "%smid", false) SREG(NSMID, "%nsmid", false) SREG(GRIDID, "%gridid", false) \
+  SREG(CLUSTER_CTARANK, "%cluster_ctarank", false) SREG(CLUSTER_NCTARANK, "%cluster_nctarank", false) \
+  SREG(EXPLICIT_CLUSTER, "%is_explicit_cluster", false) SREG(LANEMASK_EQ, "%lanemask_eq", false) \
+  SREG(LANEMASK_LE, "%lanemask_le", false) SREG(LANEMASK_LT, "%lanemask_lt", false) \
+  SREG(LANEMASK_GE, "%lanemask_ge", false) SREG(LANEMASK_GT, "%lanemask_gt", false) SREG(CLOCK, "%clock", false) \
+  SREG(CLOCK_HI, "%clock_hi", false) SREG(CLOCK64, "%clock64", false) SREG(GLOBALTIMER, "%globaltimer", false) \
+  SREG(GLOBALTIMER_LO, "%globaltimer_lo", false) SREG(GLOBALTIMER_HI, "%globaltimer_hi", false) \
+  SREG(DYNAMIC_SMEM, "%dynamic_smem_size", false) SREG(TOTAL_SMEM, "%total_smem_size", false) \
+  SREG(AGGR_SMEM, "%aggr_smem_size", false) SREG(RESERVED_BEGIN, "%reserved_smem_offset_begin", false) \
+  SREG(RESERVED_END, "%reserved_smem_offset_end", false) SREG(RESERVED_CAP, "%reserved_smem_offset_cap", false) \
+  SREG(WORKSPACE_HI, "%envreg1", false) SREG(WORKSPACE_LO, "%envreg2", false)
+#define NUMBER(name, text, vector) SR_##name,
+#define ROW(name, text, vector) {text, vector},
+typedef enum { SREGS(NUMBER) SR_ZERO } SpecialReg;
+static const struct { const char *name; bool vector; } names[SR_ZERO] = {SREGS(ROW)};
 
 // The register's number carries the vector component in its low two bits.
 int sreg_find(const char *name) {
@@ -33,9 +32,9 @@ int sreg_find(const char *name) {
   for (size_t i = 0; i < countof(names); i++) {
     if (strlen(names[i].name) != n || memcmp(names[i].name, name, n)) continue;
     if (names[i].vector != (dot != NULL)) return -1;
-    if (!dot) return names[i].reg << 2;
+    if (!dot) return (int)(i << 2);
     const char *at = strchr("xyzw", dot[1]);
-    return dot[1] && at && !dot[2] ? names[i].reg << 2 | (int)(at - "xyzw") : -1;
+    return dot[1] && at && !dot[2] ? (int)(i << 2) | (int)(at - "xyzw") : -1;
   }
   if (!strncmp(name, "%envreg", 7) || !strncmp(name, "%pm", 3)) return SR_ZERO << 2;
   return -1;

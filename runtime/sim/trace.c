@@ -34,7 +34,7 @@ void trace_cta(Cta *c) {
   fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"name\":\"process_name\",\"args\":{\"name\":\"block (%u,%u,%u)\"}}", (unsigned long long)c->linear, c->ctaid[0], c->ctaid[1], c->ctaid[2]);
   for (uint32_t i = 0; i < c->num_warps; i++)
     fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"warp %u\"}}", (unsigned long long)c->linear, i, i);
-  static const char *const engines[] = {"cp.async", "mbarrier arrivals", "TMA", "st.async", "tensor core"};
+  static const char *const engines[TRACE_NUM_ENGINES] = {"cp.async", "mbarrier arrivals", "TMA", "st.async", "tensor core"};
   for (uint32_t i = 0; i < countof(engines); i++)
     fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}", (unsigned long long)c->linear, TRACE_ENGINES + i, engines[i]);
 }

@@ -164,7 +164,7 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   }
 out:
   if (g->trace && done) {
-    static const char *const then[] = {"run", "run, then diverged", "run, then wait", "run, then barrier", "run, then exit"};
+    static const char *const then[WARP_STATES] = {"run", "run, then diverged", "run, then wait", "run, then barrier", "run, then exit"};
     trace_span(w->cta, w->id, then[w->state], &code[last], g->steps, g->steps + done);
   }
   w->steps += done;
