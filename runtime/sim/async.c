@@ -36,7 +36,13 @@ AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
   }
   uint8_t *buffer = op->kind == ASYNC_BULK ? op->bulk.buffer : NULL;
   uint32_t buffer_cap = op->kind == ASYNC_BULK ? op->bulk.buffer_cap : 0;
-  *op = (AsyncOp){.older = op->older, .kind = kind, .cluster = w->cta->cluster, .warp = w, .in = in, .lane = lane, .seq = ++q->next_seq};
+  *op = (AsyncOp){.older = op->older,
+                  .kind = kind,
+                  .cluster = w->cta->cluster,
+                  .warp = w,
+                  .in = in,
+                  .lane = lane,
+                  .seq = ++q->next_seq};
   if (kind == ASYNC_BULK) op->bulk.buffer = buffer, op->bulk.buffer_cap = buffer_cap;
   else free(buffer);
   return op;
@@ -60,7 +66,8 @@ static void retire(AsyncOp *op) {
   if (op->next) op->next->prev = op->prev;
   else q->last = op->prev;
   q->count--;
-  trace_span(op->warp->cta, TRACE_ENGINES + op->kind, ptx_op_name(op->in->op), op->in, op->issued_at, op->cluster->grid->steps);
+  trace_span(op->warp->cta, TRACE_ENGINES + op->kind, ptx_op_name(op->in->op), op->in, op->issued_at,
+             op->cluster->grid->steps);
   op->next = q->free;
   q->free = op;
   op->cluster->grid->progress++;
@@ -80,7 +87,9 @@ ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
   bool flipped;
   memcpy(&word, shared_host(bar), 8);
   MbarrierError e = mbarrier_complete_tx(&word, bytes, &flipped);
-  if (e) return async_report(op, REPORT_MBARRIER, "completing %u bytes on the mbarrier at shared+0x%x of CTA %u: %s", bytes, bar.offset + SHARED_BASE, bar.cta->rank, mbarrier_error_text(e));
+  if (e)
+    return async_report(op, REPORT_MBARRIER, "completing %u bytes on the mbarrier at shared+0x%x of CTA %u: %s", bytes,
+                        bar.offset + SHARED_BASE, bar.cta->rank, mbarrier_error_text(e));
   memcpy(shared_host(bar), &word, 8);
   op->cluster->grid->progress++;
   return agent_bytes_complete(op, bar, flipped);
@@ -275,7 +284,8 @@ static const char *op_name(const AsyncOp *op) {
   case ASYNC_ARRIVE: return "cp.async.mbarrier.arrive";
   case ASYNC_STORE: return "st.async";
   case ASYNC_WGMMA: return "wgmma";
-  default: return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
+  default:
+    return op->bulk.to_shared ? "bulk copy to shared memory" : op->bulk.is_reduce ? "bulk reduction" : "bulk store";
   }
 }
 
@@ -296,7 +306,8 @@ void async_cta_end(Cta *c) {
     if (!touches_cta(o, c) || o->kind == ASYNC_WGMMA) continue;
     bool reads_only = o->kind == ASYNC_BULK && !o->bulk.to_shared;
     if ((c->grid->checks & CHECK_ASYNC) && !c->grid->failed && !(reads_only && o->bulk.read_done))
-      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (line %u) is still at work on its shared memory", (unsigned long long)c->linear, op_name(o), o->in->line);
+      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (line %u) is still at work on its shared memory",
+                   (unsigned long long)c->linear, op_name(o), o->in->line);
     if (!c->grid->failed && async_can_perform(o)) async_finish(o);
     else retire(o);
     next = q->first;  // performing one can perform others
@@ -342,6 +353,7 @@ const char *async_describe(Cluster *c, Arena *a) {
   const char *text = "";
   ClusterAsync *q = c->async;
   for (AsyncOp *o = q ? q->first : NULL; o; o = o->next)
-    text = arena_printf(a, "%s  pending %s of CTA %llu warp %u, line %u\n", text, op_name(o), (unsigned long long)o->warp->cta->linear, o->warp->id, o->in->line);
+    text = arena_printf(a, "%s  pending %s of CTA %llu warp %u, line %u\n", text, op_name(o),
+                        (unsigned long long)o->warp->cta->linear, o->warp->id, o->in->line);
   return text;
 }

@@ -60,7 +60,14 @@ typedef struct {
   uint32_t buffer_cap;
 } AsyncBulk;
 // st.async, red.async
-typedef struct { SharedPlace dst, bar; uint8_t value[16]; uint32_t bytes; bool is_reduce; TensorMapReduceOp reduce; TensorMapDtype dtype; } AsyncStore;
+typedef struct {
+  SharedPlace dst, bar;
+  uint8_t value[16];
+  uint32_t bytes;
+  bool is_reduce;
+  TensorMapReduceOp reduce;
+  TensorMapDtype dtype;
+} AsyncStore;
 // One wgmma of a warpgroup. It exists from the first warp's issue and can be performed once all four have issued it.
 typedef struct {
   uint32_t issued;                     // bit per warp of the group
@@ -95,7 +102,10 @@ typedef struct ClusterAsync {
 typedef struct { const Instr *in; uint32_t base, group; } WgmmaFlight;
 // A plain mov of an accumulator in flight names the value, it does not look at it: the copy is written when the product is,
 // and is in flight as long. (ptxas coalesces such moves.)
-typedef struct { uint32_t from, to, group, lanes; uint64_t issued; } WgmmaAlias;   // absolute slots; products before `issued`
+typedef struct {
+  uint32_t from, to, group, lanes;
+  uint64_t issued;
+} WgmmaAlias;   // absolute slots; products before `issued`
 typedef struct WarpAsync {
   uint32_t wgmma_committed;            // groups
   uint64_t wgmma_issued;               // operations
@@ -133,7 +143,8 @@ void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups
 // exec_mbarrier.c: the addresses of an mbarrier operand; a report of what is wrong; an arrival, with all that follows.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a);
 ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
-ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete);
+ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+                                bool drop, bool no_complete);
 
 // st.async and red.async, which decode_st and decode_atom pass on.
 bool decode_store_async(PtxParser *p, Instr *in);

@@ -52,12 +52,15 @@ void deadlock_report(Grid *g) {
         if (w->state == WARP_STUCK && w->stalled) divergent = true;
       }
       if (c->warps_done == c->num_warps || blocks++ >= MAX_BLOCKS) continue;
-      fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2], c->warps_done, c->num_warps);
+      fprintf(f, "  block (%u,%u,%u): %u of %u warps have exited\n", c->ctaid[0], c->ctaid[1], c->ctaid[2],
+              c->warps_done, c->num_warps);
       for (uint32_t b = 0; b < NUM_BARRIERS; b++) {
         const ThreadBarrier *bar = &c->bars[b];
         if (!bar->arrived) continue;
-        if (bar->expected) fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
-        else fprintf(f, "    barrier %u: %u threads have arrived, it takes all that have not exited\n", b, bar->arrived);
+        if (bar->expected)
+          fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
+        else
+          fprintf(f, "    barrier %u: %u threads have arrived, it takes all that have not exited\n", b, bar->arrived);
       }
       for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
       if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);
@@ -75,6 +78,8 @@ void deadlock_report(Grid *g) {
   fclose(f);
   if (size && text[size - 1] == '\n') text[size - 1] = 0;
   sim_report(g, NULL, NULL, -1, divergent ? REPORT_DIVERGENT : REPORT_DEADLOCK, "%s\n%s",
-             divergent ? "threads of a warp wait for others that never come to the same instruction" : "no thread can go on", text);
+             divergent ? "threads of a warp wait for others that never come to the same instruction"
+                       : "no thread can go on",
+             text);
   free(text);
 }

@@ -160,7 +160,8 @@ static bool move_to_register(PtxParser *p, PtxOperand *o) {
 
 static bool finish_operand(PtxParser *p, PtxOperand *o, PtxType t, uint32_t flags) {
   if (o->kind == OPND_IMM || (o->kind == OPND_MEM && o->base_kind == OPND_IMM)) finish_immediate(p, o, t);
-  if (o->kind == OPND_REG && o->offset) return decode_error(p, "a register plus a constant is an address: write it in brackets");
+  if (o->kind == OPND_REG && o->offset)
+    return decode_error(p, "a register plus a constant is an address: write it in brackets");
   if ((o->kind == OPND_SREG || o->kind == OPND_SYM) && !(flags & OPF_RAW_SYMS) && !move_to_register(p, o)) return false;
   for (uint32_t i = 0; i < o->count; i++)
     if (!finish_operand(p, &o->sub[i], t, flags)) return false;
@@ -259,7 +260,8 @@ bool decode_operand(PtxParser *p, Instr *in, uint32_t i, char letter) {
 
 bool decode_want_ops(PtxParser *p, Instr *in, uint32_t least, uint32_t most) {
   if (in->num_ops >= least && in->num_ops <= most) return true;
-  return decode_error(p, "%s takes %u operand%s, not %u", ptx_op_name(in->op), least, least == 1 ? "" : "s", in->num_ops);
+  return decode_error(p, "%s takes %u operand%s, not %u", ptx_op_name(in->op), least, least == 1 ? "" : "s",
+                      in->num_ops);
 }
 
 bool decode_operands(PtxParser *p, Instr *in, const char *pattern) {
@@ -294,7 +296,8 @@ bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs) {
 bool decode_unknown(PtxParser *p, Instr *in) {
   char text[256];
   size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
-  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++) n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
+  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++)
+    n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
   return decode_error(p, "unknown instruction %s", text);
 }
 

@@ -13,7 +13,8 @@ static bool reserve(Device *d) {
   // A fixed hint makes addresses, and with them reports, repeatable; the kernel may choose otherwise.
   uint64_t hint = UINT64_C(0x200000000000) + ((uint64_t)d->ordinal << 41);
   for (unsigned shift = 40; shift >= 31; shift -= 3) {
-    void *p = mmap((void *)(uintptr_t)hint, (size_t)1 << shift, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap((void *)(uintptr_t)hint, (size_t)1 << shift, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) continue;
     d->region = (uint64_t)(uintptr_t)p;
     d->region_size = UINT64_C(1) << shift;
@@ -25,7 +26,8 @@ static bool reserve(Device *d) {
 
 void device_release(Device *d) {
   if (d->region) munmap((void *)(uintptr_t)d->region, d->region_size);
-  for (uint32_t i = 0; i < d->num_allocs; i++) free(d->allocs[i]->shadow), free(d->allocs[i]->marks), free(d->allocs[i]);
+  for (uint32_t i = 0; i < d->num_allocs; i++)
+    free(d->allocs[i]->shadow), free(d->allocs[i]->marks), free(d->allocs[i]);
   free(d->allocs);
   d->region = 0;
   d->allocs = NULL;

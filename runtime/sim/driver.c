@@ -163,7 +163,8 @@ static const ErrorRow errors[] = {
   ERROR(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "operation failed due to a previous error during capture"),
   ERROR(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "capture was not ended in the same stream as it began"),
   ERROR(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "capturing stream has unjoined work"),
-  ERROR(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "operation would make the legacy stream depend on a capturing blocking stream"),
+  ERROR(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+          "operation would make the legacy stream depend on a capturing blocking stream"),
   ERROR(CUDA_ERROR_CAPTURED_EVENT, "operation not permitted on an event last recorded in a capturing stream"),
   ERROR(CUDA_ERROR_INVALID_CLUSTER_SIZE, "invalid cluster size"),
   ERROR(CUDA_ERROR_UNKNOWN, "unknown error"),
@@ -194,7 +195,8 @@ CUresult sim_cuInit(unsigned flags) {
   RETURN_INVALID_UNLESS(!flags, "cuInit takes no flags");
   if (d->ready) return CUDA_SUCCESS;
   sim_init(&d->sim);
-  for (int i = 0; i < d->sim.num_devices; i++) d->primary[i] = (struct CUctx_st){.device = &d->sim.devices[i], .primary = true};
+  for (int i = 0; i < d->sim.num_devices; i++)
+    d->primary[i] = (struct CUctx_st){.device = &d->sim.devices[i], .primary = true};
   d->ready = true;
   return CUDA_SUCCESS;
 }
@@ -203,23 +205,29 @@ CUresult sim_cuDriverGetVersion(int *version) {
   *version = 13000;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags, CUdriverProcAddressQueryResult *status) {
+CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags,
+                                 CUdriverProcAddressQueryResult *status) {
   LOCKED;
   (void)flags;
   RETURN_INVALID_UNLESS(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
   // From CUDA 12.0 on the plain name means the newer of two signatures.
-  *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2 : sim_driver_symbol(symbol);
+  *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2
+                                                                : sim_driver_symbol(symbol);
   if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return *fn ? CUDA_SUCCESS : driver_fail(CUDA_ERROR_NOT_FOUND, "the simulator has no %s", symbol);
 }
-CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) { LOCKED; return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL); }
+CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) {
+  LOCKED;
+  return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL);
+}
 
 // ---------------------------------------------------------------------------------------------------------- devices
 
 CUresult driver_device(CUdevice device, Device **out) {
   SimDriver *d = driver_state();
   RETURN_IF_NOT_READY(d);
-  if (device < 0 || device >= d->sim.num_devices) return driver_fail(CUDA_ERROR_INVALID_DEVICE, "device %d of %d", device, d->sim.num_devices);
+  if (device < 0 || device >= d->sim.num_devices)
+    return driver_fail(CUDA_ERROR_INVALID_DEVICE, "device %d of %d", device, d->sim.num_devices);
   *out = &d->sim.devices[device];
   return CUDA_SUCCESS;
 }
@@ -281,7 +289,9 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
   LOCKED;
   RETURN_IF_NO_DEVICE(dev, device);
   switch (attribute) {
-  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+  case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: *value = INT32_MAX; break;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: *value = 65535; break;
@@ -289,7 +299,8 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
   case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: *value = 65536; break;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
   case CU_DEVICE_ATTRIBUTE_MAX_PITCH: *value = INT32_MAX; break;
-  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+  case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
   case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = 1980000; break;
   case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: *value = 512; break;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = dev->num_sms; break;
@@ -305,10 +316,18 @@ CUresult sim_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUde
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = dev->shared_optin; break;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = 32; break;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = SHARED_BASE; break;
-  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP: case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
-  case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY: case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
-  case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
+  case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+  case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
+  case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+  case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+  case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+  case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+  case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = 1; break;
   default: *value = 0; break;
   }
@@ -328,7 +347,8 @@ CUresult sim_cuDevicePrimaryCtxRelease(CUdevice device) {
   LOCKED;
   RETURN_IF_NO_DEVICE(dev, device);
   CUcontext c = &driver_state()->primary[device];
-  if (!c->refs) return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
+  if (!c->refs)
+    return driver_fail(CUDA_ERROR_INVALID_CONTEXT, "the primary context of device %d is not retained", device);
   if (!--c->refs) c->failed = CUDA_SUCCESS;
   return CUDA_SUCCESS;
 }

@@ -26,7 +26,8 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(out && image, "no module image");
   // strncmp stops at the end of a text shorter than the magic numbers of cubin and fatbin.
-  if (!strncmp(image, "\177ELF", 4) || !strncmp(image, "\x50\xed\x55\xba", 4) || !strncmp(image, "\xb1\x43\x62\x46", 4)) {
+  if (!strncmp(image, "\177ELF", 4) || !strncmp(image, "\x50\xed\x55\xba", 4) ||
+      !strncmp(image, "\xb1\x43\x62\x46", 4)) {
     const char *text = "the simulator runs PTX only: this is a cubin or fatbin";
     write_log(n, options, values, text);
     return driver_fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "%s", text);
@@ -47,8 +48,14 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   *out = module;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) { LOCKED; return load(module, image, n, options, values); }
-CUresult sim_cuModuleLoadData(CUmodule *module, const void *image) { LOCKED; return load(module, image, 0, NULL, NULL); }
+CUresult sim_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned n, CUjit_option *options, void **values) {
+  LOCKED;
+  return load(module, image, n, options, values);
+}
+CUresult sim_cuModuleLoadData(CUmodule *module, const void *image) {
+  LOCKED;
+  return load(module, image, 0, NULL, NULL);
+}
 CUresult sim_cuModuleLoad(CUmodule *module, const char *path) {
   LOCKED;
   FILE *f = path ? fopen(path, "rb") : NULL;
@@ -79,7 +86,8 @@ CUresult sim_cuModuleGetFunction(CUfunction *function, CUmodule module, const ch
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(function && module && name, "a null argument");
   PtxFunction *f = ptx_module_find(module->module, name);
-  if (!f || !f->is_entry || !f->is_defined) return driver_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel %s", name);
+  if (!f || !f->is_entry || !f->is_defined)
+    return driver_fail(CUDA_ERROR_NOT_FOUND, "the module has no kernel %s", name);
   *function = (CUfunction)(void *)f;
   return CUDA_SUCCESS;
 }
@@ -117,7 +125,8 @@ CUresult sim_cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
   return CUDA_SUCCESS;
 }
 // A library is a module here: everything is loaded at once, on the current context's device.
-CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values, unsigned num_jit, CUlibraryOption *options, void **values, unsigned num_options) {
+CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
+                               unsigned num_jit, CUlibraryOption *options, void **values, unsigned num_options) {
   LOCKED;
   (void)options; (void)values; (void)num_options;
   CUmodule m = NULL;
@@ -139,7 +148,10 @@ CUresult sim_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char 
   if (!r) *kernel = (CUkernel)(void *)f;
   return r;
 }
-CUresult sim_cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary library, const char *name) { LOCKED; return sim_cuModuleGetGlobal(address, size, module_of(library), name); }
+CUresult sim_cuLibraryGetGlobal(CUdeviceptr *address, size_t *size, CUlibrary library, const char *name) {
+  LOCKED;
+  return sim_cuModuleGetGlobal(address, size, module_of(library), name);
+}
 CUresult sim_cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
   LOCKED;
   *function = (CUfunction)(void *)kernel;
@@ -164,7 +176,8 @@ CUresult sim_cuFuncGetName(const char **name, CUfunction function) {
 }
 CUresult sim_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
   LOCKED;
-  RETURN_INVALID_UNLESS(function && index < function_of(function)->num_params, "the kernel has no parameter %zu", index);
+  RETURN_INVALID_UNLESS(function && index < function_of(function)->num_params, "the kernel has no parameter %zu",
+                        index);
   const Symbol *s = function_of(function)->params[index];
   if (offset) *offset = s->addr;
   if (size) *size = s->size;
@@ -183,7 +196,9 @@ static uint64_t volume_within(const uint32_t v[3], uint64_t limit) {
   uint64_t n = (uint64_t)v[0] * v[1];
   return n && v[2] > limit / n ? limit : n * v[2];
 }
-static int64_t max_dynamic(const PtxFunction *f) { return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared); }
+static int64_t max_dynamic(const PtxFunction *f) {
+  return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared);
+}
 // What ptxas would report cannot be known; a directive's bound, or what the largest block leaves each thread.
 static uint32_t registers(const PtxFunction *f) {
   if (f->maxnreg) return f->maxnreg;
@@ -221,11 +236,14 @@ CUresult sim_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attrib
   PtxFunction *f = function_of(function);
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-    RETURN_INVALID_UNLESS(value >= 0 && (int64_t)value + f->static_shared <= context->device->shared_optin, "%d bytes of dynamic shared memory and %u of static exceed the block's %d", value, f->static_shared, context->device->shared_optin);
+    RETURN_INVALID_UNLESS(value >= 0 && (int64_t)value + f->static_shared <= context->device->shared_optin,
+                          "%d bytes of dynamic shared memory and %u of static exceed the block's %d", value,
+                          f->static_shared, context->device->shared_optin);
     f->max_dynamic_shared = value;
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: f->nonportable_cluster = value != 0; return CUDA_SUCCESS;
-  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return CUDA_SUCCESS;
+  case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+  case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return CUDA_SUCCESS;
   default: return driver_fail(CUDA_ERROR_INVALID_VALUE, "function attribute %d cannot be set", (int)attribute);
   }
 }
@@ -245,27 +263,46 @@ CUresult sim_cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUk
 static CUresult check_launch(const Device *d, const LaunchParams *lp) {
   const PtxFunction *f = lp->func;
   const uint32_t *g = lp->grid, *b = lp->block, *c = lp->cluster;
-  RETURN_INVALID_UNLESS(g[0] && g[1] && g[2] && b[0] && b[1] && b[2] && c[0] && c[1] && c[2], "%s: a dimension of the grid, block or cluster is 0", f->name);
-  RETURN_INVALID_UNLESS(g[0] <= INT32_MAX && g[1] <= 65535 && g[2] <= 65535, "%s: grid (%u,%u,%u) exceeds (2147483647,65535,65535)", f->name, g[0], g[1], g[2]);
-  RETURN_INVALID_UNLESS(b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024, "%s: block (%u,%u,%u) exceeds 1024 threads or (1024,1024,64)", f->name, b[0], b[1], b[2]);
+  RETURN_INVALID_UNLESS(g[0] && g[1] && g[2] && b[0] && b[1] && b[2] && c[0] && c[1] && c[2],
+                        "%s: a dimension of the grid, block or cluster is 0", f->name);
+  RETURN_INVALID_UNLESS(g[0] <= INT32_MAX && g[1] <= 65535 && g[2] <= 65535,
+                        "%s: grid (%u,%u,%u) exceeds (2147483647,65535,65535)", f->name, g[0], g[1], g[2]);
+  RETURN_INVALID_UNLESS(b[0] <= 1024 && b[1] <= 1024 && b[2] <= 64 && (uint64_t)b[0] * b[1] * b[2] <= 1024,
+                        "%s: block (%u,%u,%u) exceeds 1024 threads or (1024,1024,64)", f->name, b[0], b[1], b[2]);
   uint32_t threads = volume(b);
-  RETURN_INVALID_UNLESS(!f->reqntid[0] || !memcmp(f->reqntid, b, sizeof f->reqntid), "%s: block (%u,%u,%u), but the kernel has .reqntid %u,%u,%u", f->name, b[0], b[1], b[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
+  RETURN_INVALID_UNLESS(!f->reqntid[0] || !memcmp(f->reqntid, b, sizeof f->reqntid),
+                        "%s: block (%u,%u,%u), but the kernel has .reqntid %u,%u,%u", f->name, b[0], b[1], b[2],
+                        f->reqntid[0], f->reqntid[1], f->reqntid[2]);
   if (f->maxntid[0] && threads > volume(f->maxntid))
-    return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads per block, but the kernel has .maxntid %u", f->name, threads, volume(f->maxntid));
+    return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads per block, but the kernel has .maxntid %u",
+                       f->name, threads, volume(f->maxntid));
   if (f->maxnreg && (uint64_t)f->maxnreg * ((threads + 31) / 32 * 32) > 65536)
-    return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads of %u registers exceed 65536 registers", f->name, threads, f->maxnreg);
-  RETURN_INVALID_UNLESS((int64_t)lp->dynamic_shared <= max_dynamic(f), "%s: %u bytes of dynamic shared memory exceed the function's limit of %lld (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES raises it)", f->name, lp->dynamic_shared, (long long)max_dynamic(f));
-  RETURN_INVALID_UNLESS((int64_t)lp->dynamic_shared + f->static_shared <= d->shared_optin, "%s: %u + %u bytes of shared memory exceed the block's %d", f->name, f->static_shared, lp->dynamic_shared, d->shared_optin);
+    return driver_fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "%s: %u threads of %u registers exceed 65536 registers",
+                       f->name, threads, f->maxnreg);
+  RETURN_INVALID_UNLESS(
+      (int64_t)lp->dynamic_shared <= max_dynamic(f),
+      "%s: %u bytes of dynamic shared memory exceed the function's limit of %lld "
+      "(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES raises it)",
+      f->name, lp->dynamic_shared, (long long)max_dynamic(f));
+  RETURN_INVALID_UNLESS((int64_t)lp->dynamic_shared + f->static_shared <= d->shared_optin,
+                        "%s: %u + %u bytes of shared memory exceed the block's %d", f->name, f->static_shared,
+                        lp->dynamic_shared, d->shared_optin);
   if (f->reqcluster[0] && memcmp(f->reqcluster, c, sizeof f->reqcluster))
-    return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: cluster (%u,%u,%u), but the kernel has .reqnctapercluster %u,%u,%u", f->name, c[0], c[1], c[2], f->reqcluster[0], f->reqcluster[1], f->reqcluster[2]);
+    return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                       "%s: cluster (%u,%u,%u), but the kernel has .reqnctapercluster %u,%u,%u", f->name, c[0], c[1],
+                       c[2], f->reqcluster[0], f->reqcluster[1], f->reqcluster[2]);
   uint64_t cluster = (uint64_t)c[0] * c[1] * c[2], limit = f->nonportable_cluster ? MAX_CLUSTER : 8;
   if (f->max_cluster_rank && f->max_cluster_rank < limit) limit = f->max_cluster_rank;
-  if (cluster > limit) return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: a cluster of %llu blocks, at most %llu are allowed", f->name, (unsigned long long)cluster, (unsigned long long)limit);
+  if (cluster > limit)
+    return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: a cluster of %llu blocks, at most %llu are allowed",
+                       f->name, (unsigned long long)cluster, (unsigned long long)limit);
   if (g[0] % c[0] || g[1] % c[1] || g[2] % c[2])
-    return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: grid (%u,%u,%u) is no multiple of cluster (%u,%u,%u)", f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
+    return driver_fail(CUDA_ERROR_INVALID_CLUSTER_SIZE, "%s: grid (%u,%u,%u) is no multiple of cluster (%u,%u,%u)",
+                       f->name, g[0], g[1], g[2], c[0], c[1], c[2]);
   const int per_sm = sim_occupancy(d, f, threads, lp->dynamic_shared);   // one at least, within the limits above
   if (lp->cooperative && (uint64_t)g[0] * g[1] * g[2] > (uint64_t)per_sm * (uint64_t)d->num_sms)
-    return driver_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%s: %llu blocks, but only %d are resident at a time", f->name, (unsigned long long)((uint64_t)g[0] * g[1] * g[2]), per_sm * d->num_sms);
+    return driver_fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "%s: %llu blocks, but only %d are resident at a time",
+                       f->name, (unsigned long long)((uint64_t)g[0] * g[1] * g[2]), per_sm * d->num_sms);
   return CUDA_SUCCESS;
 }
 
@@ -278,11 +315,13 @@ static CUresult gather_params(const PtxFunction *f, void **params, void **extra,
       else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) size = *(size_t *)extra[i + 1];
       else return driver_fail(CUDA_ERROR_INVALID_VALUE, "unknown entry in `extra`");
     }
-    RETURN_INVALID_UNLESS(size >= f->param_bytes && (buffer || !f->param_bytes), "%s: %zu bytes of parameters, the kernel takes %u", f->name, size, f->param_bytes);
+    RETURN_INVALID_UNLESS(size >= f->param_bytes && (buffer || !f->param_bytes),
+                          "%s: %zu bytes of parameters, the kernel takes %u", f->name, size, f->param_bytes);
     if (f->param_bytes) memcpy(block, buffer, f->param_bytes);
     return CUDA_SUCCESS;
   }
-  RETURN_INVALID_UNLESS(params || !f->num_params, "%s: no parameters are given, the kernel takes %u", f->name, f->num_params);
+  RETURN_INVALID_UNLESS(params || !f->num_params, "%s: no parameters are given, the kernel takes %u", f->name,
+                        f->num_params);
   for (uint32_t i = 0; i < f->num_params; i++) {
     RETURN_INVALID_UNLESS(params[i], "%s: parameter %u is a null pointer", f->name, i);
     memcpy(block + f->params[i]->addr, params[i], f->params[i]->size);
@@ -295,14 +334,18 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(config && function, "a null argument");
   PtxFunction *f = function_of(function);
-  LaunchParams lp = {.func = f, .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                     .block = {config->blockDimX, config->blockDimY, config->blockDimZ}, .cluster = {1, 1, 1}, .dynamic_shared = config->sharedMemBytes};
+  LaunchParams lp = {.func = f,
+                     .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                     .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                     .cluster = {1, 1, 1},
+                     .dynamic_shared = config->sharedMemBytes};
   if (f->reqcluster[0]) memcpy(lp.cluster, f->reqcluster, sizeof lp.cluster);
   for (unsigned i = 0; i < config->numAttrs; i++) {
     const CUlaunchAttribute *a = &config->attrs[i];
     switch (a->id) {
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-      lp.cluster[0] = a->value.clusterDim.x, lp.cluster[1] = a->value.clusterDim.y, lp.cluster[2] = a->value.clusterDim.z;
+      lp.cluster[0] = a->value.clusterDim.x, lp.cluster[1] = a->value.clusterDim.y,
+      lp.cluster[2] = a->value.clusterDim.z;
       break;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: lp.cooperative = a->value.cooperative != 0; break;
     default: break;   // ordering and cache hints: work runs in order anyway
@@ -314,23 +357,43 @@ CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   if (!block) return CUDA_ERROR_OUT_OF_MEMORY;
   r = gather_params(f, params, extra, block);
   lp.params = block;
-  if (!r) r = driver_submit(config->hStream, &(StreamWork){.kind = WORK_LAUNCH, .launch = lp, .module = f->module->handle});
+  if (!r)
+    r = driver_submit(config->hStream, &(StreamWork){.kind = WORK_LAUNCH, .launch = lp, .module = f->module->handle});
   free(block);
   return r;
 }
-CUresult sim_cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params, void **extra) {
+CUresult sim_cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                            unsigned bz, unsigned shared, CUstream stream, void **params, void **extra) {
   LOCKED;
-  CUlaunchConfig c = {.gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx, .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream};
+  CUlaunchConfig c = {.gridDimX = gx,
+                      .gridDimY = gy,
+                      .gridDimZ = gz,
+                      .blockDimX = bx,
+                      .blockDimY = by,
+                      .blockDimZ = bz,
+                      .sharedMemBytes = shared,
+                      .hStream = stream};
   return sim_cuLaunchKernelEx(&c, function, params, extra);
 }
-CUresult sim_cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params) {
+CUresult sim_cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                       unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params) {
   LOCKED;
   CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {.cooperative = 1}};
-  CUlaunchConfig c = {.gridDimX = gx, .gridDimY = gy, .gridDimZ = gz, .blockDimX = bx, .blockDimY = by, .blockDimZ = bz, .sharedMemBytes = shared, .hStream = stream, .attrs = &a, .numAttrs = 1};
+  CUlaunchConfig c = {.gridDimX = gx,
+                      .gridDimY = gy,
+                      .gridDimZ = gz,
+                      .blockDimX = bx,
+                      .blockDimY = by,
+                      .blockDimZ = bz,
+                      .sharedMemBytes = shared,
+                      .hStream = stream,
+                      .attrs = &a,
+                      .numAttrs = 1};
   return sim_cuLaunchKernelEx(&c, function, params, NULL);
 }
 
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int block, size_t dynamic_shared, unsigned flags) {
+CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int block,
+                                                                  size_t dynamic_shared, unsigned flags) {
   LOCKED;
   (void)flags;
   RETURN_IF_NO_CONTEXT(context);
@@ -338,7 +401,8 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CU
   *count = block > 1024 ? 0 : sim_occupancy(context->device, function_of(function), (uint32_t)block, dynamic_shared);
   return CUDA_SUCCESS;
 }
-CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block, size_t dynamic_shared) {
+CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int block,
+                                                         size_t dynamic_shared) {
   LOCKED;
   return sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, function, block, dynamic_shared, 0);
 }
@@ -349,10 +413,15 @@ CUresult sim_cuOccupancyMaxActiveClusters(int *count, CUfunction function, const
   uint64_t cluster = 1;
   for (unsigned i = 0; i < config->numAttrs; i++)
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-      cluster = volume_within((const uint32_t[3]){config->attrs[i].value.clusterDim.x, config->attrs[i].value.clusterDim.y, config->attrs[i].value.clusterDim.z}, UINT32_MAX);
+      cluster = volume_within((const uint32_t[3]){config->attrs[i].value.clusterDim.x,
+                                                  config->attrs[i].value.clusterDim.y,
+                                                  config->attrs[i].value.clusterDim.z},
+                              UINT32_MAX);
   RETURN_INVALID_UNLESS(cluster, "an empty cluster");
   uint64_t threads = volume_within((const uint32_t[3]){config->blockDimX, config->blockDimY, config->blockDimZ}, 1025);
-  int per_sm = threads > 1024 ? 0 : sim_occupancy(context->device, function_of(function), (uint32_t)threads, config->sharedMemBytes);
+  int per_sm = threads > 1024
+                   ? 0
+                   : sim_occupancy(context->device, function_of(function), (uint32_t)threads, config->sharedMemBytes);
   *count = (int)((uint64_t)per_sm * (uint64_t)context->device->num_sms / cluster);
   return CUDA_SUCCESS;
 }

@@ -16,7 +16,9 @@ static CUresult allocate(uint64_t *address, size_t size, AllocKind kind) {
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(address && size, "an allocation of %zu bytes", size);
   *address = device_alloc(context->device, size, 512, kind);
-  if (!*address) return driver_fail(CUDA_ERROR_OUT_OF_MEMORY, "no %zu bytes left: %llu of %llu are in use", size, (unsigned long long)context->device->used_mem, (unsigned long long)context->device->total_mem);
+  if (!*address)
+    return driver_fail(CUDA_ERROR_OUT_OF_MEMORY, "no %zu bytes left: %llu of %llu are in use", size,
+                       (unsigned long long)context->device->used_mem, (unsigned long long)context->device->total_mem);
   if (kind == ALLOC_DEVICE) undef_track_memory(context->device, *address);
   return CUDA_SUCCESS;
 }
@@ -47,7 +49,9 @@ static CUresult release(uint64_t address, bool host) {
   if (!address) return CUDA_SUCCESS;
   Device *d = NULL;
   Alloc *a = driver_find(address, &d);
-  RETURN_INVALID_UNLESS(a && a->base == address && (a->kind == ALLOC_DEVICE || a->kind == ALLOC_HOST) && (!host || a->kind == ALLOC_HOST), "%#llx was not allocated or is freed already", (unsigned long long)address);
+  RETURN_INVALID_UNLESS(a && a->base == address && (a->kind == ALLOC_DEVICE || a->kind == ALLOC_HOST) &&
+                            (!host || a->kind == ALLOC_HOST),
+                        "%#llx was not allocated or is freed already", (unsigned long long)address);
   device_free(d, address);
   return CUDA_SUCCESS;
 }
@@ -100,7 +104,9 @@ CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
   RETURN_INVALID_UNLESS(a, "%#llx is not allocated", address);
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)data = &driver_state()->primary[d->ordinal]; break;
-  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)data = a->kind == ALLOC_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; break;
+  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    *(unsigned *)data = a->kind == ALLOC_HOST ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    break;
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)data = address; break;
   case CU_POINTER_ATTRIBUTE_HOST_POINTER:
     RETURN_INVALID_UNLESS(a->kind == ALLOC_HOST, "%#llx is device memory", address);
@@ -119,7 +125,9 @@ CUresult sim_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CU
 
 static CUresult check_range(uint64_t address, size_t size, const char *what) {
   const Alloc *a = driver_find(address, NULL);
-  RETURN_INVALID_UNLESS(a && size <= a->size - (address - a->base), "%s of %zu bytes at %#llx: %s", what, size, (unsigned long long)address, a ? "it runs past the end of the allocation" : "nothing is allocated there");
+  RETURN_INVALID_UNLESS(a && size <= a->size - (address - a->base), "%s of %zu bytes at %#llx: %s", what, size,
+                        (unsigned long long)address,
+                        a ? "it runs past the end of the allocation" : "nothing is allocated there");
   return CUDA_SUCCESS;
 }
 
@@ -136,56 +144,114 @@ static CUresult set(CUstream stream, uint64_t to, uint32_t value, uint32_t eleme
   if (!count) return CUDA_SUCCESS;
   RETURN_INVALID_UNLESS(to % element == 0, "address %#llx is not aligned to %u", (unsigned long long)to, element);
   size_t bytes;
-  RETURN_INVALID_UNLESS(!__builtin_mul_overflow(count, element, &bytes), "memset of %zu elements of %u bytes", count, element);
+  RETURN_INVALID_UNLESS(!__builtin_mul_overflow(count, element, &bytes), "memset of %zu elements of %u bytes", count,
+                        element);
   CUresult r = check_range(to, bytes, "memset");
-  return r ? r : driver_submit(stream, &(StreamWork){.kind = WORK_SET, .to = to, .value = value, .element = element, .pitch = element, .size = count});
+  return r ? r
+           : driver_submit(stream, &(StreamWork){.kind = WORK_SET,
+                                                 .to = to,
+                                                 .value = value,
+                                                 .element = element,
+                                                 .pitch = element,
+                                                 .size = count});
 }
 // Rows of one element, which is all that is asked for here.
 static CUresult set_rows(CUstream stream, uint64_t to, size_t pitch, uint32_t value, size_t width, size_t height) {
   RETURN_IF_NO_CONTEXT(context);
   if (!width || !height) return CUDA_SUCCESS;
-  RETURN_INVALID_UNLESS(width == 1 && pitch >= 4 && pitch % 4 == 0 && to % 4 == 0, "the simulator sets rows of one aligned element, not of %zu at a pitch of %zu", width, pitch);
+  RETURN_INVALID_UNLESS(width == 1 && pitch >= 4 && pitch % 4 == 0 && to % 4 == 0,
+                        "the simulator sets rows of one aligned element, not of %zu at a pitch of %zu", width, pitch);
   size_t bytes;
-  RETURN_INVALID_UNLESS(!__builtin_mul_overflow(height - 1, pitch, &bytes) && bytes <= SIZE_MAX - 4, "memset of %zu rows at a pitch of %zu", height, pitch);
+  RETURN_INVALID_UNLESS(!__builtin_mul_overflow(height - 1, pitch, &bytes) && bytes <= SIZE_MAX - 4,
+                        "memset of %zu rows at a pitch of %zu", height, pitch);
   CUresult r = check_range(to, bytes + 4, "memset");
-  return r ? r : driver_submit(stream, &(StreamWork){.kind = WORK_SET, .to = to, .value = value, .element = 4, .pitch = pitch, .size = height});
+  return r ? r
+           : driver_submit(stream, &(StreamWork){.kind = WORK_SET,
+                                                 .to = to,
+                                                 .value = value,
+                                                 .element = 4,
+                                                 .pitch = pitch,
+                                                 .size = height});
 }
 static bool known(uint64_t a) { return driver_find(a, NULL) != NULL; }
-CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, to, from, size, known(to), known(from)); }
-CUresult sim_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream s) { LOCKED; return copy(s, to, (uintptr_t)from, size, true, false); }
-CUresult sim_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) { LOCKED; return sim_cuMemcpyHtoDAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, (uintptr_t)to, from, size, false, true); }
-CUresult sim_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyDtoHAsync(to, from, size, NULL); }
-CUresult sim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) { LOCKED; return copy(s, to, from, size, true, true); }
-CUresult sim_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) { LOCKED; return sim_cuMemcpyDtoDAsync(to, from, size, NULL); }
+CUresult sim_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) {
+  LOCKED;
+  return copy(s, to, from, size, known(to), known(from));
+}
+CUresult sim_cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) {
+  LOCKED;
+  return sim_cuMemcpyAsync(to, from, size, NULL);
+}
+CUresult sim_cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream s) {
+  LOCKED;
+  return copy(s, to, (uintptr_t)from, size, true, false);
+}
+CUresult sim_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) {
+  LOCKED;
+  return sim_cuMemcpyHtoDAsync(to, from, size, NULL);
+}
+CUresult sim_cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream s) {
+  LOCKED;
+  return copy(s, (uintptr_t)to, from, size, false, true);
+}
+CUresult sim_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) {
+  LOCKED;
+  return sim_cuMemcpyDtoHAsync(to, from, size, NULL);
+}
+CUresult sim_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s) {
+  LOCKED;
+  return copy(s, to, from, size, true, true);
+}
+CUresult sim_cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) {
+  LOCKED;
+  return sim_cuMemcpyDtoDAsync(to, from, size, NULL);
+}
 CUresult sim_cuMemcpyPeerAsync(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size, CUstream s) {
   LOCKED;
   (void)tc; (void)fc;
   return copy(s, to, from, size, true, true);
 }
-CUresult sim_cuMemcpyPeer(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size) { LOCKED; return sim_cuMemcpyPeerAsync(to, tc, from, fc, size, NULL); }
-CUresult sim_cuMemsetD8Async(CUdeviceptr to, unsigned char v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 1, n); }
-CUresult sim_cuMemsetD16Async(CUdeviceptr to, unsigned short v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 2, n); }
+CUresult sim_cuMemcpyPeer(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcontext fc, size_t size) {
+  LOCKED;
+  return sim_cuMemcpyPeerAsync(to, tc, from, fc, size, NULL);
+}
+CUresult sim_cuMemsetD8Async(CUdeviceptr to, unsigned char v, size_t n, CUstream s) {
+  LOCKED;
+  return set(s, to, v, 1, n);
+}
+CUresult sim_cuMemsetD16Async(CUdeviceptr to, unsigned short v, size_t n, CUstream s) {
+  LOCKED;
+  return set(s, to, v, 2, n);
+}
 CUresult sim_cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s) { LOCKED; return set(s, to, v, 4, n); }
 CUresult sim_cuMemsetD8(CUdeviceptr to, unsigned char v, size_t n) { LOCKED; return set(NULL, to, v, 1, n); }
 CUresult sim_cuMemsetD16(CUdeviceptr to, unsigned short v, size_t n) { LOCKED; return set(NULL, to, v, 2, n); }
 CUresult sim_cuMemsetD32(CUdeviceptr to, unsigned v, size_t n) { LOCKED; return set(NULL, to, v, 4, n); }
-CUresult sim_cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned v, size_t width, size_t height, CUstream s) { LOCKED; return set_rows(s, to, pitch, v, width, height); }
+CUresult sim_cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned v, size_t width, size_t height, CUstream s) {
+  LOCKED;
+  return set_rows(s, to, pitch, v, width, height);
+}
 
 // ------------------------------------------------------------------------------------------------------ tensor maps
 
-CUresult sim_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *base, const uint64_t *dims,
-                                    const uint64_t *strides, const uint32_t *box, const uint32_t *element_strides,
-                                    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+CUresult sim_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *base,
+                                    const uint64_t *dims, const uint64_t *strides, const uint32_t *box,
+                                    const uint32_t *element_strides, CUtensorMapInterleave interleave,
+                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                     CUtensorMapFloatOOBfill fill) {
   LOCKED;
   RETURN_INVALID_UNLESS(map && dims && box && element_strides && (strides || rank <= 1), "a null argument");
   RETURN_INVALID_UNLESS((uintptr_t)map % 64 == 0, "the tensor map must be aligned to 64 bytes");
-  RETURN_INVALID_UNLESS(rank >= 1 && rank <= TENSORMAP_MAX_RANK, "rank %u: a tensor map has 1 to %d dimensions", rank, TENSORMAP_MAX_RANK);
+  RETURN_INVALID_UNLESS(rank >= 1 && rank <= TENSORMAP_MAX_RANK, "rank %u: a tensor map has 1 to %d dimensions", rank,
+                        TENSORMAP_MAX_RANK);
   RETURN_INVALID_UNLESS((unsigned)type < TMAP_DTYPE_COUNT, "data type %d", (int)type);
-  TensorMap m = {.dtype = (TensorMapDtype)type, .rank = rank, .address = (uintptr_t)base, .interleave = (TensorMapInterleave)interleave,
-                 .swizzle = (TensorMapSwizzle)swizzle, .l2_promotion = promotion, .fill = (TensorMapFill)fill};
+  TensorMap m = {.dtype = (TensorMapDtype)type,
+                 .rank = rank,
+                 .address = (uintptr_t)base,
+                 .interleave = (TensorMapInterleave)interleave,
+                 .swizzle = (TensorMapSwizzle)swizzle,
+                 .l2_promotion = promotion,
+                 .fill = (TensorMapFill)fill};
   for (uint32_t i = 0; i < rank; i++) {
     m.dim[i] = dims[i];
     m.stride[i] = i ? strides[i - 1] : tensormap_element_bytes(m.dtype);

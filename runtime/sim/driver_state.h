@@ -26,7 +26,12 @@ typedef struct StreamWork {
 struct CUgraph_st { StreamWork *work; uint32_t count, capacity; uint64_t serial; };   // serial: nth capture
 struct CUgraphExec_st { struct CUgraph_st graph; };
 struct CUstream_st { CUstream next; CUgraph capture; bool origin; unsigned flags; int priority; CUcontext context; };
-struct CUevent_st { double time; bool recorded; unsigned flags; uint64_t capture; };   // serial of the capture it was recorded in, or 0
+struct CUevent_st {
+  double time;
+  bool recorded;
+  unsigned flags;
+  uint64_t capture;
+};   // serial of the capture it was recorded in, or 0
 
 enum { MAX_CONTEXT_STACK = 32 };
 typedef struct SimDriver {

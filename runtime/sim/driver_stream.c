@@ -23,7 +23,8 @@ CUresult driver_run(const StreamWork *k) {
   switch (k->kind) {
   case WORK_LAUNCH: {
     GridRun r = {.sim = &driver_state()->sim, .device = context->device, .launch = &k->launch};
-    if (!on_deep_stack(run_grid, &r)) return CUDA_ERROR_OUT_OF_MEMORY;   // tensor-core instructions gather whole matrices
+    if (!on_deep_stack(run_grid, &r))
+      return CUDA_ERROR_OUT_OF_MEMORY;   // tensor-core instructions gather whole matrices
     if (r.result) context->failed = r.result;
     return r.result;
   }
@@ -44,7 +45,9 @@ CUresult driver_run(const StreamWork *k) {
   return CUDA_SUCCESS;
 }
 
-static CUstream stream_of(CUstream s) { return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD ? &driver_state()->legacy : s; }
+static CUstream stream_of(CUstream s) {
+  return !s || s == CU_STREAM_LEGACY || s == CU_STREAM_PER_THREAD ? &driver_state()->legacy : s;
+}
 
 static bool is_loaded(CUmodule module) {
   for (CUmodule m = driver_state()->modules; m; m = m->next)
@@ -102,7 +105,10 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int pr
   *stream = s;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuStreamCreate(CUstream *stream, unsigned flags) { LOCKED; return sim_cuStreamCreateWithPriority(stream, flags, 0); }
+CUresult sim_cuStreamCreate(CUstream *stream, unsigned flags) {
+  LOCKED;
+  return sim_cuStreamCreateWithPriority(stream, flags, 0);
+}
 // All streams leave the capture.
 static CUgraph end_capture(CUgraph g) {
   for (CUstream s = &driver_state()->legacy; s; s = s->next)
@@ -127,7 +133,8 @@ CUresult sim_cuStreamDestroy(CUstream stream) {
 CUresult sim_cuStreamSynchronize(CUstream stream) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
-  if (stream_of(stream)->capture) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
+  if (stream_of(stream)->capture)
+    return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
   return CUDA_SUCCESS;
 }
 CUresult sim_cuStreamQuery(CUstream stream) { LOCKED; return sim_cuStreamSynchronize(stream); }
@@ -168,7 +175,8 @@ CUresult sim_cuStreamAddCallback(CUstream stream, CUstreamCallback callback, voi
   (void)flags;
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(callback, "no function");
-  if (stream_of(stream)->capture) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
+  if (stream_of(stream)->capture)
+    return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured");
   callback(stream, CUDA_SUCCESS, user);
   return CUDA_SUCCESS;
 }
@@ -177,7 +185,8 @@ CUresult sim_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   (void)mode;
   RETURN_IF_NO_CONTEXT(context);
   CUstream s = stream_of(stream);
-  if (s == &driver_state()->legacy) return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
+  if (s == &driver_state()->legacy)
+    return driver_fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the default stream cannot be captured");
   if (s->capture) return driver_fail(CUDA_ERROR_ILLEGAL_STATE, "the stream is being captured already");
   s->capture = calloc(1, sizeof *s->capture);
   if (!s->capture) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -245,7 +254,8 @@ CUresult sim_cuEventSynchronize(CUevent event) {
   LOCKED;
   RETURN_IF_NO_CONTEXT(context);
   if (!event) return driver_fail(CUDA_ERROR_INVALID_HANDLE, "no event");
-  return event->capture ? driver_fail(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a captured stream") : CUDA_SUCCESS;
+  return event->capture ? driver_fail(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a captured stream")
+                        : CUDA_SUCCESS;
 }
 CUresult sim_cuEventQuery(CUevent event) { LOCKED; return sim_cuEventSynchronize(event); }
 CUresult sim_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
@@ -276,7 +286,8 @@ CUresult sim_cuGraphDestroy(CUgraph graph) {
 CUresult sim_cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count) {
   LOCKED;
   RETURN_INVALID_UNLESS(graph && count, "no graph");
-  for (size_t i = 0; nodes && i < *count; i++) nodes[i] = i < graph->count ? (CUgraphNode)(void *)&graph->work[i] : NULL;
+  for (size_t i = 0; nodes && i < *count; i++)
+    nodes[i] = i < graph->count ? (CUgraphNode)(void *)&graph->work[i] : NULL;
   *count = graph->count;
   return CUDA_SUCCESS;
 }
@@ -293,8 +304,12 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, uint6
   else free_work(&e->graph), free(e);
   return r;
 }
-CUresult sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) { LOCKED; return sim_cuGraphInstantiateWithFlags(exec, graph, flags); }
-CUresult sim_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log, size_t log_size) {
+CUresult sim_cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags) {
+  LOCKED;
+  return sim_cuGraphInstantiateWithFlags(exec, graph, flags);
+}
+CUresult sim_cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
+                                   size_t log_size) {
   LOCKED;
   if (error_node) *error_node = NULL;
   if (log && log_size) *log = 0;

@@ -27,15 +27,16 @@ bool decode_as(PtxParser *p, Instr *in, ExecFn exec, const char *pattern);   // 
 bool decode_wait_group(PtxParser *p, Instr *in, ExecFn exec);              // one constant
 bool decode_want_type(PtxParser *p, Instr *in, uint32_t n);               // at least n types
 bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs);             // "d" and that many "s"; at least one type
-bool decode_unknown(PtxParser *p, Instr *in);                               // "unknown instruction …"; a decode function that
-                                                                          // returns false without a report says the same
+bool decode_unknown(PtxParser *p, Instr *in);   // "unknown instruction …"; a decode function that
+    // returns false without a report says the same
 
 // ---- warp.c
 void warp_start(Warp *w, uint32_t id, Cta *c);
 uint32_t warp_run(Warp *w, uint32_t budget);       // at most `budget` instructions; how many
 void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]);
 void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
-uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr, uint32_t size);   // NULL when outside the thread's local memory
+uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr,
+                    uint32_t size);   // NULL when outside the thread's local memory
 void warp_save_group(Warp *w);                 // writes the active lanes' pc, depth and frame to lane_*
 void warp_wake(Warp *w);                       // some of its lanes can go on
 // Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
@@ -43,7 +44,8 @@ ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *me
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
 ExecResult exec_threads_exited(Warp *w, const Instr *in);
 void exec_setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
-ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char *name);   // printf, assertions: exec_system.c
+ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask,
+                            const char *name);   // printf, assertions: exec_system.c
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int sreg_find(const char *name);                                  // -1 when there is none
@@ -64,9 +66,11 @@ struct MemAccess {
 
 // Addresses of a memory operand for the lanes of mask. space may be GENERIC. Checks bounds and alignment, resolves generic
 // addresses, runs the access hook. On EXEC_FAULT nothing may be touched.
-ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out);
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
+                       AccessKind kind, uint32_t mask, MemAccess *out);
 // The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
-ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out);
+ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                           uint32_t align, AccessKind kind, MemAccess *out);
 uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
 
 // ---- operands at run time
@@ -118,7 +122,8 @@ static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, ui
   uint64_t m = width_mask(len) << pos;
   return (b & ~m) | ((a << pos) & m);
 }
-#define FOR_LANES(l, mask) for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
+#define FOR_LANES(l, mask) \
+  for (uint32_t m_##l = (mask), l; m_##l && (l = (uint32_t)__builtin_ctz(m_##l), 1); m_##l &= m_##l - 1)
 // The lanes of mask in which the condition holds.
 #define LANES_WHERE(l, mask, condition) \
   ({ uint32_t where_ = 0; FOR_LANES(l, mask) where_ |= (uint32_t)((condition) != 0) << l; where_; })

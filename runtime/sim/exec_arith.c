@@ -3,7 +3,9 @@
 
 int exec_int_index(PtxType t) {
   int i = ptx_types[t].bits == 16 ? 0 : ptx_types[t].bits == 32 ? 1 : ptx_types[t].bits == 64 ? 2 : -1;
-  if (i < 0 || ptx_types[t].cls == CLASS_FLOAT || ptx_types[t].cls == CLASS_PRED || t == T_S16X2 || t == T_U16X2 || t == T_S8X4 || t == T_U8X4) return -1;
+  if (i < 0 || ptx_types[t].cls == CLASS_FLOAT || ptx_types[t].cls == CLASS_PRED || t == T_S16X2 || t == T_U16X2 ||
+      t == T_S8X4 || t == T_U8X4)
+    return -1;
   return ptx_types[t].cls == CLASS_SINT ? i + 3 : i;
 }
 bool exec_pick_int(Instr *in, const ExecFn *table) {
@@ -61,7 +63,8 @@ static ExecResult op_mad_any(Warp *w, const Instr *in, uint32_t mask) {
   unsigned bits = ptx_types[t].bits;
   FOR_LANES(l, mask) {
     if (in->sel == M_wide) d[l] = (mul_wide(a[l], b[l], t) + c[l]) & width_mask(bits * 2);
-    else if (in->sat) d[l] = (uint32_t)max_i64(INT32_MIN, min_i64(INT32_MAX, (int64_t)(int32_t)mul_hi(a[l], b[l], t) + (int32_t)c[l]));
+    else if (in->sat)
+      d[l] = (uint32_t)max_i64(INT32_MIN, min_i64(INT32_MAX, (int64_t)(int32_t)mul_hi(a[l], b[l], t) + (int32_t)c[l]));
     else d[l] = (mul_hi(a[l], b[l], t) + c[l]) & width_mask(bits);
   }
   return EXEC_NEXT;
@@ -129,18 +132,23 @@ bool decode_mul(PtxParser *p, Instr *in) {
   if (!decode_regs(p, in, 2)) return false;
   in->sel = has_mod(in, M_wide) ? M_wide : has_mod(in, M_hi) ? M_hi : M_lo;
   if (in->sel == M_lo) return has_mod(in, M_lo) && exec_pick_int(in, op_mul_lo);
-  in->exec = in->sel == M_wide && in->type[0] == T_U32 ? op_mul_wide_u32 : in->sel == M_wide && in->type[0] == T_S32 ? op_mul_wide_s32
-           : in->sel == M_hi && in->type[0] == T_U32 ? op_mul_hi_u32 : op_mul_any;
+  in->exec = in->sel == M_wide && in->type[0] == T_U32   ? op_mul_wide_u32
+             : in->sel == M_wide && in->type[0] == T_S32 ? op_mul_wide_s32
+             : in->sel == M_hi && in->type[0] == T_U32   ? op_mul_hi_u32
+                                                         : op_mul_any;
   int i = exec_int_index(in->type[0]);
   return i >= 0 && !(in->sel == M_wide && i % 3 == 2);
 }
 bool decode_mad(PtxParser *p, Instr *in) {
   if (is_float(in)) return decode_float(p, in);
   in->sel = has_mod(in, M_wide) ? M_wide : has_mod(in, M_hi) ? M_hi : M_lo;
-  if (in->op == OP_madc || has_mod(in, M_cc)) return in->sel != M_wide && decode_carry(p, in) && decode_operands(p, in, "....");
+  if (in->op == OP_madc || has_mod(in, M_cc))
+    return in->sel != M_wide && decode_carry(p, in) && decode_operands(p, in, "....");
   if (!decode_regs(p, in, 3)) return false;
   if (in->sel == M_lo) return has_mod(in, M_lo) && exec_pick_int(in, op_mad_lo);
-  in->exec = in->sel == M_wide && in->type[0] == T_U32 ? op_mad_wide_u32 : in->sel == M_wide && in->type[0] == T_S32 ? op_mad_wide_s32 : op_mad_any;
+  in->exec = in->sel == M_wide && in->type[0] == T_U32   ? op_mad_wide_u32
+             : in->sel == M_wide && in->type[0] == T_S32 ? op_mad_wide_s32
+                                                         : op_mad_any;
   int i = exec_int_index(in->type[0]);
   return i >= 0 && !(in->sel == M_wide && i % 3 == 2) && (!in->sat || in->type[0] == T_S32);
 }
@@ -150,7 +158,8 @@ static ExecResult op_mul24(Warp *w, const Instr *in, uint32_t mask) {
   const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = in->num_ops > 3 ? src_at(w, in, 3) : NULL;
   bool s = in->type[0] == T_S32;
   FOR_LANES(l, mask) {
-    int64_t x = s ? num_sext(a[l], 24) : (int64_t)(a[l] & 0xffffff), y = s ? num_sext(b[l], 24) : (int64_t)(b[l] & 0xffffff), z = x * y;
+    int64_t x = s ? num_sext(a[l], 24) : (int64_t)(a[l] & 0xffffff),
+            y = s ? num_sext(b[l], 24) : (int64_t)(b[l] & 0xffffff), z = x * y;
     uint32_t r = in->sel == M_hi ? (uint32_t)(z >> 16) : (uint32_t)z;
     d[l] = (uint32_t)(r + (c ? (uint32_t)c[l] : 0));
   }
@@ -184,7 +193,8 @@ SIX(TERNARY, op_sad, (uint64_t)c + (a < b ? (uint64_t)b - (uint64_t)a : (uint64_
 static inline uint64_t min_x2(uint64_t a, uint64_t b, bool s, bool max) {
   uint64_t r = 0;
   for (int h = 0; h < 32; h += 16) {
-    int32_t x = s ? (int16_t)(a >> h) : (int32_t)(uint16_t)(a >> h), y = s ? (int16_t)(b >> h) : (int32_t)(uint16_t)(b >> h);
+    int32_t x = s ? (int16_t)(a >> h) : (int32_t)(uint16_t)(a >> h),
+            y = s ? (int16_t)(b >> h) : (int32_t)(uint16_t)(b >> h);
     r |= (uint64_t)(uint16_t)((x < y) != max ? x : y) << h;
   }
   return r;

@@ -15,12 +15,14 @@
   }
 #define SOURCE(X, i) const uint64_t *X = src_at(w, in, i);
 #define UNARY(name, U, T, expr) HANDLER(name, SOURCE(A, 1), T a = (T)A[l]; d[l] = (U)(expr);)
-#define BINARY(name, U, T, expr) HANDLER(name, SOURCE(A, 1) SOURCE(B, 2), T a = (T)A[l]; T b = (T)B[l]; d[l] = (U)(expr);)
+#define BINARY(name, U, T, expr) \
+  HANDLER(name, SOURCE(A, 1) SOURCE(B, 2), T a = (T)A[l]; T b = (T)B[l]; d[l] = (U)(expr);)
 #define TERNARY(name, U, T, expr) \
   HANDLER(name, SOURCE(A, 1) SOURCE(B, 2) SOURCE(C, 3), T a = (T)A[l]; T b = (T)B[l]; T c = (T)C[l]; d[l] = (U)(expr);)
 // Six handlers {u16, u32, u64, s16, s32, s64} and their table, which exec_pick_int reads.
 #define THREE_UNSIGNED(KIND, name, expr) \
-  KIND(name##_u16, uint16_t, uint16_t, expr) KIND(name##_u32, uint32_t, uint32_t, expr) KIND(name##_u64, uint64_t, uint64_t, expr)
+  KIND(name##_u16, uint16_t, uint16_t, expr) \
+  KIND(name##_u32, uint32_t, uint32_t, expr) KIND(name##_u64, uint64_t, uint64_t, expr)
 #define SIX_OF(KIND, name, expr, signed_expr)                                       \
   THREE_UNSIGNED(KIND, name, expr)                                                  \
   KIND(name##_s16, uint16_t, int16_t, signed_expr)                                  \
@@ -33,7 +35,7 @@
   THREE_UNSIGNED(KIND, name, expr)   \
   static const ExecFn name[] = {name##_u16, name##_u32, name##_u64, name##_u16, name##_u32, name##_u64};
 
-int exec_int_index(PtxType t);                             // in these tables; -1 for what is no integer of 16 to 64 bits
+int exec_int_index(PtxType t);   // in these tables; -1 for what is no integer of 16 to 64 bits
 bool exec_pick_int(Instr *in, const ExecFn *table);        // by the first type; false when there is none
 
 // add sub mul fma mad div min max abs neg of .f32 .f64 .f16 .f16x2 .bf16 .bf16x2

@@ -18,10 +18,13 @@ static uint64_t combine(const Instr *in, PtxType t, uint64_t old, uint64_t b, bo
   if (ptx_types[t].cls == CLASS_FLOAT && in->sel != M_exch) {
     if (is_packed(t)) {
       PtxType h = t == T_F16X2 ? T_F16 : T_BF16;
-      return combine(in, h, old & 0xffff, b & 0xffff, flush) | combine(in, h, old >> 16 & 0xffff, b >> 16 & 0xffff, flush) << 16;
+      return combine(in, h, old & 0xffff, b & 0xffff, flush) |
+             combine(in, h, old >> 16 & 0xffff, b >> 16 & 0xffff, flush) << 16;
     }
     NumFormat f = num_format_of(t);
-    if (in->sel == M_add) return t == T_F64 ? num_bits_f64(num_f64_bits(old) + num_f64_bits(b)) : num_add(f, old & keep, b & keep, NUM_RNE, flush);
+    if (in->sel == M_add)
+      return t == T_F64 ? num_bits_f64(num_f64_bits(old) + num_f64_bits(b))
+                        : num_add(f, old & keep, b & keep, NUM_RNE, flush);
     return num_encode(f, min_max(num_decode(f, old), num_decode(f, b), in->sel == M_max), NUM_RNE, false);
   }
   switch (in->sel) {
@@ -66,8 +69,10 @@ static ExecResult exec_atom(Warp *w, const Instr *in, uint32_t mask) {
       uint8_t *at = a.host[l] + e * in->n;
       uint64_t old = 0, val, b = src_row(w, s)[l];
       memcpy(&old, at, in->n);
-      if (in->sel == M_cas) val = old == (b & width_mask(in->n * 8)) ? src_at(w, in, 3)[l] & width_mask(in->n * 8) : old;
-      else val = combine(in, t, old, b, t == T_F32 && a.space[l] == SPACE_GLOBAL);   // global .f32 adds flush subnormals
+      if (in->sel == M_cas)
+        val = old == (b & width_mask(in->n * 8)) ? src_at(w, in, 3)[l] & width_mask(in->n * 8) : old;
+      else
+        val = combine(in, t, old, b, t == T_F32 && a.space[l] == SPACE_GLOBAL);   // global .f32 adds flush subnormals
       if (val != old) changed = true, memcpy(at, &val, in->n);
       if (dst) dst_row(w, dst->kind == OPND_VEC ? &dst->sub[e] : dst)[l] = old;
     }
@@ -102,7 +107,8 @@ bool decode_atom(PtxParser *p, Instr *in) {
     if (!is_float) return false;
     for (uint32_t i = atom ? 0 : 1; i < n; i += 2) {
       const PtxOperand *o = &in->ops[i];
-      if (o->kind != OPND_VEC || o->count != in->k) return decode_error(p, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
+      if (o->kind != OPND_VEC || o->count != in->k)
+        return decode_error(p, "operand %u of %s must be a vector of %u", i + 1, ptx_op_name(in->op), in->k);
       for (uint32_t e = 0; e < in->k; e++)
         if (o->sub[e].kind != OPND_REG && o->sub[e].kind != (atom && i == 0 ? OPND_SINK : OPND_IMM)) return false;
     }
@@ -112,7 +118,8 @@ bool decode_atom(PtxParser *p, Instr *in) {
   }
   if (in->n == 16)
     for (uint32_t i = 0; i < n; i++)
-      if (i != 1 && in->ops[i].kind != OPND_SINK && (in->ops[i].kind != OPND_REG || in->ops[i].bits != 128)) return false;
+      if (i != 1 && in->ops[i].kind != OPND_SINK && (in->ops[i].kind != OPND_REG || in->ops[i].bits != 128))
+        return false;
   in->exec = exec_atom;
   return true;
 }

@@ -25,7 +25,9 @@ static void barrier_complete(Cta *c, uint32_t id) {
         bool v = at->sel == M_and ? b->pred_and : b->pred_or;
         *p = (*p & ~(1u << l)) | (uint32_t)v << l;
       }
-      if (w->undef_lanes && at->sel == M_popc) w->undef_lanes[base + at->ops[0].slot] &= ~(1u << l), w->undef[((size_t)base + at->ops[0].slot) * WARP_SIZE + l] = 0;
+      if (w->undef_lanes && at->sel == M_popc)
+        w->undef_lanes[base + at->ops[0].slot] &= ~(1u << l),
+            w->undef[((size_t)base + at->ops[0].slot) * WARP_SIZE + l] = 0;
       if (w->pred_undef && at->sel != M_popc) w->pred_undef[pbase + at->ops[0].slot] &= ~(1u << l);
     }
     w->in_barrier &= ~here;
@@ -71,23 +73,33 @@ static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool w
   if (aligned && mask != live_lanes(w)) return EXEC_STALL;   // all threads of the warp execute it together
   const uint64_t *ids = src_at(w, in, 1);
   uint32_t id = (uint32_t)ids[first];
-  FOR_LANES(l, mask) if ((uint32_t)ids[l] != id) return warp_report(w, in, l, REPORT_DIVERGENT, "the threads of a warp name different barriers (%u, %u)", id, (uint32_t)ids[l]);
-  if (id >= NUM_BARRIERS) return warp_report(w, in, first, REPORT_INVALID, "barrier %u: there are %d", id, NUM_BARRIERS);
+  FOR_LANES (l, mask)
+    if ((uint32_t)ids[l] != id)
+      return warp_report(w, in, l, REPORT_DIVERGENT, "the threads of a warp name different barriers (%u, %u)", id,
+                         (uint32_t)ids[l]);
+  if (id >= NUM_BARRIERS)
+    return warp_report(w, in, first, REPORT_INVALID, "barrier %u: there are %d", id, NUM_BARRIERS);
   ThreadBarrier *b = &c->bars[id];
   if (!b->arrived) b->pred_and = 1, b->pred_or = b->pred_count = 0;
   uint32_t expected = 0;
   if (in->ops[2].kind != OPND_NONE) {
     expected = (uint32_t)src_at(w, in, 2)[first];
-    if (!expected || expected % WARP_SIZE) return warp_report(w, in, first, REPORT_INVALID, "thread count %u of barrier %u is not a multiple of %d", expected, id, WARP_SIZE);
-    if (expected > c->num_warps * WARP_SIZE) return warp_report(w, in, first, REPORT_INVALID, "barrier %u expects %u threads, the block has %u", id, expected, c->num_threads);
+    if (!expected || expected % WARP_SIZE)
+      return warp_report(w, in, first, REPORT_INVALID, "thread count %u of barrier %u is not a multiple of %d",
+                         expected, id, WARP_SIZE);
+    if (expected > c->num_warps * WARP_SIZE)
+      return warp_report(w, in, first, REPORT_INVALID, "barrier %u expects %u threads, the block has %u", id, expected,
+                         c->num_threads);
   }
   if (b->arrived && b->expected != expected)
-    return warp_report(w, in, first, REPORT_DIVERGENT, "barrier %u is used with %u and with %u threads at a time (0: all)", id, b->expected, expected);
+    return warp_report(w, in, first, REPORT_DIVERGENT,
+                       "barrier %u is used with %u and with %u threads at a time (0: all)", id, b->expected, expected);
   b->expected = expected;
   // A warp counts whole in a barrier with a count.
   b->arrived += expected && aligned ? WARP_SIZE : (uint32_t)__builtin_popcount(mask);
   if (expected && b->arrived > expected)
-    return warp_report(w, in, first, REPORT_DIVERGENT, "%u threads arrive at barrier %u, which expects %u", b->arrived, id, expected);
+    return warp_report(w, in, first, REPORT_DIVERGENT, "%u threads arrive at barrier %u, which expects %u", b->arrived,
+                       id, expected);
   if (in->sel) {
     uint32_t v = src_pred(w, &in->ops[3]) & mask;
     b->pred_and = b->pred_and && v == mask;
@@ -109,7 +121,9 @@ static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool w
   return EXEC_JUMP;
 }
 static ExecResult exec_bar_sync(Warp *w, const Instr *in, uint32_t mask) { return barrier_arrive(w, in, mask, true); }
-static ExecResult exec_bar_arrive(Warp *w, const Instr *in, uint32_t mask) { return barrier_arrive(w, in, mask, false); }
+static ExecResult exec_bar_arrive(Warp *w, const Instr *in, uint32_t mask) {
+  return barrier_arrive(w, in, mask, false);
+}
 
 static ExecResult exec_cluster_arrive(Warp *w, const Instr *in, uint32_t mask) {
   Cluster *cl = w->cta->cluster;
@@ -129,7 +143,8 @@ static ExecResult exec_cluster_wait(Warp *w, const Instr *in, uint32_t mask) {
   Cluster *cl = w->cta->cluster;
   if (in->k && mask != live_lanes(w)) return EXEC_STALL;
   FOR_LANES(l, mask)
-    if (!(w->cluster_arrived >> l & 1)) return warp_report(w, in, l, REPORT_DIVERGENT, "barrier.cluster.wait without an arrive before it");
+    if (!(w->cluster_arrived >> l & 1))
+      return warp_report(w, in, l, REPORT_DIVERGENT, "barrier.cluster.wait without an arrive before it");
   FOR_LANES(l, mask) if (w->cluster_epoch[l] == cl->bar.epoch) return EXEC_WAIT;
   w->cluster_arrived &= ~mask;
   if (w->grid->hooks.cluster_barrier) w->grid->hooks.cluster_barrier(cl, true, w, mask);
@@ -177,10 +192,14 @@ static ExecResult check_warpgroup(Warp *w, const Instr *in) {
   for (uint32_t i = first; i < first + WARPGROUP && i < c->num_warps; i++) {
     const Warp *o = &c->warps[i];
     if (o->setmaxnreg_count == mine && o->setmaxnreg_last != in)
-      return warp_report(w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup executed another setmaxnreg (ptx:%u)", i, o->setmaxnreg_last->line);
+      return warp_report(w, in, -1, REPORT_INVALID,
+                         "warp %u of the same warpgroup executed another setmaxnreg (ptx:%u)", i,
+                         o->setmaxnreg_last->line);
     if (o->setmaxnreg_count + 1 < mine || o->setmaxnreg_count > mine)
-      return warp_report(w, in, -1, REPORT_INVALID, "warp %u of the same warpgroup has executed %u setmaxnreg, this one %u: they must meet in between", i,
-                        o->setmaxnreg_count, w->setmaxnreg_count);
+      return warp_report(
+          w, in, -1, REPORT_INVALID,
+          "warp %u of the same warpgroup has executed %u setmaxnreg, this one %u: they must meet in between", i,
+          o->setmaxnreg_count, w->setmaxnreg_count);
   }
   return EXEC_NEXT;
 }
@@ -189,7 +208,8 @@ void exec_setmaxnreg_cta_end(Cta *c) {
     Warp *w = &c->warps[i], *first = &c->warps[i / WARPGROUP * WARPGROUP];
     if (w->setmaxnreg_count == first->setmaxnreg_count) continue;
     Warp *more = w->setmaxnreg_count > first->setmaxnreg_count ? w : first, *fewer = more == w ? first : w;
-    sim_report(c->grid, more, more->setmaxnreg_last, -1, REPORT_INVALID, "warp %u of the same warpgroup has exited without this setmaxnreg", fewer->id);
+    sim_report(c->grid, more, more->setmaxnreg_last, -1, REPORT_INVALID,
+               "warp %u of the same warpgroup has exited without this setmaxnreg", fewer->id);
   }
 }
 
@@ -206,7 +226,8 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   }
   bool inc = in->sel;
   if (inc ? want < have : want > have)
-    return warp_report(w, in, -1, REPORT_INVALID, "setmaxnreg.%s to %d from %d registers", inc ? "inc" : "dec", want, have);
+    return warp_report(w, in, -1, REPORT_INVALID, "setmaxnreg.%s to %d from %d registers", inc ? "inc" : "dec", want,
+                       have);
   int32_t need = (want - have) * WARP_SIZE;
   if (need > 0 && c->reg_pool < need) return EXEC_WAIT;
   c->reg_pool -= need;

@@ -50,8 +50,8 @@ static inline uint32_t szext(uint32_t a, uint32_t b, bool clamp, bool s) {
 // The rarer ones, one lane at a time.
 static ExecResult op_bits(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
-  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a, *c = in->num_ops > 3 ? src_at(w, in, 3) : a,
-                 *e = in->num_ops > 4 ? src_at(w, in, 4) : a;
+  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a,
+                 *c = in->num_ops > 3 ? src_at(w, in, 3) : a, *e = in->num_ops > 4 ? src_at(w, in, 4) : a;
   PtxType t = in->type[0];
   unsigned bits = ptx_types[t].bits;
   FOR_LANES(l, mask) switch (in->op) {
@@ -76,8 +76,9 @@ THREE(SHIFT, op_shl, shl(a, n, sizeof a * 8))
 SIX_OF(SHIFT, op_shr, shr_u(a, n, sizeof a * 8), shr_s(a, n, sizeof a * 8))
 
 bool decode_bits(PtxParser *p, Instr *in) {
-  static const uint8_t num_srcs[OP_COUNT] = {[OP_popc] = 1, [OP_clz] = 1, [OP_bfind] = 1, [OP_fns] = 3, [OP_brev] = 1, [OP_bfe] = 3, [OP_bfi] = 4,
-                                             [OP_bmsk] = 2, [OP_szext] = 2, [OP_cnot] = 1, [OP_shl] = 2, [OP_shr] = 2};
+  static const uint8_t num_srcs[OP_COUNT] =
+      {[OP_popc] = 1, [OP_clz] = 1,  [OP_bfind] = 1, [OP_fns] = 3,  [OP_brev] = 1, [OP_bfe] = 3,
+       [OP_bfi] = 4,  [OP_bmsk] = 2, [OP_szext] = 2, [OP_cnot] = 1, [OP_shl] = 2,  [OP_shr] = 2};
   if (!decode_regs(p, in, num_srcs[in->op])) return false;
   int i = exec_int_index(in->type[0]);
   if (i < 0) return false;
@@ -116,7 +117,10 @@ bool decode_logic(PtxParser *p, Instr *in) {
   bool unary = in->op == OP_not;
   if (!decode_want_type(p, in, 1)) return false;
   if (in->type[0] == T_PRED) return decode_as(p, in, op_pred_logic, unary ? "Pp" : "Ppp");
-  return decode_regs(p, in, unary ? 1 : 2) && exec_pick_int(in, unary ? op_not : in->op == OP_and ? op_and : in->op == OP_or ? op_or : op_xor);
+  return decode_regs(p, in, unary ? 1 : 2) && exec_pick_int(in, unary              ? op_not
+                                                                : in->op == OP_and ? op_and
+                                                                : in->op == OP_or  ? op_or
+                                                                                   : op_xor);
 }
 
 static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, unsigned lut) {
@@ -157,15 +161,16 @@ static ExecResult op_shf(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2), *c = src_at(w, in, 3);
   bool left = in->sel, clamp = in->k;
-  LANES(l, mask, uint64_t v = (uint64_t)(uint32_t)b[l] << 32 | (uint32_t)a[l]; uint32_t n = (uint32_t)c[l]; n = clamp ? (n < 32 ? n : 32) : n & 31;
-        d[l] = left ? (uint32_t)((v << n) >> 32) : (uint32_t)(v >> n););
+  LANES(l, mask, uint64_t v = (uint64_t)(uint32_t)b[l] << 32 | (uint32_t)a[l]; uint32_t n = (uint32_t)c[l];
+        n = clamp ? (n < 32 ? n : 32) : n & 31; d[l] = left ? (uint32_t)((v << n) >> 32) : (uint32_t)(v >> n););
   return EXEC_NEXT;
 }
 bool decode_shf(PtxParser *p, Instr *in) {
   in->sel = has_mod(in, M_l);
   in->k = has_mod(in, M_clamp);
   in->exec = op_shf;
-  return has_mod(in, M_l) != has_mod(in, M_r) && has_mod(in, M_clamp) != has_mod(in, M_wrap) && decode_regs(p, in, 3) && in->type[0] == T_B32;
+  return has_mod(in, M_l) != has_mod(in, M_r) && has_mod(in, M_clamp) != has_mod(in, M_wrap) && decode_regs(p, in, 3) &&
+         in->type[0] == T_B32;
 }
 
 static inline uint32_t prmt(uint32_t a, uint32_t b, uint32_t c, unsigned mode) {

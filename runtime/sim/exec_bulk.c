@@ -68,15 +68,22 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand 
   MemAccess a;
   uint64_t address = mem_operand_address(w, mem, lane);
   TRY(mem_resolve_one(w, in, lane, SPACE_GENERIC, address, TENSORMAP_BYTES, 64, ACCESS_READ, &a));
-  if (a.space[lane] != SPACE_GLOBAL) return warp_report(w, in, lane, REPORT_ASYNC, "a tensor map must be a kernel parameter or lie in constant or global memory");
+  if (a.space[lane] != SPACE_GLOBAL)
+    return warp_report(w, in, lane, REPORT_ASYNC,
+                       "a tensor map must be a kernel parameter or lie in constant or global memory");
   TRY(undef_map_use(w, in, lane, a.alloc[lane], address));
   TRY(proxy_map_use(w, in, lane, a.alloc[lane], address));
   b->map_address = address;
-  if (!tensormap_unpack(a.host[lane], &b->map)) return warp_report(w, in, lane, REPORT_ASYNC, "there is no valid tensor map at 0x%llx", (unsigned long long)address);
-  if (b->map.rank != rank) return warp_report(w, in, lane, REPORT_ASYNC, "the instruction is %ud and the tensor map has %u dimensions", rank, b->map.rank);
+  if (!tensormap_unpack(a.host[lane], &b->map))
+    return warp_report(w, in, lane, REPORT_ASYNC, "there is no valid tensor map at 0x%llx",
+                       (unsigned long long)address);
+  if (b->map.rank != rank)
+    return warp_report(w, in, lane, REPORT_ASYNC, "the instruction is %ud and the tensor map has %u dimensions", rank,
+                       b->map.rank);
   const char *wrong = tensormap_check(&b->map);
   if (wrong) return warp_report(w, in, lane, REPORT_ASYNC, "the tensor map is not valid: %s", wrong);
-  if (b->map.interleave != TMAP_INTERLEAVE_NONE) return warp_report(w, in, lane, REPORT_ASYNC, "interleaved tensor maps are not simulated");
+  if (b->map.interleave != TMAP_INTERLEAVE_NONE)
+    return warp_report(w, in, lane, REPORT_ASYNC, "interleaved tensor maps are not simulated");
   for (unsigned i = 0; i < rank; i++) b->coords[i] = (int32_t)src_row(w, &mem->sub[0].sub[i])[lane];
   return EXEC_NEXT;
 }
@@ -85,14 +92,19 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand 
 // a store that begins below 0 on any axis. Loads may begin below 0.
 static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const AsyncBulk *b, bool is_store) {
   if (b->coords[0] * (int64_t)tensormap_element_bytes(b->map.dtype) % 16)
-    return warp_report(w, in, lane, REPORT_MISALIGNED, "the tensor copy begins at element %d of the innermost axis, which is no multiple of 16 bytes", b->coords[0]);
+    return warp_report(w, in, lane, REPORT_MISALIGNED,
+                       "the tensor copy begins at element %d of the innermost axis, which is no multiple of 16 bytes",
+                       b->coords[0]);
   for (unsigned i = 0; is_store && i < b->map.rank; i++)
-    if (b->coords[i] < 0) return warp_report(w, in, lane, REPORT_ASYNC, "a tensor store cannot begin below 0: coordinate %u is %d", i, b->coords[i]);
+    if (b->coords[i] < 0)
+      return warp_report(w, in, lane, REPORT_ASYNC, "a tensor store cannot begin below 0: coordinate %u is %d", i,
+                         b->coords[i]);
   return EXEC_NEXT;
 }
 
 // space: SHARED or SHARED_CLUSTER
-static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const PtxOperand *op, Space space, uint32_t bytes, uint32_t align, AccessKind kind, SharedPlace *out) {
+static ExecResult shared_operand(Warp *w, const Instr *in, int lane, const PtxOperand *op, Space space, uint32_t bytes,
+                                 uint32_t align, AccessKind kind, SharedPlace *out) {
   MemAccess a;
   TRY(mem_resolve_one(w, in, lane, space, mem_operand_address(w, op, lane), bytes, align, kind, &a));
   *out = shared_place(&a, lane);
@@ -125,7 +137,8 @@ static ExecResult prepare_line(AsyncOp *op, const BoundsWalk *walk) {
   AsyncBulk *b = &op->bulk;
   b->bytes = b->extent = (uint32_t)src_at(w, in, f->size)[op->lane];
   if (b->bytes % 16)
-    return warp_report(w, in, op->lane, REPORT_MISALIGNED, "a bulk copy of %u bytes: the size must be a multiple of 16", b->bytes);
+    return warp_report(w, in, op->lane, REPORT_MISALIGNED, "a bulk copy of %u bytes: the size must be a multiple of 16",
+                       b->bytes);
   if (f->from_shared && f->to_shared) return EXEC_NEXT;
   MemAccess a;
   TRY(check_global(walk, mem_operand_address(w, global_operand(in), op->lane), b->bytes, 16, &a));
@@ -158,7 +171,8 @@ static ExecResult prepare_destinations(AsyncOp *op, uint32_t align) {
   }
   // The transaction belongs to the phase that is current now.
   for (uint32_t i = 0; i < b->num_dst; i++)
-    if (!mbarrier_unpack(shared_word(b->bar[i])).valid) return exec_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
+    if (!mbarrier_unpack(shared_word(b->bar[i])).valid)
+      return exec_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
   return EXEC_NEXT;
 }
 
@@ -174,7 +188,8 @@ static ExecResult issue_bulk(Warp *w, const Instr *in, int lane) {
   TRY(f->tensor ? prepare_tensor(op, &walk) : prepare_line(op, &walk));
   if (f->prefetch) return EXEC_NEXT;
   uint32_t align = f->tensor ? tensormap_shared_align(&b->map) : 16;
-  if (f->from_shared) TRY(shared_operand(w, in, lane, &in->ops[f->src], SPACE_SHARED, b->extent, align, ACCESS_READ, &b->src));
+  if (f->from_shared)
+    TRY(shared_operand(w, in, lane, &in->ops[f->src], SPACE_SHARED, b->extent, align, ACCESS_READ, &b->src));
   if (f->to_shared) TRY(prepare_destinations(op, align));
   TRY(agent_bulk_issue(op));
   return async_issue(op);
@@ -218,22 +233,34 @@ static bool are_values(const PtxOperand *o) {
   return true;
 }
 
-bool decode_bulk(PtxParser *p, Instr *in) {
-  if (has_mod(in, M_commit_group)) return decode_as(p, in, exec_bulk_commit, "");
-  if (has_mod(in, M_wait_group)) return decode_wait_group(p, in, exec_bulk_wait);
-  BulkForm *f = arena_new(ptx_arena(p), BulkForm);
-  *f = (BulkForm){.tensor = has_mod(in, M_tensor), .prefetch = has_mod(in, M_prefetch), .multicast = has_mod(in, M_multicast_cluster),
-                  .dst = -1, .src = -1, .size = -1, .bar = -1, .mask = -1};
-  if (has_any(in, M_im2col, M_im2col_no_offs)) return decode_error(p, "unknown instruction: the im2col mode is not simulated");
-  if (has_mod(in, M_cp_mask)) return decode_error(p, "unknown instruction: .cp_mask is not in sm_90");
-  f->reduce = in->op == OP_cp && has_mod(in, M_reduce);
-  // The first space written is the destination's, the second the source's.
-  int spaces[2] = {-1, -1}, count = 0;
+// The first space written is the destination's, the second the source's.
+static int find_spaces(const Instr *in, BulkForm *f, int spaces[2]) {
+  int count = 0;
   for (int i = 0; i < in->num_mods; i++) {
     int m = in->mods[i];
     if ((m == M_shared || m == M_shared_cta || m == M_shared_cluster || m == M_global) && count < 2) spaces[count++] = m;
     if (m >= M_d1 && m <= M_d5) f->rank = (uint8_t)(m - M_d1 + 1);
   }
+  return count;
+}
+
+bool decode_bulk(PtxParser *p, Instr *in) {
+  if (has_mod(in, M_commit_group)) return decode_as(p, in, exec_bulk_commit, "");
+  if (has_mod(in, M_wait_group)) return decode_wait_group(p, in, exec_bulk_wait);
+  BulkForm *f = arena_new(ptx_arena(p), BulkForm);
+  *f = (BulkForm){.tensor = has_mod(in, M_tensor),
+                  .prefetch = has_mod(in, M_prefetch),
+                  .multicast = has_mod(in, M_multicast_cluster),
+                  .dst = -1,
+                  .src = -1,
+                  .size = -1,
+                  .bar = -1,
+                  .mask = -1};
+  if (has_any(in, M_im2col, M_im2col_no_offs))
+    return decode_error(p, "unknown instruction: the im2col mode is not simulated");
+  if (has_mod(in, M_cp_mask)) return decode_error(p, "unknown instruction: .cp_mask is not in sm_90");
+  f->reduce = in->op == OP_cp && has_mod(in, M_reduce);
+  int spaces[2], count = find_spaces(in, f, spaces);
   char pattern[8] = "";
   int next = 0;
 #define NEXT_OPERAND(letter) (pattern[next] = (letter), (int8_t)next++)
@@ -260,11 +287,13 @@ bool decode_bulk(PtxParser *p, Instr *in) {
     const PtxOperand *map = global_operand(in);
     if (!f->rank || map->count != 1 || map->sub[0].kind != OPND_VEC || map->sub[0].count != f->rank)
       return decode_error(p, "a tensor copy needs as many coordinates as its .Nd says");
-    if (!are_values(&map->sub[0])) return decode_error(p, "the coordinates of a tensor copy must be registers or immediates");
+    if (!are_values(&map->sub[0]))
+      return decode_error(p, "the coordinates of a tensor copy must be registers or immediates");
   }
   if (f->reduce) {
     if (!reduce_of(in, &f->op)) return decode_error(p, "cp.reduce needs an operation");
-    if (!f->tensor && (!in->num_types || !reduce_type((PtxType)in->type[0], &f->dtype) || !tensormap_reduce_allowed(f->dtype, f->op)))
+    if (!f->tensor &&
+        (!in->num_types || !reduce_type((PtxType)in->type[0], &f->dtype) || !tensormap_reduce_allowed(f->dtype, f->op)))
       return decode_error(p, "unknown instruction: cp.reduce.async.bulk has no such operation on this type");
   }
   return true;
@@ -282,7 +311,8 @@ static ExecResult exec_store_async(Warp *w, const Instr *in, uint32_t mask) {
     AsyncStore *s = &op->store;
     TRY(shared_operand(w, in, l, &in->ops[0], SPACE_SHARED_CLUSTER, bytes, bytes, ACCESS_WRITE, &s->dst));
     TRY(shared_operand(w, in, l, &in->ops[2], SPACE_SHARED_CLUSTER, 8, 8, ACCESS_ATOMIC, &s->bar));
-    if (!same_cta(s->bar, s->dst)) return warp_report(w, in, l, REPORT_ASYNC, "the mbarrier is in another CTA than the destination");
+    if (!same_cta(s->bar, s->dst))
+      return warp_report(w, in, l, REPORT_ASYNC, "the mbarrier is in another CTA than the destination");
     s->bytes = bytes;
     s->is_reduce = f->reduce, s->reduce = f->op, s->dtype = f->dtype;
     const PtxOperand *values = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];
@@ -299,15 +329,20 @@ static ExecResult exec_store_async(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_store_async(PtxParser *p, Instr *in) {
   StoreForm *f = arena_new(ptx_arena(p), StoreForm);
   f->reduce = in->op == OP_red;
-  if (!has_mod(in, M_mbarrier_complete_tx_bytes) || in->num_types != 1) return decode_error(p, "unknown instruction: this form of %s.async", f->reduce ? "red" : "st");
+  if (!has_mod(in, M_mbarrier_complete_tx_bytes) || in->num_types != 1)
+    return decode_error(p, "unknown instruction: this form of %s.async", f->reduce ? "red" : "st");
   f->elem_bytes = (uint8_t)(ptx_types[in->type[0]].bits / 8);
   f->count = f->reduce ? 1 : in->vec;
-  if ((f->elem_bytes != 4 && f->elem_bytes != 8) || f->elem_bytes * f->count > 16) return decode_error(p, "unknown instruction: st.async of this type");
-  if (f->reduce && (!reduce_of(in, &f->op) || !reduce_type((PtxType)in->type[0], &f->dtype) || !tensormap_reduce_allowed(f->dtype, f->op)))
+  if ((f->elem_bytes != 4 && f->elem_bytes != 8) || f->elem_bytes * f->count > 16)
+    return decode_error(p, "unknown instruction: st.async of this type");
+  if (f->reduce && (!reduce_of(in, &f->op) || !reduce_type((PtxType)in->type[0], &f->dtype) ||
+                    !tensormap_reduce_allowed(f->dtype, f->op)))
     return decode_error(p, "unknown instruction: red.async has no such operation on this type");
   if (!decode_operands(p, in, "m.m")) return false;
-  if (in->ops[1].kind == OPND_VEC ? in->ops[1].count != f->count : f->count != 1) return decode_error(p, "the vector has %u elements, not %u", in->ops[1].count, f->count);
-  if (!are_values(&in->ops[1])) return decode_error(p, "operand 2 of %s must be registers or immediates", ptx_op_name(in->op));
+  if (in->ops[1].kind == OPND_VEC ? in->ops[1].count != f->count : f->count != 1)
+    return decode_error(p, "the vector has %u elements, not %u", in->ops[1].count, f->count);
+  if (!are_values(&in->ops[1]))
+    return decode_error(p, "operand 2 of %s must be registers or immediates", ptx_op_name(in->op));
   in->aux = f;
   in->exec = exec_store_async;
   return true;

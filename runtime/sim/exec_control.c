@@ -40,7 +40,9 @@ static ExecResult exec_brx(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   FOR_LANES(l, mask) {
     uint32_t i = (uint32_t)index[l];
-    if (i >= t->targets.count) return warp_report(w, in, l, REPORT_INVALID, "index %u beyond the %u targets of %s", i, t->targets.count, t->name);
+    if (i >= t->targets.count)
+      return warp_report(w, in, l, REPORT_INVALID, "index %u beyond the %u targets of %s", i, t->targets.count,
+                         t->name);
     w->lane_pc[l] = t->targets.pcs[i];
   }
   w->active = 0;
@@ -64,8 +66,8 @@ static void copy_undef(Warp *w, uint32_t to_slot, uint32_t from_slot, bool from_
   w->undef_lanes[to_slot] = (w->undef_lanes[to_slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
 }
 
-static bool copy_argument(Warp *w, const Instr *in, int lane, const PtxOperand *actual, const Symbol *formal, const PtxFunction *f,
-                          uint32_t base, uint32_t local, bool back) {
+static bool copy_argument(Warp *w, const Instr *in, int lane, const PtxOperand *actual, const Symbol *formal,
+                          const PtxFunction *f, uint32_t base, uint32_t local, bool back) {
   if (formal->kind == SYM_VAR) {
     if (actual->kind != OPND_SYM || actual->sym->space != SPACE_FRAME) return false;
     uint64_t size = formal->size < actual->sym->size ? formal->size : actual->sym->size;
@@ -77,7 +79,8 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const PtxOperand *
     bool ok = warp_local(w, &callee, lane, local + formal->addr, (uint32_t)size) != NULL;
     w->lane_local[lane] = caller_local;
     if (!ok || !warp_local(w, in, lane, caller_local + actual->sym->addr, (uint32_t)size)) return false;
-    uint64_t theirs = local + formal->addr, ours = caller_local + actual->sym->addr, to = back ? ours : theirs, from = back ? theirs : ours;
+    uint64_t theirs = local + formal->addr, ours = caller_local + actual->sym->addr, to = back ? ours : theirs,
+             from = back ? theirs : ours;
     memmove(w->local[lane] + to, w->local[lane] + from, size);
     if (w->undef) memmove(w->local_undef[lane] + to, w->local_undef[lane] + from, size);
     return true;
@@ -124,7 +127,9 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
       const uint64_t *row = src_row(w, callee);
       for (uint32_t i = 0; i < g->module->funcs.count; i++)
         if ((uintptr_t)g->module->funcs.data[i] == row[first]) f = g->module->funcs.data[i];
-      if (!f) return warp_report(w, in, first, REPORT_INVALID, "call of %#llx, which is no function", (unsigned long long)row[first]);
+      if (!f)
+        return warp_report(w, in, first, REPORT_INVALID, "call of %#llx, which is no function",
+                           (unsigned long long)row[first]);
       FOR_LANES(l, left) if (row[l] != row[first]) group &= ~(1u << l);
     }
     left &= ~group;
@@ -166,10 +171,12 @@ bool decode_call(PtxParser *p, Instr *in) {
   PtxOperand *ops = arena_array(ptx_arena(p), PtxOperand, 3);
   uint32_t i = 0;
   ops[0] = in->num_ops > i && in->ops[i].kind == OPND_VEC ? in->ops[i++] : empty;
-  if (i >= in->num_ops || (in->ops[i].kind != OPND_LABEL && in->ops[i].kind != OPND_REG)) return decode_error(p, "call needs a function");
+  if (i >= in->num_ops || (in->ops[i].kind != OPND_LABEL && in->ops[i].kind != OPND_REG))
+    return decode_error(p, "call needs a function");
   ops[1] = in->ops[i++];
   ops[2] = in->num_ops > i && in->ops[i].kind == OPND_VEC ? in->ops[i++] : empty;
-  if (ops[1].kind == OPND_LABEL && ops[1].sym->kind != SYM_FUNC) return decode_error(p, "%s is not a function", ops[1].sym->name);
+  if (ops[1].kind == OPND_LABEL && ops[1].sym->kind != SYM_FUNC)
+    return decode_error(p, "%s is not a function", ops[1].sym->name);
   in->ops = ops;
   in->num_ops = 3;
   in->exec = exec_call;

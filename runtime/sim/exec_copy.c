@@ -15,7 +15,9 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
     uint64_t n = bytes;
     if (extra && extra->kind == OPND_PRED) n = src_pred(w, extra) >> l & 1 ? 0 : bytes;
     else if (extra) n = (uint32_t)src_row(w, extra)[l];
-    if (n > bytes) return warp_report(w, in, l, REPORT_INVALID, "src-size %llu is larger than cp-size %u", (unsigned long long)n, bytes);
+    if (n > bytes)
+      return warp_report(w, in, l, REPORT_INVALID, "src-size %llu is larger than cp-size %u", (unsigned long long)n,
+                         bytes);
     size[l] = (uint8_t)n;
     if (n == 0) reads &= ~(1u << l);
   }
@@ -73,7 +75,8 @@ static ExecResult exec_copy_arrive(Warp *w, const Instr *in, uint32_t mask) {
     // Without .noinc the arrival is counted in beforehand and so changes nothing in sum.
     SharedPlace bar = op->arrive.bar[l];
     MbarrierState s = mbarrier_unpack(shared_word(bar));
-    if (!s.valid || s.pending >= MBARRIER_MAX_COUNT) return exec_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
+    if (!s.valid || s.pending >= MBARRIER_MAX_COUNT)
+      return exec_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
     s.pending++;
     set_shared_word(bar, mbarrier_pack(s));
   }
@@ -92,7 +95,9 @@ bool decode_cp(PtxParser *p, Instr *in) {
   for (uint32_t i = 3; i < in->num_ops && in->ops[3].kind != OPND_PRED; i++)
     if (!decode_operand(p, in, i, 's')) return false;
   uint64_t bytes = in->ops[2].lanes[0];
-  if (has_mod(in, M_cg) ? bytes != 16 : bytes != 4 && bytes != 8 && bytes != 16) return decode_error(p, "cp.async.%s cannot copy %llu bytes", has_mod(in, M_cg) ? "cg" : "ca", (unsigned long long)bytes);
+  if (has_mod(in, M_cg) ? bytes != 16 : bytes != 4 && bytes != 8 && bytes != 16)
+    return decode_error(p, "cp.async.%s cannot copy %llu bytes", has_mod(in, M_cg) ? "cg" : "ca",
+                        (unsigned long long)bytes);
   in->sel = (uint8_t)bytes;
   in->exec = exec_copy;
   return true;

@@ -26,7 +26,8 @@ static uint64_t float_to_float(const Instr *in, PtxType from, PtxType to, uint64
   NumFormat ff = num_format_of(from), ft = num_format_of(to);
   NumRound rnd = num_round_of(in->rnd);
   double x = num_decode(ff, v);
-  if (x != x && !in->sat && (to == T_F64 || from == T_F64)) return convert_nan(ff, ft, in->ftz && from == T_F32 ? num_canonical_nan(ff) : v);
+  if (x != x && !in->sat && (to == T_F64 || from == T_F64))
+    return convert_nan(ff, ft, in->ftz && from == T_F32 ? num_canonical_nan(ff) : v);
   if (x != x && in->rnd == RND_RNA) return v & ~UINT64_C(0x1fff);
   if (in->ftz && from == T_F32) x = flush((float)x);
   if (in->rint) x = num_round_to_integral(x, rnd);
@@ -53,7 +54,8 @@ static uint64_t convert(const Instr *in, PtxType to, PtxType from, uint64_t v) {
   }
   if (is_float(to)) {
     NumFormat f = num_format_of(to);
-    uint64_t r = fs ? num_encode_i64(f, num_sext(v, fb), num_round_of(in->rnd), false) : num_encode_u64(f, v, num_round_of(in->rnd), false);
+    uint64_t r = fs ? num_encode_i64(f, num_sext(v, fb), num_round_of(in->rnd), false)
+                    : num_encode_u64(f, v, num_round_of(in->rnd), false);
     if (in->sat) {
       double x = num_decode(f, r);
       r = num_encode(f, x > 0 ? (x < 1 ? x : 1) : 0, NUM_RNE, false);
@@ -62,7 +64,8 @@ static uint64_t convert(const Instr *in, PtxType to, PtxType from, uint64_t v) {
   }
   if (in->sat) {
     __int128 x = fs ? (__int128)num_sext(v, fb) : (__int128)v;
-    __int128 lo = ts ? -((__int128)1 << (tb - 1)) : 0, hi = ts ? ((__int128)1 << (tb - 1)) - 1 : (__int128)width_mask(tb);
+    __int128 lo = ts ? -((__int128)1 << (tb - 1)) : 0,
+             hi = ts ? ((__int128)1 << (tb - 1)) - 1 : (__int128)width_mask(tb);
     v = (uint64_t)(x < lo ? lo : x > hi ? hi : x);
   } else if (fs) {
     v = (uint64_t)num_sext(v, fb);
@@ -90,8 +93,10 @@ static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {
   PtxType to = in->type[0], from = in->type[1];
   unsigned th = ptx_types[to].bits / 2, fh = ptx_types[from].bits / 2;
   FOR_LANES(l, mask) {
-    uint64_t hi = b ? float_to_float(in, T_F32, to, (uint32_t)a[l]) : float_to_float(in, from, to, a[l] >> fh & width_mask(fh));
-    uint64_t lo = b ? float_to_float(in, T_F32, to, (uint32_t)b[l]) : float_to_float(in, from, to, a[l] & width_mask(fh));
+    uint64_t hi = b ? float_to_float(in, T_F32, to, (uint32_t)a[l])
+                    : float_to_float(in, from, to, a[l] >> fh & width_mask(fh));
+    uint64_t lo = b ? float_to_float(in, T_F32, to, (uint32_t)b[l])
+                    : float_to_float(in, from, to, a[l] & width_mask(fh));
     d[l] = hi << th | lo;
   }
   return EXEC_NEXT;
@@ -111,21 +116,28 @@ bool decode_cvt(PtxParser *p, Instr *in) {
   }
   if (!decode_regs(p, in, 1) || in->num_types != 2 || is_pair(from)) return false;
   const TypeInfo *ti = &ptx_types[to], *fi = &ptx_types[from];
-  if (ti->bits < 8 || ti->bits > 64 || fi->bits < 8 || fi->bits > 64 || (is_float(to) && ti->bits == 8) || (is_float(from) && fi->bits == 8)) return false;
+  if (ti->bits < 8 || ti->bits > 64 || fi->bits < 8 || fi->bits > 64 || (is_float(to) && ti->bits == 8) ||
+      (is_float(from) && fi->bits == 8))
+    return false;
   if (ti->cls == CLASS_BITS || fi->cls == CLASS_BITS) return false;
-  if (is_float(from) && !is_float(to) && !in->rint) return decode_error(p, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
-  if (is_float(to) && !is_float(from) && (in->rnd == RND_NONE || in->rint)) return decode_error(p, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
+  if (is_float(from) && !is_float(to) && !in->rint)
+    return decode_error(p, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
+  if (is_float(to) && !is_float(from) && (in->rnd == RND_NONE || in->rint))
+    return decode_error(p, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
   in->exec = op_cvt;
   if (!is_float(from) && !is_float(to) && !in->sat) {
     // Truncating, then extending as the destination's sign says.
     bool shrink = ti->bits <= fi->bits;
     in->m = shrink ? ti->bits : fi->bits;
     in->sel = shrink ? ti->cls == CLASS_SINT : fi->cls == CLASS_SINT;
-    in->n = shrink ? (ti->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64) : ti->bits) : ti->cls == CLASS_SINT && fi->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64) : ti->bits;
+    in->n = shrink ? (ti->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64) : ti->bits)
+            : ti->cls == CLASS_SINT && fi->cls == CLASS_SINT ? (in->ops[0].bits ? in->ops[0].bits : 64)
+                                                             : ti->bits;
     if (in->n > 64) in->n = 64;
     in->exec = op_cvt_int;
   }
   if (to == T_F32 && from == T_S32 && in->rnd == RND_RN && !in->sat) in->exec = op_cvt_f32_s32;
-  if (to == T_F32 && from == T_BF16 && !in->sat && !in->ftz && !has_mod(in, M_relu) && !in->rint) in->exec = op_cvt_f32_bf16;
+  if (to == T_F32 && from == T_BF16 && !in->sat && !in->ftz && !has_mod(in, M_relu) && !in->rint)
+    in->exec = op_cvt_f32_bf16;
   return true;
 }

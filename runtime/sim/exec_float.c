@@ -101,7 +101,9 @@ static uint64_t min_max(NumFormat f, uint64_t a, uint64_t b, const Instr *in) {
   bool first = x == y ? (signbit(x) != 0) != max : (x < y) != max;   // −0 is below +0
   return (first ? a : b) | out_sign;
 }
-static inline uint64_t relu16(NumFormat f, uint64_t v) { return num_is_nan(f, v) ? num_canonical_nan(f) : v & 0x8000 ? 0 : v; }
+static inline uint64_t relu16(NumFormat f, uint64_t v) {
+  return num_is_nan(f, v) ? num_canonical_nan(f) : v & 0x8000 ? 0 : v;
+}
 static inline uint64_t sat16(NumFormat f, uint64_t v) {
   double x = num_decode(f, v);
   return !(x > 0) ? 0 : x < 1 ? v : num_encode(f, 1, NUM_RNE, false);
@@ -152,7 +154,8 @@ static uint64_t scalar(const Instr *in, NumFormat f, uint64_t a, uint64_t b, uin
 
 static ExecResult op_scalar(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
-  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a, *c = in->num_ops > 3 ? src_at(w, in, 3) : a;
+  const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a,
+                 *c = in->num_ops > 3 ? src_at(w, in, 3) : a;
   PtxType t = in->type[0];
   NumFormat f = num_format_of(t);
   uint64_t keep = width_mask(num_format_info(f)->width);
@@ -185,12 +188,15 @@ bool decode_float(PtxParser *p, Instr *in) {
   case OP_add: in->exec = plain ? op_add_f32 : op_add_f32_slow; break;
   case OP_sub: in->exec = plain ? op_sub_f32 : op_sub_f32_slow; break;
   case OP_mul: in->exec = plain ? op_mul_f32 : op_mul_f32_slow; break;
-  case OP_fma: case OP_mad: in->exec = plain ? op_fma_f32 : op_fma_f32_slow; return in->op == OP_mad || in->rnd != RND_NONE;
+  case OP_fma:
+  case OP_mad: in->exec = plain ? op_fma_f32 : op_fma_f32_slow; return in->op == OP_mad || in->rnd != RND_NONE;
   default: break;
   }
   return true;
 }
-bool decode_fma(PtxParser *p, Instr *in) { return in->num_types && ptx_types[in->type[0]].cls == CLASS_FLOAT && decode_float(p, in); }
+bool decode_fma(PtxParser *p, Instr *in) {
+  return in->num_types && ptx_types[in->type[0]].cls == CLASS_FLOAT && decode_float(p, in);
+}
 
 // ------------------------------------------------------------------------------------------- approximate functions
 
@@ -250,9 +256,11 @@ static ExecResult op_transcendental(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_transcendental(PtxParser *p, Instr *in) {
   if (!decode_regs(p, in, 1) || in->num_types != 1) return false;
   PtxType t = in->type[0];
-  bool approx = has_mod(in, M_approx), small = ptx_types[t].cls == CLASS_FLOAT && (ptx_types[t].bits == 16 || is_packed(t));
+  bool approx = has_mod(in, M_approx),
+       small = ptx_types[t].cls == CLASS_FLOAT && (ptx_types[t].bits == 16 || is_packed(t));
   in->exec = op_transcendental;
-  if (in->op == OP_rcp || in->op == OP_sqrt) return approx != (in->rnd != RND_NONE) && (t == T_F32 || (t == T_F64 && !(approx && in->op == OP_sqrt)));
+  if (in->op == OP_rcp || in->op == OP_sqrt)
+    return approx != (in->rnd != RND_NONE) && (t == T_F32 || (t == T_F64 && !(approx && in->op == OP_sqrt)));
   if (!approx || in->rnd) return false;
   if (in->op == OP_rsqrt) return t == T_F32 || t == T_F64;
   return t == T_F32 || (small && (in->op == OP_ex2 || in->op == OP_tanh));
@@ -317,7 +325,8 @@ static inline bool compare_f(double a, double b, unsigned cmp) {
   }
 
 // Lane mask of a cmp b; for packed types *high gets the upper halves'.
-static uint32_t compare(Warp *w, const Instr *in, const PtxOperand *x, const PtxOperand *y, PtxType t, uint32_t mask, uint32_t *high) {
+static uint32_t compare(Warp *w, const Instr *in, const PtxOperand *x, const PtxOperand *y, PtxType t, uint32_t mask,
+                        uint32_t *high) {
   const uint64_t *a = src_row(w, x), *b = src_row(w, y);
   uint8_t out[WARP_SIZE] = {0};
   uint32_t r = 0;
@@ -331,7 +340,8 @@ static uint32_t compare(Warp *w, const Instr *in, const PtxOperand *x, const Ptx
         out[l] = compare_f(u, v, in->cmp);
       } else {
         out[l] = compare_f(num_decode(f, a[l]), num_decode(f, b[l]), in->cmp);
-        if (is_packed(t)) *high |= (uint32_t)compare_f(num_decode(f, a[l] >> 16), num_decode(f, b[l] >> 16), in->cmp) << l;
+        if (is_packed(t))
+          *high |= (uint32_t)compare_f(num_decode(f, a[l] >> 16), num_decode(f, b[l] >> 16), in->cmp) << l;
       }
     }
   } else {

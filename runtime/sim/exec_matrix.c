@@ -7,7 +7,9 @@
 // A whole warp of which none may have exited, where the threads' places are part of the operation.
 static ExecResult full_warp(Warp *w, const Instr *in, uint32_t mask) {
   if (!whole_warp(w, mask)) return EXEC_STALL;
-  return mask == FULL_MASK ? EXEC_NEXT : warp_report(w, in, -1, REPORT_DIVERGENT, "%s needs all 32 threads of the warp", ptx_op_name(in->op));
+  return mask == FULL_MASK
+             ? EXEC_NEXT
+             : warp_report(w, in, -1, REPORT_DIVERGENT, "%s needs all 32 threads of the warp", ptx_op_name(in->op));
 }
 
 bool decode_mma_type(PtxType t, MmaType *out) {
@@ -27,7 +29,8 @@ bool decode_registers(PtxParser *p, Instr *in, uint32_t i, uint32_t count) {
     return decode_error(p, "operand %u must be a vector of %u registers", i + 1, count);
   for (uint32_t j = 0; j < count; j++) {
     OperandKind kind = (OperandKind)in->ops[i].sub[j].kind;
-    if (kind != OPND_REG && (kind != OPND_IMM || i == 0)) return decode_error(p, "operand %u must be a vector of %u registers", i + 1, count);
+    if (kind != OPND_REG && (kind != OPND_IMM || i == 0))
+      return decode_error(p, "operand %u must be a vector of %u registers", i + 1, count);
   }
   return true;
 }
@@ -67,7 +70,8 @@ static ExecResult exec_mma(Warp *w, const Instr *in, uint32_t mask) {
   TRY(full_warp(w, in, mask));
   const MmaSpec *s = in->aux;
   uint64_t a[16 * 64], b[8 * 64], d[16 * 8];
-  const Fragment fa = {s, s->a, mma_a_coord, s->k, 1}, fb = {s, s->b, mma_b_coord, 1, s->k}, fd = {s, s->d, mma_d_coord, s->n, 1};
+  const Fragment fa = {s, s->a, mma_a_coord, s->k, 1}, fb = {s, s->b, mma_b_coord, 1, s->k},
+                 fd = {s, s->d, mma_d_coord, s->n, 1};
   fragment_gather(&fa, w->r, &in->ops[1], a);
   fragment_gather(&fb, w->r, &in->ops[2], b);
   fragment_gather(&fd, w->r, &in->ops[3], d);
@@ -96,8 +100,8 @@ bool decode_mma(PtxParser *p, Instr *in) {
   MmaSpec *s = arena_new(ptx_arena(p), MmaSpec);
   MmaType c;
   if (!has_any(in, M_sync, M_sp, M_xor, M_and)) return decode_error(p, "unknown instruction: this form of mma");
-  if (in->num_types != 4 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) || !decode_mma_type(in->type[2], &s->b) ||
-      !decode_mma_type(in->type[3], &c) || c != s->d)
+  if (in->num_types != 4 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) ||
+      !decode_mma_type(in->type[2], &s->b) || !decode_mma_type(in->type[3], &c) || c != s->d)
     return decode_error(p, "unknown instruction: mma on these types");
   s->m = in->m, s->n = in->n, s->k = in->k;
   s->saturate = has_mod(in, M_satfinite);
@@ -115,10 +119,12 @@ bool decode_mma(PtxParser *p, Instr *in) {
 // ---- ldmatrix, stmatrix, movmatrix
 
 // The rows of a matrix, one address of each of the first threads.
-static ExecResult matrix_rows(Warp *w, const Instr *in, const PtxOperand *address, unsigned rows, AccessKind kind, MemAccess *a) {
+static ExecResult matrix_rows(Warp *w, const Instr *in, const PtxOperand *address, unsigned rows, AccessKind kind,
+                              MemAccess *a) {
   ExecResult r = mem_resolve(w, in, address, in->space, 16, 16, kind, FULL_MASK >> (32 - rows), a);
   for (unsigned i = 0; i < rows && r == EXEC_NEXT; i++)
-    if (a->space[i] != SPACE_SHARED) r = warp_report(w, in, (int)i, REPORT_OUT_OF_BOUNDS, "a matrix lies in shared memory; this address does not");
+    if (a->space[i] != SPACE_SHARED)
+      r = warp_report(w, in, (int)i, REPORT_OUT_OF_BOUNDS, "a matrix lies in shared memory; this address does not");
   return r;
 }
 
@@ -181,7 +187,8 @@ static ExecResult exec_movmatrix(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_ldmatrix(PtxParser *p, Instr *in) {
   bool stores = in->op == OP_stmatrix;
   in->sel = has_mod(in, M_x4) ? 4 : has_mod(in, M_x2) ? 2 : 1;
-  if (!has_mod(in, M_m8n8) || in->num_types != 1 || in->type[0] != T_B16) return decode_error(p, "unknown instruction: matrices of 8x8 elements of b16 only");
+  if (!has_mod(in, M_m8n8) || in->num_types != 1 || in->type[0] != T_B16)
+    return decode_error(p, "unknown instruction: matrices of 8x8 elements of b16 only");
   if (in->space == SPACE_GLOBAL) return decode_error(p, "a matrix lies in shared memory");
   if (!decode_operands(p, in, "..") || !decode_operand(p, in, stores ? 0 : 1, 'm')) return false;
   as_vector(p, &in->ops[stores ? 1 : 0]);
@@ -190,6 +197,7 @@ bool decode_ldmatrix(PtxParser *p, Instr *in) {
 }
 
 bool decode_movmatrix(PtxParser *p, Instr *in) {
-  if (!has_mod(in, M_m8n8) || !has_mod(in, M_trans)) return decode_error(p, "unknown instruction: this form of movmatrix");
+  if (!has_mod(in, M_m8n8) || !has_mod(in, M_trans))
+    return decode_error(p, "unknown instruction: this form of movmatrix");
   return decode_as(p, in, exec_movmatrix, "rr");
 }

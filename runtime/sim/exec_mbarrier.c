@@ -5,8 +5,8 @@
 #include <string.h>
 
 ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e) {
-  return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE, bar.cta->rank,
-                     mbarrier_error_text(e));
+  return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE,
+                     bar.cta->rank, mbarrier_error_text(e));
 }
 
 static void store_word(SharedPlace bar, uint64_t word) {
@@ -18,7 +18,8 @@ static void store_word(SharedPlace bar, uint64_t word) {
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a) {
   TRY(mem_resolve(w, in, op, in->space, 8, 8, ACCESS_ATOMIC, mask, a));
   FOR_LANES(l, mask)
-    if (a->space[l] != SPACE_SHARED) return warp_report(w, in, l, REPORT_MBARRIER, "an mbarrier lies in shared memory; this address does not");
+    if (a->space[l] != SPACE_SHARED)
+      return warp_report(w, in, l, REPORT_MBARRIER, "an mbarrier lies in shared memory; this address does not");
   return EXEC_NEXT;
 }
 
@@ -49,7 +50,8 @@ static ExecResult inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
 }
 static ExecResult exec_inval(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, inval); }
 
-ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx, bool drop, bool no_complete) {
+ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+                                bool drop, bool no_complete) {
   uint64_t word = shared_word(bar);
   bool flipped;
   MbarrierError e = mbarrier_arrive(&word, count, tx, drop, no_complete, &flipped);
@@ -65,7 +67,8 @@ static ExecResult arrive(Warp *w, const Instr *in, int lane, SharedPlace bar) {
     return warp_report(w, in, lane, REPORT_MBARRIER, "an arrival on another CTA's mbarrier returns no state");
   uint64_t before = shared_word(bar);
   uint32_t arg = in->num_ops > 2 ? (uint32_t)src_at(w, in, 2)[lane] : !expects;
-  TRY(exec_mbarrier_arrive(w, in, lane, bar, expects ? 1 : arg, expects ? arg : 0, has_mod(in, M_arrive_drop), has_mod(in, M_noComplete)));
+  TRY(exec_mbarrier_arrive(w, in, lane, bar, expects ? 1 : arg, expects ? arg : 0, has_mod(in, M_arrive_drop),
+                           has_mod(in, M_noComplete)));
   if (wants_state) dst_at(w, in)[lane] = before;
   return EXEC_NEXT;
 }
@@ -75,7 +78,8 @@ static ExecResult change_tx(Warp *w, const Instr *in, int lane, SharedPlace bar)
   uint64_t word = shared_word(bar);
   bool flipped = false;
   uint32_t bytes = (uint32_t)src_at(w, in, 1)[lane];
-  MbarrierError e = has_mod(in, M_expect_tx) ? mbarrier_expect_tx(&word, bytes, &flipped) : mbarrier_complete_tx(&word, bytes, &flipped);
+  MbarrierError e = has_mod(in, M_expect_tx) ? mbarrier_expect_tx(&word, bytes, &flipped)
+                                             : mbarrier_complete_tx(&word, bytes, &flipped);
   if (e) return exec_mbarrier_fail(w, in, lane, bar, e);
   store_word(bar, word);
   return agent_mbarrier_touch(w, in, lane, bar, flipped);
@@ -93,7 +97,8 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t done = 0;
   FOR_LANES(l, mask) {
     SharedPlace bar = shared_place(&a, l);
-    if (bar.cta != w->cta) return warp_report(w, in, l, REPORT_MBARRIER, "a wait on another CTA's mbarrier does not exist");
+    if (bar.cta != w->cta)
+      return warp_report(w, in, l, REPORT_MBARRIER, "a wait on another CTA's mbarrier does not exist");
     uint64_t word = shared_word(bar);
     if (!mbarrier_unpack(word).valid) return exec_mbarrier_fail(w, in, l, bar, MBAR_NOT_INIT);
     if (parity ? mbarrier_test_parity(word, want[l] & 1) : mbarrier_test_token(word, want[l])) done |= 1u << l;
@@ -121,12 +126,14 @@ static ExecResult exec_pending(Warp *w, const Instr *in, uint32_t mask) {
 bool decode_mbarrier(PtxParser *p, Instr *in) {
   if (in->space == SPACE_GLOBAL || in->space == SPACE_LOCAL || in->space == SPACE_CONST)
     return decode_error(p, "an mbarrier lies in shared memory");
-  switch (one_of(in, M_init, M_inval, M_pending_count, M_test_wait, M_try_wait, M_arrive, M_arrive_drop, M_expect_tx, M_complete_tx)) {
+  switch (one_of(in, M_init, M_inval, M_pending_count, M_test_wait, M_try_wait, M_arrive, M_arrive_drop, M_expect_tx,
+                 M_complete_tx)) {
   case M_init: return decode_as(p, in, exec_init, "ms");
   case M_inval: return decode_as(p, in, exec_inval, "m");
   case M_pending_count: return decode_as(p, in, exec_pending, "ds");
   case M_test_wait: case M_try_wait: return decode_as(p, in, exec_wait, "Pms?s");
-  case M_arrive: case M_arrive_drop: return decode_as(p, in, exec_arrive, has_any(in, M_expect_tx, M_noComplete) ? "dms" : "dm?s");
+  case M_arrive:
+  case M_arrive_drop: return decode_as(p, in, exec_arrive, has_any(in, M_expect_tx, M_noComplete) ? "dms" : "dm?s");
   case M_expect_tx: case M_complete_tx: return decode_as(p, in, exec_tx, "ms");
   default: return decode_error(p, "unknown instruction: this form of mbarrier");
   }

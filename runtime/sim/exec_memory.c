@@ -7,7 +7,8 @@
 
 static uint64_t symbol_address(const Warp *w, const Symbol *s, int lane) {
   switch (s->space) {
-  case SPACE_SHARED: return (uint64_t)w->cta->rank << SHARED_RANK_SHIFT | (SHARED_BASE + w->grid->func->shared_offset[s->slot]);
+  case SPACE_SHARED:
+    return (uint64_t)w->cta->rank << SHARED_RANK_SHIFT | (SHARED_BASE + w->grid->func->shared_offset[s->slot]);
   case SPACE_LOCAL: case SPACE_FRAME: return w->lane_local[lane] + s->addr;
   case SPACE_PARAM: return w->grid->param_addr + s->addr;
   default: return s->addr;
@@ -25,25 +26,38 @@ uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane) {
   }
 }
 
-static const char *const space_names[] = {"generic", "global", "shared", "shared::cluster", "local", "const", "param", "param"};
+static const char *const space_names[] = {"generic", "global", "shared", "shared::cluster",
+                                          "local",   "const",  "param",  "param"};
 static const char *const access_names[] = {"read", "write", "atomic"};
 
-static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, AccessKind kind) {
+static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                             AccessKind kind) {
   Device *d = w->grid->device;
   const Alloc *a = device_nearest(d, addr);
-  if (!a) return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size, (unsigned long long)addr, space_names[space]);
+  if (!a)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size,
+                       (unsigned long long)addr, space_names[space]);
   if (addr >= a->base)
-    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx", access_names[kind], size,
-                      (unsigned long long)addr, space_names[space], (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size, (unsigned long long)a->base);
-  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx", access_names[kind], size,
-                    (unsigned long long)addr, space_names[space], (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
+    return warp_report(
+        w, in, lane, REPORT_OUT_OF_BOUNDS,
+        "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx",
+        access_names[kind], size, (unsigned long long)addr, space_names[space],
+        (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size,
+        (unsigned long long)a->base);
+  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                     "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx",
+                     access_names[kind], size, (unsigned long long)addr, space_names[space],
+                     (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
 }
 
-static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out) {
+static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                               uint32_t align, AccessKind kind, MemAccess *out) {
   Grid *g = w->grid;
   uint64_t written = addr;
   if (addr & (align - 1))
-    return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u", access_names[kind], size, (unsigned long long)addr, space_names[space], align);
+    return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u",
+                       access_names[kind], size, (unsigned long long)addr, space_names[space], align);
   if (space == SPACE_GENERIC) {
     if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
     else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;
@@ -54,14 +68,21 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
     uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
     const Cluster *cl = w->cta->cluster;
     if (addr >> 32 || rank >= cl->num_ctas)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind], size, (unsigned long long)written);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind],
+                         size, (unsigned long long)written);
     if (space == SPACE_SHARED && rank != w->cta->rank)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta", access_names[kind], (unsigned long long)written, rank);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta",
+                         access_names[kind], (unsigned long long)written, rank);
     Cta *c = cl->ctas[rank];
     if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on", access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on",
+                         access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
     if (c->warps_done == c->num_warps && c != w->cta)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
     out->space[lane] = SPACE_SHARED;
     out->cta[lane] = c;
     out->addr[lane] = offset - SHARED_BASE;
@@ -71,7 +92,9 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
   case SPACE_LOCAL: case SPACE_FRAME: {
     uint8_t *h = warp_local(w, in, lane, addr, size);
     if (!h)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size, (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size,
+                         (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
     out->space[lane] = SPACE_LOCAL;
     out->addr[lane] = addr;
     out->host[lane] = h;
@@ -81,12 +104,15 @@ static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, 
     Alloc *a = g->last_alloc;
     if (!a || addr < a->base || addr - a->base + size > a->size) {
       a = device_find(g->device, addr);
-      for (int i = 0; !a && i < g->sim->num_devices; i++) a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
+      for (int i = 0; !a && i < g->sim->num_devices; i++)
+        a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
       if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind);
       g->last_alloc = a;
     }
     if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written", access_names[kind], (unsigned long long)addr, a->kind == ALLOC_CONST ? "constant" : "parameter");
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written",
+                         access_names[kind], (unsigned long long)addr,
+                         a->kind == ALLOC_CONST ? "constant" : "parameter");
     out->space[lane] = SPACE_GLOBAL;
     out->addr[lane] = addr;
     out->alloc[lane] = a;
@@ -102,7 +128,8 @@ static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_
   out->size = size;
 }
 
-ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align, AccessKind kind, uint32_t mask, MemAccess *out) {
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
+                       AccessKind kind, uint32_t mask, MemAccess *out) {
   begin_access(out, kind, mask, size);
   FOR_LANES(l, mask) {
     TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
@@ -110,7 +137,8 @@ ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space spa
   return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
 }
 
-ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size, uint32_t align, AccessKind kind, MemAccess *out) {
+ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                           uint32_t align, AccessKind kind, MemAccess *out) {
   begin_access(out, kind, 1u << lane, size);
   return resolve_lane(w, in, lane, space, addr, size, align, kind, out);
 }
@@ -165,7 +193,8 @@ static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
 // An entry parameter by name: one value for all lanes, in bounds by decode.
 static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
   const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
-  const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr + (uint64_t)in->ops[1].offset);
+  const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr +
+                                                     (uint64_t)in->ops[1].offset);
   for (unsigned e = 0; e < in->k; e++) {
     uint64_t v = load_value(from + e * in->n, in->n), *d = dst_row(w, &elems[e]);
     if (in->sel) v = (uint64_t)((int64_t)(v << (64 - in->n * 8)) >> (64 - in->n * 8)) & width_mask(elems[e].bits);
@@ -178,19 +207,23 @@ static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static bool decode_access(PtxParser *p, Instr *in, uint32_t data, uint32_t addr) {
-  if (!decode_operands(p, in, has_mod(in, M_L2_cache_hint) ? "..?." : "..") || !decode_operand(p, in, addr, 'm') || !decode_want_type(p, in, 1)) return false;
+  if (!decode_operands(p, in, has_mod(in, M_L2_cache_hint) ? "..?." : "..") || !decode_operand(p, in, addr, 'm') ||
+      !decode_want_type(p, in, 1))
+    return false;
   const TypeInfo *t = &ptx_types[in->type[in->num_types - 1]];
   if (t->bits < 8 || in->ops[addr].count) return false;
   in->n = t->bits / 8;
   in->k = in->vec;
   if (in->n * in->k > 32 || (in->n == 16 && in->k != 1)) return false;
   PtxOperand *o = &in->ops[data];
-  if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1) return decode_error(p, "the vector has %u elements, not %u", o->count, in->k);
+  if (o->kind == OPND_VEC ? o->count != in->k : in->k != 1)
+    return decode_error(p, "the vector has %u elements, not %u", o->count, in->k);
   const PtxOperand *base = &in->ops[addr];
   if (in->space == SPACE_PARAM) {
     bool frame = base->base_kind == OPND_SYM ? base->sym->space == SPACE_FRAME : !in->func->is_entry;
     in->space = frame ? SPACE_LOCAL : SPACE_PARAM;
-  } else if (base->base_kind == OPND_SYM && in->space == SPACE_GENERIC && base->sym->space != SPACE_GLOBAL && base->sym->space != SPACE_CONST) {
+  } else if (base->base_kind == OPND_SYM && in->space == SPACE_GENERIC && base->sym->space != SPACE_GLOBAL &&
+             base->sym->space != SPACE_CONST) {
     in->space = base->sym->space == SPACE_FRAME ? SPACE_LOCAL : (uint8_t)base->sym->space;
   }
   return true;
@@ -202,7 +235,8 @@ static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
     const PtxOperand *e = &elems[i];
     bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
     if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
-      return decode_error(p, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op), in->n * 8);
+      return decode_error(p, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op),
+                          in->n * 8);
   }
   return true;
 }
@@ -214,7 +248,8 @@ bool decode_ld(PtxParser *p, Instr *in) {
   const PtxOperand *a = &in->ops[1];
   in->exec = exec_ld;
   if (in->space == SPACE_PARAM && a->base_kind == OPND_SYM && in->n < 16) {
-    if (a->sym->space != SPACE_PARAM || a->offset < 0 || (uint64_t)a->offset + in->n * in->k > a->sym->size || (a->sym->addr + (uint64_t)a->offset) % (in->n * in->k))
+    if (a->sym->space != SPACE_PARAM || a->offset < 0 || (uint64_t)a->offset + in->n * in->k > a->sym->size ||
+        (a->sym->addr + (uint64_t)a->offset) % (in->n * in->k))
       return decode_error(p, "the access does not lie within parameter %s", a->sym->name);
     in->exec = exec_ld_param;
   }
@@ -327,7 +362,8 @@ bool decode_mov(PtxParser *p, Instr *in) {
     if (v->count != 2 && v->count != 4) return false;
     for (uint32_t i = 0; i < v->count; i++) {
       uint8_t k = v->sub[i].kind;
-      if (k != OPND_REG && k != (d->kind == OPND_VEC ? OPND_SINK : OPND_IMM)) return decode_error(p, "bad element in a vector of mov");
+      if (k != OPND_REG && k != (d->kind == OPND_VEC ? OPND_SINK : OPND_IMM))
+        return decode_error(p, "bad element in a vector of mov");
     }
     in->exec = d->kind == OPND_VEC ? exec_mov_unpack : exec_mov_pack;
     if (in->n == 128 && (d->kind == OPND_VEC ? s : d)->bits != 128) return false;
@@ -353,7 +389,9 @@ bool decode_mov(PtxParser *p, Instr *in) {
 
 // ------------------------------------------------------------------------------------------------ address conversions
 
-static uint64_t window_of(Space s) { return s == SPACE_SHARED || s == SPACE_SHARED_CLUSTER ? SHARED_WINDOW : s == SPACE_LOCAL ? LOCAL_WINDOW : 0; }
+static uint64_t window_of(Space s) {
+  return s == SPACE_SHARED || s == SPACE_SHARED_CLUSTER ? SHARED_WINDOW : s == SPACE_LOCAL ? LOCAL_WINDOW : 0;
+}
 
 static ExecResult exec_cvta(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in), window = window_of(in->space);
@@ -377,7 +415,9 @@ static ExecResult exec_isspacep(Warp *w, const Instr *in, uint32_t mask) {
     const Alloc *alloc = shared || local ? NULL : device_find(w->grid->device, a[l]);
     switch (in->space) {
     case SPACE_SHARED: yes = shared && (a[l] - SHARED_WINDOW) >> SHARED_RANK_SHIFT == w->cta->rank; break;
-    case SPACE_SHARED_CLUSTER: yes = shared && (a[l] - SHARED_WINDOW) >> SHARED_RANK_SHIFT < w->cta->cluster->num_ctas; break;
+    case SPACE_SHARED_CLUSTER:
+      yes = shared && (a[l] - SHARED_WINDOW) >> SHARED_RANK_SHIFT < w->cta->cluster->num_ctas;
+      break;
     case SPACE_LOCAL: yes = local; break;
     case SPACE_CONST: yes = alloc && alloc->kind == ALLOC_CONST; break;
     case SPACE_PARAM: yes = alloc && alloc->kind == ALLOC_PARAM; break;
@@ -398,9 +438,13 @@ static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
   const uint64_t *a = src_at(w, in, 1), *b = src_at(w, in, 2);
   FOR_LANES(l, mask) {
     uint32_t rank = (uint32_t)b[l];
-    if (rank >= w->cta->cluster->num_ctas) return warp_report(w, in, l, REPORT_INVALID, "mapa to block %u of a cluster of %u", rank, w->cta->cluster->num_ctas);
+    if (rank >= w->cta->cluster->num_ctas)
+      return warp_report(w, in, l, REPORT_INVALID, "mapa to block %u of a cluster of %u", rank,
+                         w->cta->cluster->num_ctas);
     uint64_t offset = a[l] - window;
-    if (offset >> 32) return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is no shared address", (unsigned long long)a[l]);
+    if (offset >> 32)
+      return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is no shared address",
+                         (unsigned long long)a[l]);
     d[l] = window + ((offset & ((1u << SHARED_RANK_SHIFT) - 1)) | (uint64_t)rank << SHARED_RANK_SHIFT);
   }
   return EXEC_NEXT;

@@ -67,7 +67,8 @@ static bool read_conversion(const char **at, Conversion *c) {
   for (n = 1; *s && strchr("-+ #0123456789.*hlzjt", *s); s++) {
     if (strchr("lzjt", *s)) c->wide = true;
     if (*s == '*') c->num_stars++;
-    if (!strchr("hlzjt", *s) && n < sizeof c->text - 4) c->text[n++] = *s;   // the host's length modifiers are put in later
+    if (!strchr("hlzjt", *s) && n < sizeof c->text - 4)
+      c->text[n++] = *s;   // the host's length modifiers are put in later
   }
   c->letter = *s ? *s++ : 0;
   *at = s;
@@ -147,13 +148,17 @@ ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char 
     int lane = l;
     uint64_t a, b, c, d;
     if (!strcmp(name, "vprintf")) {
-      if (!argument(w, in, lane, 0, 8, &a) || !argument(w, in, lane, 1, 8, &b)) return warp_report(w, in, lane, REPORT_INVALID, "call of vprintf does not fit its parameters");
+      if (!argument(w, in, lane, 0, 8, &a) || !argument(w, in, lane, 1, 8, &b))
+        return warp_report(w, in, lane, REPORT_INVALID, "call of vprintf does not fit its parameters");
       if (device_printf(w, in, lane, a, b) == EXEC_FAULT) return EXEC_FAULT;
       give_result(w, in, lane, 0, 4);
     } else if (!strcmp(name, "__assertfail")) {
       char message[512] = "", file[512] = "", func[256] = "";
-      argument(w, in, lane, 0, 8, &a), argument(w, in, lane, 1, 8, &b), argument(w, in, lane, 2, 4, &c), argument(w, in, lane, 3, 8, &d);
-      if (!read_string(w, in, lane, a, message, sizeof message) || !read_string(w, in, lane, b, file, sizeof file) || !read_string(w, in, lane, d, func, sizeof func)) return EXEC_FAULT;
+      argument(w, in, lane, 0, 8, &a), argument(w, in, lane, 1, 8, &b), argument(w, in, lane, 2, 4, &c),
+          argument(w, in, lane, 3, 8, &d);
+      if (!read_string(w, in, lane, a, message, sizeof message) || !read_string(w, in, lane, b, file, sizeof file) ||
+          !read_string(w, in, lane, d, func, sizeof func))
+        return EXEC_FAULT;
       return warp_report(w, in, lane, REPORT_ASSERT, "%s:%u: %s: `%s`", file, (uint32_t)c, func, message);
     } else if (!strcmp(name, "malloc")) {
       argument(w, in, lane, 0, 8, &a);
@@ -163,7 +168,9 @@ ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask, const char 
       g->last_alloc = NULL;
       const Alloc *heap = device_find(g->device, a);
       if (a && (!heap || heap->base != a || heap->kind != ALLOC_HEAP))
-        return warp_report(w, in, lane, REPORT_INVALID, "free of %#llx, which malloc of a kernel did not return or which is freed already", (unsigned long long)a);
+        return warp_report(w, in, lane, REPORT_INVALID,
+                           "free of %#llx, which malloc of a kernel did not return or which is freed already",
+                           (unsigned long long)a);
       if (a) device_free(g->device, a);
     } else {
       return warp_report(w, in, lane, REPORT_INVALID, "call of %s, which is declared but not defined", name);

@@ -8,7 +8,9 @@ ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
   uint32_t need = 0, others = 0;
   FOR_LANES(l, mask) {
     if (!((uint32_t)members[l] >> l & 1))
-      return warp_report(w, in, l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, (uint32_t)members[l]);
+      return warp_report(w, in, l, REPORT_DIVERGENT,
+                         "lane %u executes it, but its member mask %#x does not name that lane", l,
+                         (uint32_t)members[l]);
     need |= (uint32_t)members[l];
   }
   need &= live_lanes(w);
@@ -155,7 +157,8 @@ bool decode_redux(PtxParser *p, Instr *in) {
   for (size_t i = 0; i < countof(ops); i++)
     if (has_mod(in, ops[i])) in->sel = (uint8_t)ops[i];
   in->exec = exec_redux;
-  return has_mod(in, M_sync) && in->sel && decode_regs(p, in, 2) && (in->type[0] == T_B32 || in->type[0] == T_U32 || in->type[0] == T_S32);
+  return has_mod(in, M_sync) && in->sel && decode_regs(p, in, 2) &&
+         (in->type[0] == T_B32 || in->type[0] == T_U32 || in->type[0] == T_S32);
 }
 
 static ExecResult exec_activemask(Warp *w, const Instr *in, uint32_t mask) {

@@ -17,7 +17,8 @@ static bool uniform(const uint64_t *row, uint64_t *out) {
 
 // Each 16-byte chunk that a descriptor's matrix (`rows` of M or N from first_row) touches, as offsets in shared memory.
 typedef ExecResult (*ChunkFn)(void *user, uint32_t offset);
-static ExecResult each_chunk(uint64_t desc, bool mn_major, unsigned elem_bytes, unsigned first_row, unsigned rows, unsigned k_count, ChunkFn fn, void *user) {
+static ExecResult each_chunk(uint64_t desc, bool mn_major, unsigned elem_bytes, unsigned first_row, unsigned rows,
+                             unsigned k_count, ChunkFn fn, void *user) {
   MmaDescriptor d;
   mma_descriptor_decode(desc, &d);
   unsigned per = 16 / elem_bytes;
@@ -34,7 +35,8 @@ typedef struct { Warp *w; AsyncOp *op; const Instr *in; } ChunkCheck;
 static ExecResult check_chunk(void *user, uint32_t address) {
   ChunkCheck *c = user;
   if (address < SHARED_BASE || address - SHARED_BASE + 16 > c->w->cta->shared_size)
-    return sim_report(c->w->grid, c->w, c->in, -1, REPORT_OUT_OF_BOUNDS, "wgmma reads shared memory at 0x%x, outside the CTA's %u bytes", address, c->w->cta->shared_size);
+    return sim_report(c->w->grid, c->w, c->in, -1, REPORT_OUT_OF_BOUNDS,
+                      "wgmma reads shared memory at 0x%x, outside the CTA's %u bytes", address, c->w->cta->shared_size);
   return agent_wgmma_reads(c->w, c->op, address - SHARED_BASE, 16);
 }
 
@@ -106,14 +108,21 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
       if (same_place && same_shape) continue;
       for (uint32_t k = 0; k < f->in->ops[0].count; k++)
         if (absolute(f, &f->in->ops[0].sub[k]) == slot)
-          return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u belongs to the wgmma of line %u, of another shape or order, which is still in flight", i, f->in->line);
+          return warp_report(
+              w, in, -1, REPORT_ASYNC,
+              "accumulator register %u belongs to the wgmma of line %u, of another shape or order, which is still in "
+              "flight",
+              i, f->in->line);
     }
-    if (wa->src_count[slot]) return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u is an A operand of a wgmma still in flight", i);
+    if (wa->src_count[slot])
+      return warp_report(w, in, -1, REPORT_ASYNC, "accumulator register %u is an A operand of a wgmma still in flight",
+                         i);
   }
   for (uint32_t i = 0; checks && form->a_in_registers && i < in->ops[1].count; i++) {
     if (in->ops[1].sub[i].kind != OPND_REG) continue;
     uint32_t slot = absolute(&mine, &in->ops[1].sub[i]);
-    if (slot < wa->num_slots && wa->acc_count[slot]) return warp_report(w, in, -1, REPORT_ASYNC, "A register %u is the accumulator of a wgmma still in flight", i);
+    if (slot < wa->num_slots && wa->acc_count[slot])
+      return warp_report(w, in, -1, REPORT_ASYNC, "A register %u is the accumulator of a wgmma still in flight", i);
     if (slot < wa->num_slots && wa->written[slot] >= wa->fence_epoch)
       return warp_report(w, in, -1, REPORT_ASYNC, "A register %u was written since the last wgmma.fence", i);
   }
@@ -121,7 +130,8 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
     wa->cap_flight = wa->cap_flight ? 2 * wa->cap_flight : 16;
     wa->flight = realloc(wa->flight, wa->cap_flight * sizeof *wa->flight);
   }
-  for (uint32_t i = 0; form->a_in_registers && i < in->ops[1].count; i++) async_reserve_slots(w, absolute(&mine, &in->ops[1].sub[i]) + 1);
+  for (uint32_t i = 0; form->a_in_registers && i < in->ops[1].count; i++)
+    async_reserve_slots(w, absolute(&mine, &in->ops[1].sub[i]) + 1);
   wa->flight[wa->num_flight++] = mine;
   count_flight(wa, &mine, 1);
   return EXEC_NEXT;
@@ -140,7 +150,8 @@ static ExecResult read_part(Warp *w, const Instr *in, WarpPart *part) {
   if (!wrong) wrong = mma_descriptor_decode(part->desc_b, &d);
   if (wrong) return warp_report(w, in, -1, REPORT_INVALID, "wgmma descriptor: %s", wrong);
   uint32_t lanes = src_pred(w, &in->ops[3]);
-  if (lanes && lanes != FULL_MASK) return warp_report(w, in, -1, REPORT_INVALID, "scale-d differs between the threads of a warp");
+  if (lanes && lanes != FULL_MASK)
+    return warp_report(w, in, -1, REPORT_INVALID, "scale-d differs between the threads of a warp");
   part->use_c = lanes != 0;
   return EXEC_NEXT;
 }
@@ -149,7 +160,8 @@ static ExecResult check_chunks(Warp *w, const Instr *in, AsyncOp *op, const Warp
   const WgmmaForm *form = in->aux;
   ChunkCheck check = {w, op, in};
   unsigned es = mma_type_info(form->spec.a)->bits / 8;
-  if (!form->a_in_registers) TRY(each_chunk(mine->desc_a, form->trans_a, es, 16 * (w->id & 3), 16, form->spec.k, check_chunk, &check));
+  if (!form->a_in_registers)
+    TRY(each_chunk(mine->desc_a, form->trans_a, es, 16 * (w->id & 3), 16, form->spec.k, check_chunk, &check));
   return each_chunk(mine->desc_b, form->trans_b, es, 0, form->spec.n, form->spec.k, check_chunk, &check);
 }
 
@@ -164,13 +176,16 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   for (AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o && !op; o = o->next)
     if (o->kind == ASYNC_WGMMA && o->warp == leader && o->wgmma.index == wa->wgmma_issued) op = o;
   if (op && op->in != in)
-    return warp_report(w, in, -1, REPORT_DIVERGENT, "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
+    return warp_report(w, in, -1, REPORT_DIVERGENT,
+                       "the warps of a warpgroup execute different wgmma: line %u and line %u", op->in->line, in->line);
   WarpPart mine;
   TRY(read_part(w, in, &mine));
   if (op) {
     uint32_t first = (uint32_t)__builtin_ctz(op->wgmma.issued);
-    if (op->wgmma.desc_b[first] != mine.desc_b || op->wgmma.desc_a[first] != mine.desc_a || op->wgmma.use_c[first] != mine.use_c)
-      return warp_report(w, in, -1, REPORT_INVALID, "the warps of a warpgroup give wgmma different descriptors or scale-d");
+    if (op->wgmma.desc_b[first] != mine.desc_b || op->wgmma.desc_a[first] != mine.desc_a ||
+        op->wgmma.use_c[first] != mine.use_c)
+      return warp_report(w, in, -1, REPORT_INVALID,
+                         "the warps of a warpgroup give wgmma different descriptors or scale-d");
   }
   TRY(check_registers(w, in));
   bool is_new = !op;
@@ -191,7 +206,8 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 // The matrix of `rows` rows of M or N that a descriptor describes.
-static void read_matrix(const Cta *c, uint64_t desc, bool mn_major, unsigned es, unsigned rows, unsigned depth, uint64_t *out) {
+static void read_matrix(const Cta *c, uint64_t desc, bool mn_major, unsigned es, unsigned rows, unsigned depth,
+                        uint64_t *out) {
   MmaDescriptor d;
   mma_descriptor_decode(desc, &d);
   for (unsigned row = 0; row < rows; row++)
@@ -248,7 +264,8 @@ static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
   Warp *leader = group_leader(w);
   for (AsyncOp *o = async_of_cluster(w->cta->cluster)->first, *next; o; o = next) {
     next = o->next;
-    if (o->kind != ASYNC_WGMMA || o->warp != leader || !(o->wgmma.issued >> part & 1) || o->wgmma.group[part] >= below) continue;
+    if (o->kind != ASYNC_WGMMA || o->warp != leader || !(o->wgmma.issued >> part & 1) || o->wgmma.group[part] >= below)
+      continue;
     if (o->wgmma.issued != 15) return EXEC_WAIT;
     TRY(async_finish(o));
   }
@@ -276,7 +293,8 @@ static bool decode_mma_async(PtxParser *p, Instr *in) {
   WgmmaForm *f = arena_new(ptx_arena(p), WgmmaForm);
   MmaSpec *s = &f->spec;
   if (has_mod(in, M_sp)) return decode_error(p, "unknown instruction: sparse wgmma is not simulated");
-  if (in->num_types != 3 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) || !decode_mma_type(in->type[2], &s->b))
+  if (in->num_types != 3 || !decode_mma_type(in->type[0], &s->d) || !decode_mma_type(in->type[1], &s->a) ||
+      !decode_mma_type(in->type[2], &s->b))
     return decode_error(p, "unknown instruction: wgmma on these types");
   s->m = in->m, s->n = in->n, s->k = in->k, s->wgmma = true;
   s->saturate = has_mod(in, M_satfinite);
@@ -286,7 +304,8 @@ static bool decode_mma_async(PtxParser *p, Instr *in) {
   f->a_in_registers = in->num_ops > 1 && in->ops[1].kind == OPND_VEC;
   uint32_t count = is_int ? 4 : half ? (f->a_in_registers ? 7 : 8) : 6;
   if (!decode_want_ops(p, in, count, count) || !decode_registers(p, in, 0, mma_d_registers(s))) return false;
-  if (f->a_in_registers ? !decode_registers(p, in, 1, mma_a_registers(s)) : !decode_operand(p, in, 1, 'r')) return false;
+  if (f->a_in_registers ? !decode_registers(p, in, 1, mma_a_registers(s)) : !decode_operand(p, in, 1, 'r'))
+    return false;
   if (!decode_operand(p, in, 2, 'r')) return false;
   if (in->ops[3].kind != OPND_PRED && !decode_operand(p, in, 3, 'i')) return false;
   if (!is_int && (!scale_of(p, in, 4, &s->negate_a) || !scale_of(p, in, 5, &s->negate_b))) return false;

@@ -22,7 +22,10 @@
 }
 %code {
 int ptxlex(PTXSTYPE *value, void *scanner);
-static void ptxerror(void *scanner, struct PtxParser *p, const char *message) { (void)scanner; ptx_error(p, p->line, "%s", message); }
+static void ptxerror(void *scanner, struct PtxParser *p, const char *message) {
+  (void)scanner;
+  ptx_error(p, p->line, "%s", message);
+}
 #define ABORT_UNLESS(e) do { if (!(e)) YYABORT; } while (0)
 static OperandList *list_add(PtxParser *p, OperandList *l, const PtxOperand *o) {
   if (!l) l = arena_new(p->arena, OperandList);
@@ -62,15 +65,17 @@ module: %empty | module item ;
 
 item:
     D_VERSION T_FLOAT                             { ABORT_UNLESS(ptx_set_version(p, $2)); }
-  | D_TARGET words                                { for (uint32_t i = 0; i < $2->count; i++) ABORT_UNLESS(ptx_set_target(p, $2->data[i])); }
-  | D_ADDRESS_SIZE T_INT                          { if ($2.bits != 64) ABORT_UNLESS(ptx_error(p, p->line, "only .address_size 64 is supported")); }
+  | D_TARGET words
+      { for (uint32_t i = 0; i < $2->count; i++) ABORT_UNLESS(ptx_set_target(p, $2->data[i])); }
+  | D_ADDRESS_SIZE T_INT
+      { if ($2.bits != 64) ABORT_UNLESS(ptx_error(p, p->line, "only .address_size 64 is supported")); }
   | D_FILE T_INT T_STRING                         { ABORT_UNLESS(ptx_add_file(p, $2.bits, $3)); }
   | D_FILE T_INT T_STRING ',' T_INT ',' T_INT     { ABORT_UNLESS(ptx_add_file(p, $2.bits, $3)); }
   | D_LOC loc
   | D_PRAGMA strings ';'
   | D_ALIAS T_WORD ',' T_WORD ';'                 { Symbol *f = ptx_lookup(p, $4);
-                                                    if (!f || f->kind != SYM_FUNC) ABORT_UNLESS(ptx_error(p, p->line, ".alias of unknown function %s", $4));
-                                                    Symbol *s = ptx_define(p, $2, SYM_FUNC); ABORT_UNLESS(s); s->func = f->func; }
+        if (!f || f->kind != SYM_FUNC) ABORT_UNLESS(ptx_error(p, p->line, ".alias of unknown function %s", $4));
+        Symbol *s = ptx_define(p, $2, SYM_FUNC); ABORT_UNLESS(s); s->func = f->func; }
   | linkage                                       { p->linkage = $1; } linked
   | ';'
   ;
@@ -95,25 +100,33 @@ attr:
   ;
 attr_items: attr_item | attr_items ',' attr_item ;
 attr_item: T_DOT | T_DOT '(' T_INT ',' T_INT ')' ;
-declarators: declarator { ABORT_UNLESS(ptx_declare(p, &$1)); } | declarators ',' declarator { ABORT_UNLESS(ptx_declare(p, &$3)); } ;
+declarators: declarator { ABORT_UNLESS(ptx_declare(p, &$1)); }
+  | declarators ',' declarator { ABORT_UNLESS(ptx_declare(p, &$3)); } ;
 declarator: declared_name | declared_name '=' initializer { $$ = $1; $$.init = $3.first; } ;
 declared_name:
     T_WORD                                        { $$ = (Declarator){.name = $1, .elems = 1}; }
-  | T_WORD '<' T_INT '>'                          { if (!$3.bits || $3.bits > 10000000) ABORT_UNLESS(ptx_error(p, p->line, "bad register range <%llu>", (unsigned long long)$3.bits));
-                                                    $$ = (Declarator){.name = $1, .elems = 1, .range = (uint32_t)$3.bits}; }
+  | T_WORD '<' T_INT '>'
+      { if (!$3.bits || $3.bits > 10000000)
+        ABORT_UNLESS(ptx_error(p, p->line, "bad register range <%llu>", (unsigned long long)$3.bits));
+        $$ = (Declarator){.name = $1, .elems = 1, .range = (uint32_t)$3.bits}; }
   | declared_name '[' T_INT ']'                   { $$ = $1; $$.is_array = true;
-                                                    if ($3.bits > UINT32_MAX || $$.elems * $3.bits > UINT32_MAX) ABORT_UNLESS(ptx_error(p, p->line, "array %s is too large", $1.name));
+        if ($3.bits > UINT32_MAX || $$.elems * $3.bits > UINT32_MAX)
+          ABORT_UNLESS(ptx_error(p, p->line, "array %s is too large", $1.name));
                                                     $$.elems *= $3.bits; }
   | declared_name '[' ']'                         { $$ = $1; $$.is_array = $$.open = true; }
   ;
-initializer: scalar { $$.first = $$.last = $1; } | '{' init_list '}' { $$ = $2; } | '{' '}' { $$.first = $$.last = NULL; } ;
+initializer: scalar { $$.first = $$.last = $1; } | '{' init_list '}' { $$ = $2; }
+  | '{' '}' { $$.first = $$.last = NULL; } ;
 init_list: initializer
-  | init_list ',' initializer                     { $$ = $1; if (!$$.first) $$ = $3; else if ($3.first) { $$.last->next = $3.first; $$.last = $3.last; } } ;
+  | init_list ',' initializer
+      { $$ = $1; if (!$$.first) $$ = $3; else if ($3.first) { $$.last->next = $3.first; $$.last = $3.last; } } ;
 scalar:
     T_INT                                         { $$ = arena_new(p->arena, Initializer); $$->num = $1; }
-  | '-' T_INT                                     { $$ = arena_new(p->arena, Initializer); $$->num = $2; $$->negative = true; }
+  | '-' T_INT
+      { $$ = arena_new(p->arena, Initializer); $$->num = $2; $$->negative = true; }
   | T_FLOAT                                       { $$ = arena_new(p->arena, Initializer); $$->num = $1; }
-  | '-' T_FLOAT                                   { $$ = arena_new(p->arena, Initializer); $$->num = $2; $$->negative = true; }
+  | '-' T_FLOAT
+      { $$ = arena_new(p->arena, Initializer); $$->num = $2; $$->negative = true; }
   | address
   | address '+' T_INT                             { $$ = $1; $$->num.bits = $3.bits; }
   | address '-' T_INT                             { $$ = $1; $$->num.bits = -$3.bits; }
@@ -127,11 +140,13 @@ address:
 
 /* ---- functions */
 function: signature directives ';'                { ABORT_UNLESS(ptx_end_signature(p, false)); }
-  | signature directives '{'                      { ABORT_UNLESS(ptx_end_signature(p, true)); } statements '}' { ABORT_UNLESS(ptx_end_function(p)); }
+  | signature directives '{'
+      { ABORT_UNLESS(ptx_end_signature(p, true)); } statements '}' { ABORT_UNLESS(ptx_end_function(p)); }
   ;
 signature: D_ENTRY T_WORD                         { ABORT_UNLESS(ptx_begin_function(p, true, $2)); } params
   | D_FUNC T_WORD                                 { ABORT_UNLESS(ptx_begin_function(p, false, $2)); } params
-  | D_FUNC '('                                    { ABORT_UNLESS(ptx_begin_function(p, false, NULL)); p->returns = true; } param_list ')'
+  | D_FUNC '('
+      { ABORT_UNLESS(ptx_begin_function(p, false, NULL)); p->returns = true; } param_list ')'
     T_WORD                                        { p->returns = false; ABORT_UNLESS(ptx_name_function(p, $6)); } params
   ;
 params: %empty | '(' param_list ')' | '(' ')' ;
@@ -147,7 +162,8 @@ directive:
   | D_REQNCTAPERCLUSTER values                    { ABORT_UNLESS(ptx_function_directive(p, D_REQNCTAPERCLUSTER)); }
   | D_MAXCLUSTERRANK values                       { ABORT_UNLESS(ptx_function_directive(p, D_MAXCLUSTERRANK)); }
   | D_EXPLICITCLUSTER                             { ABORT_UNLESS(ptx_function_directive(p, D_EXPLICITCLUSTER)); }
-  | D_BLOCKSARECLUSTERS                           { ABORT_UNLESS(ptx_error(p, p->line, ".blocksareclusters is not supported")); }
+  | D_BLOCKSARECLUSTERS
+      { ABORT_UNLESS(ptx_error(p, p->line, ".blocksareclusters is not supported")); }
   | D_NORETURN
   | D_PRAGMA strings ';'
   | D_ATTRIBUTE '(' attr_items ')'
@@ -176,7 +192,8 @@ prototype_list: prototype_param | prototype_list ',' prototype_param ;
 prototype_param: space { ptx_open_attrs(p, $1); } attrs declared_name ;
 prototype_end: %empty | D_NORETURN ;
 loc: loc_values loc_tail ;
-loc_values: T_INT T_INT T_INT                     { p->num_values = 0; value_add(p, $1.bits); value_add(p, $2.bits); value_add(p, $3.bits); } ;
+loc_values: T_INT T_INT T_INT
+      { p->num_values = 0; value_add(p, $1.bits); value_add(p, $2.bits); value_add(p, $3.bits); } ;
 loc_tail: %empty                                  { ABORT_UNLESS(ptx_add_loc(p, false)); }
   | ',' T_WORD T_WORD loc_offset ',' T_WORD T_INT T_INT T_INT
       { value_add(p, $7.bits); value_add(p, $8.bits); value_add(p, $9.bits); ABORT_UNLESS(ptx_add_loc(p, true)); }
@@ -191,20 +208,28 @@ operand_list: operand { $$ = list_add(p, NULL, &$1); } | operand_list ',' operan
 name_operand:
     T_WORD                                        { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); }
   | T_WORD name_mod                               { ABORT_UNLESS(ptx_operand_name(p, $1, $2, &$$)); }
-  | T_WORD '+' T_INT                              { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = (int64_t)$3.bits; }
-  | T_WORD '+' '-' T_INT                          { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$4.bits; }
-  | T_WORD '-' T_INT                              { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$3.bits; }
+  | T_WORD '+' T_INT
+      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = (int64_t)$3.bits; }
+  | T_WORD '+' '-' T_INT
+      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$4.bits; }
+  | T_WORD '-' T_INT
+      { ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); $$.offset = -(int64_t)$3.bits; }
   ;
 operand:
     name_operand
-  | '!' T_WORD                                    { ABORT_UNLESS(ptx_operand_name(p, $2, NULL, &$$)); $$.negated = true; }
-  | T_WORD '|' T_WORD                             { PtxOperand q; ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$)); ABORT_UNLESS(ptx_operand_name(p, $3, NULL, &q)); $$.pair = boxed(p, &q); }
+  | '!' T_WORD
+      { ABORT_UNLESS(ptx_operand_name(p, $2, NULL, &$$)); $$.negated = true; }
+  | T_WORD '|' T_WORD
+      { PtxOperand q; ABORT_UNLESS(ptx_operand_name(p, $1, NULL, &$$));
+        ABORT_UNLESS(ptx_operand_name(p, $3, NULL, &q)); $$.pair = boxed(p, &q); }
   | T_INT                                         { ptx_operand_number(p, $1, false, &$$); }
   | '-' T_INT                                     { ptx_operand_number(p, $2, true, &$$); }
   | T_FLOAT                                       { ptx_operand_number(p, $1, false, &$$); }
   | '-' T_FLOAT                                   { ptx_operand_number(p, $2, true, &$$); }
-  | '{' operand_list '}'                          { $$ = (PtxOperand){.kind = OPND_VEC, .sub = $2->data, .count = $2->count}; }
-  | '(' operand_list ')'                          { $$ = (PtxOperand){.kind = OPND_VEC, .sub = $2->data, .count = $2->count}; }
+  | '{' operand_list '}'
+      { $$ = (PtxOperand){.kind = OPND_VEC, .sub = $2->data, .count = $2->count}; }
+  | '(' operand_list ')'
+      { $$ = (PtxOperand){.kind = OPND_VEC, .sub = $2->data, .count = $2->count}; }
   | '(' ')'                                       { $$ = (PtxOperand){.kind = OPND_VEC}; }
   | '[' operand ']'                               { ABORT_UNLESS(ptx_memory_operand(p, &$2, NULL, &$$)); }
   | '[' operand ',' operand_list ']'              { ABORT_UNLESS(ptx_memory_operand(p, &$2, $4, &$$)); }

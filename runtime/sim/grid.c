@@ -163,7 +163,8 @@ static void run_grid(Grid *g) {
     }
     if (g->failed || !g->resident) continue;
     if (g->max_steps && g->steps > g->max_steps) {
-      sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "no end after %llu warp instructions", (unsigned long long)g->steps);
+      sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "no end after %llu warp instructions",
+                 (unsigned long long)g->steps);
       break;
     }
     // A block that polls between its own barriers and stores to shared memory never looks idle: after this long others get in as well.
@@ -190,13 +191,23 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   PtxFunction *f = lp->func;
   Grid *g = calloc(1, sizeof *g);
   if (!g) return CUDA_ERROR_OUT_OF_MEMORY;
-  *g = (Grid){.sim = sim, .device = d, .module = f->module, .func = f, .launch = *lp, .seed = seed, .rng = seed * 0x9e37 + 1,
-              .policy = (uint32_t)(seed % 4), .checks = sim->checks, .max_steps = sim->max_steps};
+  *g = (Grid){.sim = sim,
+              .device = d,
+              .module = f->module,
+              .func = f,
+              .launch = *lp,
+              .seed = seed,
+              .rng = seed * 0x9e37 + 1,
+              .policy = (uint32_t)(seed % 4),
+              .checks = sim->checks,
+              .max_steps = sim->max_steps};
   g->num_ctas = (uint64_t)lp->grid[0] * lp->grid[1] * lp->grid[2];
   g->dynamic_offset = (f->static_shared + f->dynamic_align - 1) / f->dynamic_align * f->dynamic_align;
   g->shared_size = lp->dynamic_shared ? g->dynamic_offset + lp->dynamic_shared : f->static_shared;
   uint64_t cluster_size = (uint64_t)lp->cluster[0] * lp->cluster[1] * lp->cluster[2];
-  g->max_resident = (uint32_t)(g->device->num_sms * sim_occupancy(d, f, lp->block[0] * lp->block[1] * lp->block[2], lp->dynamic_shared) / (int)cluster_size);
+  g->max_resident = (uint32_t)(g->device->num_sms *
+                               sim_occupancy(d, f, lp->block[0] * lp->block[1] * lp->block[2], lp->dynamic_shared) /
+                               (int)cluster_size);
   if (!g->max_resident) g->max_resident = 1;
   g->param_addr = device_alloc(d, f->param_bytes ? f->param_bytes : 1, 512, ALLOC_PARAM);
   if (!g->param_addr) {
@@ -204,7 +215,8 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   if (f->param_bytes) memcpy((void *)(uintptr_t)g->param_addr, lp->params, f->param_bytes);
-  if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE))) memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
+  if (lp->cooperative && (g->workspace = device_alloc(d, 8, 16, ALLOC_MODULE)))
+    memcpy((void *)(uintptr_t)g->workspace, &(uint64_t){8}, 8);
   hooks_install(g, &g->hooks);
   bool traced = trace_open(g);
   if (g->hooks.grid_begin) g->hooks.grid_begin(g);

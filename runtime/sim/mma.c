@@ -37,7 +37,8 @@ static bool mma_d_fits(const MmaSpec *s) {
 }
 
 const char *mma_spec_error(const MmaSpec *s) {
-  bool mixed_ok = (is_fp8(s->a) && is_fp8(s->b)) || (is_int8(s->a) && is_int8(s->b)) || (is_int4(s->a) && is_int4(s->b));
+  bool mixed_ok = (is_fp8(s->a) && is_fp8(s->b)) || (is_int8(s->a) && is_int8(s->b)) ||
+                  (is_int4(s->a) && is_int4(s->b));
   if (s->a != s->b && !mixed_ok) return "the types of A and B do not go together";
   if (s->a == MMA_F32 || s->a == MMA_S32) return "A and B cannot have an accumulator's type";
   if (!mma_d_fits(s)) return "the type of D does not go with A's";
@@ -161,7 +162,8 @@ VECTORISED static void raise_exponents(unsigned n, int32_t ea, const int32_t *eb
 
 // Adds the products of one k, each truncated towards zero at its column's last kept bit. Products and sums fit 32 bits: an
 // aligned product is below 2^27 (22 or fewer bits, moved up to the fraction), and a block has at most 16 of that size.
-VECTORISED static void add_products(unsigned n, int32_t sa, int32_t ea, const int32_t *sb, const int32_t *eb, const int32_t *max, int up, int32_t *sum) {
+VECTORISED static void add_products(unsigned n, int32_t sa, int32_t ea, const int32_t *sb, const int32_t *eb,
+                                    const int32_t *max, int up, int32_t *sum) {
   for (unsigned j = 0; j < n; j++) {
     int32_t product = sa * sb[j], down = max[j] - ea - eb[j];
     uint32_t mag = (uint32_t)(product < 0 ? -product : product) << up;
@@ -170,7 +172,8 @@ VECTORISED static void add_products(unsigned n, int32_t sa, int32_t ea, const in
   }
 }
 
-static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                          bool use_c) {
   enum { MAX_K = 32, MAX_N = 256 };
   int32_t sig_b[MAX_K][MAX_N], exp_b[MAX_K][MAX_N], max[MAX_N], sum[MAX_N];
   Part c[MAX_N], part;
@@ -207,7 +210,9 @@ static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, co
         if (x[k].sig) add_products(N, x[k].sig, x[k].exp, sig_b[k], exp_b[k], max, up, sum);
       for (unsigned j = 0; j < N; j++) {
         if (!fin_b[j]) continue;
-        if (fin_c[j]) out[j] = sum_result(s->d, model.keep, sum[j] + align(c[j].sig, up_c + c[j].exp - max[j]), max[j] - model.fraction);
+        if (fin_c[j])
+          out[j] = sum_result(s->d, model.keep, sum[j] + align(c[j].sig, up_c + c[j].exp - max[j]),
+                              max[j] - model.fraction);
         else if (num_is_nan(fd, out[j])) out[j] = num_canonical_nan(fd);
       }
     }
@@ -216,7 +221,8 @@ static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, co
 
 // mma.sync on fp8: sm_90 widens the operands to f16 and multiplies twice without C, first the even pairs of K, then the odd
 // ones, and adds C to that, rounded to nearest.
-static void compute_widened(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+static void compute_widened(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                            bool use_c) {
   uint64_t half_a[16 * 16], half_b[8 * 16], sum[16 * 8];
   MmaSpec half = *s;
   half.a = half.b = MMA_F16;
@@ -224,15 +230,21 @@ static void compute_widened(const MmaSpec *s, unsigned rows, const uint64_t *a, 
   for (unsigned odd = 0; odd < 2; odd++) {
     for (unsigned k = 0; k < half.k; k++) {
       unsigned from = k / 2 * 4 + 2 * odd + k % 2;
-      for (unsigned i = 0; i < rows; i++) half_a[i * half.k + k] = num_encode(NUM_F16, num_decode(types[s->a].format, a[i * s->k + from]), NUM_RNE, false);
-      for (unsigned j = 0; j < s->n; j++) half_b[j * half.k + k] = num_encode(NUM_F16, num_decode(types[s->b].format, b[j * s->k + from]), NUM_RNE, false);
+      for (unsigned i = 0; i < rows; i++)
+        half_a[i * half.k + k] = num_encode(NUM_F16, num_decode(types[s->a].format, a[i * s->k + from]), NUM_RNE,
+                                            false);
+      for (unsigned j = 0; j < s->n; j++)
+        half_b[j * half.k + k] = num_encode(NUM_F16, num_decode(types[s->b].format, b[j * s->k + from]), NUM_RNE,
+                                            false);
     }
     compute_float(&half, rows, half_a, half_b, sum, odd);
   }
-  for (unsigned i = 0; i < rows * s->n; i++) d[i] = use_c ? num_add(types[s->d].format, sum[i], d[i], NUM_RNE, false) : sum[i];
+  for (unsigned i = 0; i < rows * s->n; i++)
+    d[i] = use_c ? num_add(types[s->d].format, sum[i], d[i], NUM_RNE, false) : sum[i];
 }
 
-static void compute_f64(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+static void compute_f64(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                        bool use_c) {
   for (unsigned i = 0; i < rows; i++)
     for (unsigned j = 0; j < s->n; j++) {
       double acc = use_c ? num_f64_bits(d[i * s->n + j]) : 0;
@@ -245,7 +257,8 @@ static int64_t integer_of(MmaType t, uint64_t bits) {
   return types[t].is_signed ? num_sext(bits, types[t].bits) : (int64_t)num_zext(bits, types[t].bits);
 }
 
-static void compute_int(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c) {
+static void compute_int(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d,
+                        bool use_c) {
   for (unsigned i = 0; i < rows; i++)
     for (unsigned j = 0; j < s->n; j++) {
       int64_t acc = use_c ? num_sext(d[i * s->n + j], 32) : 0;

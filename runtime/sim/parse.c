@@ -77,7 +77,8 @@ bool ptx_type_attr(PtxParser *p, const char *name) {
 
 bool ptx_align_attr(PtxParser *p, uint64_t align) {
   if (p->ptr_attr) return true;
-  if (!is_pow2_u64(align) || align > 4096) return ptx_error(p, p->line, "bad alignment %llu", (unsigned long long)align);
+  if (!is_pow2_u64(align) || align > 4096)
+    return ptx_error(p, p->line, "bad alignment %llu", (unsigned long long)align);
   p->attrs.align = (uint32_t)align;
   return true;
 }
@@ -97,7 +98,8 @@ static bool write_initializer(PtxParser *p, Symbol *s, Initializer *init) {
   uint8_t *at = (uint8_t *)(uintptr_t)s->addr, *end = at + s->size;
   for (Initializer *i = init; i; i = i->next, at += elem) {
     if (at + elem > end) return ptx_error(p, p->line, "too many initial values for %s", s->name);
-    if (elem > 8 && i->num.float_bytes) return ptx_error(p, p->line, "cannot initialise %s with a floating-point number", s->name);
+    if (elem > 8 && i->num.float_bytes)
+      return ptx_error(p, p->line, "cannot initialise %s with a floating-point number", s->name);
     uint64_t v = i->num.bits;
     if (i->num.float_bytes == 8 && s->type == T_F32) {
       double d;
@@ -125,7 +127,8 @@ static bool write_initializer(PtxParser *p, Symbol *s, Initializer *init) {
 
 static bool use_frame(PtxParser *p, Symbol *s) {
   s->addr = align_up(p->frame_top, s->align);
-  if (s->addr + s->size > MAX_FRAME) return ptx_error(p, p->line, "%s does not fit the %d KB of local memory", s->name, MAX_FRAME / 1024);
+  if (s->addr + s->size > MAX_FRAME)
+    return ptx_error(p, p->line, "%s does not fit the %d KB of local memory", s->name, MAX_FRAME / 1024);
   p->frame_top = (uint32_t)(s->addr + s->size);
   if (p->frame_top > p->fn->frame_bytes) p->fn->frame_bytes = p->frame_top;
   return true;
@@ -157,7 +160,8 @@ bool ptx_declare(PtxParser *p, const Declarator *d) {
     if (d->open) {  // x[] = {…}: as many elements as initial values
       for (Initializer *i = d->init; i; i = i->next) s->size += ptx_types[s->type].bits / 8;
     }
-    s->addr = device_alloc(p->m->device, s->size ? s->size : 1, s->align < 16 ? 16 : s->align, s->space == SPACE_CONST ? ALLOC_CONST : ALLOC_MODULE);
+    s->addr = device_alloc(p->m->device, s->size ? s->size : 1, s->align < 16 ? 16 : s->align,
+                           s->space == SPACE_CONST ? ALLOC_CONST : ALLOC_MODULE);
     if (!s->addr) return ptx_error(p, p->line, "no memory for %s (%llu bytes)", d->name, (unsigned long long)s->size);
     memset((void *)(uintptr_t)s->addr, 0, s->size);
     vec_push(p->arena, &p->m->globals, s);
@@ -190,7 +194,8 @@ bool ptx_begin_function(PtxParser *p, bool entry, const char *name) {
 
 bool ptx_name_function(PtxParser *p, const char *name) {
   Symbol *s = ptx_find_in(p, name, p->global_scope);
-  if (s && (s->kind != SYM_FUNC || s->func->is_defined)) return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
+  if (s && (s->kind != SYM_FUNC || s->func->is_defined))
+    return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
   p->fn->name = name;
   if (s) {  // declared before: calls already point at that Function
     *s->func = *p->fn;
@@ -343,7 +348,8 @@ bool ptx_set_target(PtxParser *p, const char *name) {
   p->m->sm = (uint32_t)strtoul(name + 3, &end, 10);
   p->m->arch_specific = *end == 'a';
   uint32_t cc = (uint32_t)(p->m->device->cc_major * 10 + p->m->device->cc_minor);
-  if ((*end && strcmp(end, "a") && strcmp(end, "f")) || p->m->sm < 20) return ptx_error(p, p->line, "unknown target %s", name);
+  if ((*end && strcmp(end, "a") && strcmp(end, "f")) || p->m->sm < 20)
+    return ptx_error(p, p->line, "unknown target %s", name);
   if (p->m->sm > cc || (*end && p->m->sm != cc)) {
     p->m->error_code = CUDA_ERROR_NO_BINARY_FOR_GPU;
     return ptx_error(p, p->line, "target %s does not run on the simulated sm_%u device", name, cc);
@@ -389,7 +395,8 @@ static void lay_out_shared(PtxParser *p, PtxFunction *entry) {
   }
   if (top > 1 << 30) top = 1 << 30;
   for (uint32_t i = 0; i < n; i++)
-    if (used[i] && !m->shared_syms.data[i]->size && m->shared_syms.data[i]->align > dynamic_align) dynamic_align = m->shared_syms.data[i]->align;
+    if (used[i] && !m->shared_syms.data[i]->size && m->shared_syms.data[i]->align > dynamic_align)
+      dynamic_align = m->shared_syms.data[i]->align;
   for (uint32_t i = 0; i < n; i++)
     if (!m->shared_syms.data[i]->size) entry->shared_offset[i] = (uint32_t)align_up(top, dynamic_align);
   entry->static_shared = (uint32_t)top;

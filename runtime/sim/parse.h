@@ -69,7 +69,7 @@ struct PtxParser {
 // symbols.c
 const char *ptx_intern(PtxParser *p, const char *s, size_t n);
 Symbol *ptx_lookup(PtxParser *p, const char *name);
-Symbol *ptx_define(PtxParser *p, const char *name, SymKind kind);      // NULL (and an error) when the name is taken here
+Symbol *ptx_define(PtxParser *p, const char *name, SymKind kind);   // NULL (and an error) when the name is taken here
 Symbol *ptx_find_in(PtxParser *p, const char *name, const PtxScope *scope);   // not in its parents
 Symbol *ptx_new_symbol(PtxParser *p, const char *name, SymKind kind, PtxScope *scope);
 void ptx_give_register(PtxParser *p, Symbol *s);                           // by its type
@@ -97,7 +97,8 @@ bool ptx_add_instr(PtxParser *p, const char *mnemonic, const WordList *mods, con
 bool ptx_operand_name(PtxParser *p, const char *name, const char *suffix, PtxOperand *out);
 bool ptx_memory_operand(PtxParser *p, const PtxOperand *base, const OperandList *rest, PtxOperand *out);
 void ptx_operand_number(PtxParser *p, Number n, bool negative, PtxOperand *out);
-void ptx_use_label(PtxParser *p, const PtxOperand *label);   // Instr.target of the instruction being added becomes its address
+void ptx_use_label(PtxParser *p,
+                   const PtxOperand *label);   // Instr.target of the instruction being added becomes its address
 void ptx_init_tables(PtxParser *p);
 
 #endif

@@ -20,8 +20,9 @@ static const struct { const char *name; uint32_t flags; } ops[OP_COUNT] = {
 // A row has one rule of definedness at most, and what has no destination has none.
 enum { RULES = OPF_BITWISE | OPF_MOVE | OPF_CARRY | OPF_SHIFT };
 #define PTX_OP(mnemonic, decode, flags) \
-  _Static_assert((((flags) & RULES) & (((flags) & RULES) - 1)) == 0, #mnemonic ": more than one rule of definedness"); \
-  _Static_assert(!((flags) & RULES) || !((flags) & (OPF_NO_DST | OPF_OWN_SHADOW)), #mnemonic ": a rule of definedness without use");
+  _Static_assert((((flags)&RULES) & (((flags)&RULES) - 1)) == 0, #mnemonic ": more than one rule of definedness"); \
+  _Static_assert(!((flags)&RULES) || !((flags) & (OPF_NO_DST | OPF_OWN_SHADOW)), \
+                 #mnemonic ": a rule of definedness without use");
 #include "runtime/sim/ptx_ops.def"
 #undef PTX_OP
 

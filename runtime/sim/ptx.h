@@ -73,7 +73,7 @@ struct Symbol {
   PtxType type;                // element or register type
   uint64_t size;               // bytes, SYM_VAR; 0 for `.extern .shared x[]`
   uint32_t align;
-  uint64_t addr;               // host address (global, const); offset in frame, parameter block; label: instruction index
+  uint64_t addr;   // host address (global, const); offset in frame, parameter block; label: instruction index
   uint32_t slot;               // SYM_REG, SYM_PRED: first slot; SYM_VAR shared: index in Module.shared_syms
   uint32_t range;              // SYM_REG, SYM_PRED declared as name<range>; else 0
   bool is_extern;
@@ -112,11 +112,11 @@ struct PtxOperand {
 };
 
 typedef enum {
-  EXEC_NEXT,                   // done; lanes go to the following instruction
-  EXEC_STALL,                  // these lanes cannot go on yet: they stay here until others of the warp arrive or state changes
-  EXEC_WAIT,                   // as STALL, but what they wait for lies outside the warp; polled by the scheduler
-  EXEC_JUMP,                   // the handler has set pc (and frame) of the active lanes
-  EXEC_FAULT,                  // a report has been made; the grid stops
+  EXEC_NEXT,   // done; lanes go to the following instruction
+  EXEC_STALL,   // these lanes cannot go on yet: they stay here until others of the warp arrive or state changes
+  EXEC_WAIT,   // as STALL, but what they wait for lies outside the warp; polled by the scheduler
+  EXEC_JUMP,   // the handler has set pc (and frame) of the active lanes
+  EXEC_FAULT,   // a report has been made; the grid stops
 } ExecResult;
 typedef ExecResult (*ExecFn)(Warp *w, const Instr *in, uint32_t mask);
 // Checks modifiers and operands, sets in->exec. On error reports through ptx_error and returns false.
@@ -159,7 +159,8 @@ static inline PtxMod first_mod(const Instr *in, const PtxMod *mods, size_t n) {
     if (has_mod(in, mods[i])) return mods[i];
   return (PtxMod)0;
 }
-#define one_of(in, ...) first_mod(in, (const PtxMod[]){__VA_ARGS__}, sizeof((const PtxMod[]){__VA_ARGS__}) / sizeof(PtxMod))
+#define one_of(in, ...) \
+  first_mod(in, (const PtxMod[]){__VA_ARGS__}, sizeof((const PtxMod[]){__VA_ARGS__}) / sizeof(PtxMod))
 #define has_any(in, ...) (one_of(in, __VA_ARGS__) != 0)
 
 struct PtxFunction {

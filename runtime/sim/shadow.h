@@ -45,7 +45,8 @@ ExecResult agent_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace
 ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped);
 
 ExecResult agent_copy_issue(AsyncOp *op);
-void agent_copy_waited(Warp *w, uint32_t mask, uint32_t keep);   // all but the last `keep` groups; UINT32_MAX: everything
+void agent_copy_waited(Warp *w, uint32_t mask,
+                       uint32_t keep);   // all but the last `keep` groups; UINT32_MAX: everything
 void agent_arrive_issue(AsyncOp *op);
 void agent_arrive_acquire(AsyncOp *op);                           // before the arrival that stands for earlier copies
 ExecResult agent_bulk_issue(AsyncOp *op);
@@ -64,10 +65,12 @@ ExecResult proxy_fence(Warp *w, const Instr *in, uint32_t mask);
 uint32_t proxy_store_begin(AsyncOp *op);              // the serial number of a bulk store
 // Global bytes that a bulk operation will read, or write as store `serial`.
 ExecResult proxy_async_read(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr, uint32_t bytes);
-ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t serial);
+ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes,
+                             uint32_t serial);
 void proxy_bulk_waited(Warp *w, int lane, uint32_t keep);
 ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr);
-ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr);               // by tensormap.cp_fenceproxy
+ExecResult proxy_map_released(Warp *w, const Instr *in, int lane, Alloc *a,
+                              uint64_t addr);   // by tensormap.cp_fenceproxy
 
 // ---- shadow_undef.c
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask);
@@ -77,6 +80,9 @@ ExecResult undef_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
 void undef_copy_landed(AsyncOp *op, uint32_t mask);
 void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes);
 ExecResult undef_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes);
+uint32_t undef_lanes_of(const Warp *w, const PtxOperand *o, uint32_t mask);   // lanes in which it has undefined bits
+void undef_clear(Warp *w, const PtxOperand *o, uint32_t mask);                // they are defined from now on
+// ---- shadow_matrix.c
 void undef_mma(Warp *w, const Instr *in, const MmaSpec *s);
 void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
 void undef_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);

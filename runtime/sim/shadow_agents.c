@@ -17,9 +17,16 @@ static ExecResult check_init(Warp *w, const Instr *in, int lane, SharedPlace bar
   uint32_t kind = 0;
   Warp *x = race_warp_of(w->cta->cluster, m->init.comp, &kind);
   if (!race_ordered(&who, &m->init))
-    return warp_report(w, in, lane, REPORT_RACE, "uses the mbarrier at shared+0x%x of CTA %u, which line %u initialises, without a barrier in between", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
+    return warp_report(
+        w, in, lane, REPORT_RACE,
+        "uses the mbarrier at shared+0x%x of CTA %u, which line %u initialises, without a barrier in between",
+        bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   if (by_async && x && !race_fenced(w, x, &m->init, C_SELF, FENCE_ASYNC | FENCE_MBARRIER_INIT))
-    return warp_report(w, in, lane, REPORT_PROXY, "the asynchronous proxy will use the mbarrier at shared+0x%x of CTA %u, but no fence.mbarrier_init or fence.proxy.async followed its initialisation (line %u)", bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
+    return warp_report(
+        w, in, lane, REPORT_PROXY,
+        "the asynchronous proxy will use the mbarrier at shared+0x%x of CTA %u, but no fence.mbarrier_init or "
+        "fence.proxy.async followed its initialisation (line %u)",
+        bar.offset + SHARED_BASE, bar.cta->rank, w->grid->module->code[m->init.pc].line);
   return EXEC_NEXT;
 }
 
@@ -27,16 +34,21 @@ ExecResult agent_mbarrier_init(Warp *w, const Instr *in, int lane, SharedPlace b
   CtaRace *cta = cta_race(bar.cta);
   if (!cta) return EXEC_NEXT;
   MbarRace *m = find_mbar(bar);
-  if (m && m->live) return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier.init of the live mbarrier at shared+0x%x", bar.offset + SHARED_BASE);
+  if (m && m->live)
+    return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier.init of the live mbarrier at shared+0x%x",
+                       bar.offset + SHARED_BASE);
   if (!m) {
     if (cta->num_mbars == MBARS_PER_CTA) return EXEC_NEXT;
     m = &cta->mbars[cta->num_mbars++];
-    *m = (MbarRace){.offset = bar.offset, .pending = race_new_clock(bar.cta->cluster), .done = race_new_clock(bar.cta->cluster)};
+    *m = (MbarRace){.offset = bar.offset,
+                    .pending = race_new_clock(bar.cta->cluster),
+                    .done = race_new_clock(bar.cta->cluster)};
     m->arrived = arena_array(&cluster_race(bar.cta->cluster)->arena, uint32_t, bar.cta->num_warps * WARP_SIZE);
     m->passed = arena_array(&cluster_race(bar.cta->cluster)->arena, uint32_t, bar.cta->num_warps * WARP_SIZE);
   }
   Who who = {.warp = w, .in = in, .lane = lane, .is_write = true, .at = bar};
-  who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
+  who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane,
+                      0};
   TRY(race_touch(&who, 8, NULL));
   m->live = true;
   m->init = who.epoch;
@@ -56,7 +68,8 @@ ExecResult agent_mbarrier_inval(Warp *w, const Instr *in, int lane, SharedPlace 
   TRY(check_init(w, in, lane, bar, m, false));
   m->live = false;
   for (int i = 0; i < 2; i++)
-    cta->cells[bar.offset / 4 + (uint32_t)i].write = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
+    cta->cells[bar.offset / 4 + (uint32_t)i].write = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in),
+                                                             (uint16_t)comp_of(w, C_SELF), (uint8_t)lane, 0};
   return EXEC_NEXT;
 }
 
@@ -102,7 +115,8 @@ ExecResult agent_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace
   race_join(bar.cta->cluster, mine->vc, m->done);
   // Lanes of this warp that arrived: the clock of a warp does not tell them apart.
   const uint32_t *passed = m->passed + w->id * WARP_SIZE;
-  for (uint32_t l = 0; l < WARP_SIZE; l++) mine->lane_known[l] = mine->lane_known[l] > passed[l] ? mine->lane_known[l] : passed[l];
+  for (uint32_t l = 0; l < WARP_SIZE; l++)
+    mine->lane_known[l] = mine->lane_known[l] > passed[l] ? mine->lane_known[l] : passed[l];
   return EXEC_NEXT;
 }
 
@@ -113,7 +127,11 @@ ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
   for (uint32_t i = 0; op->kind == ASYNC_BULK && i < op->bulk.num_dst; i++)
     if (op->bulk.bar[i].cta == bar.cta) issued = op->bulk.clock[i];
   if (issued && issued != m->phase + 1)
-    return async_report(op, REPORT_MBARRIER, "the copy was issued in phase %u of the mbarrier at shared+0x%x of CTA %u and its bytes land in phase %u: that phase did not expect them", issued - 1, bar.offset + SHARED_BASE, bar.cta->rank, m->phase);
+    return async_report(
+        op, REPORT_MBARRIER,
+        "the copy was issued in phase %u of the mbarrier at shared+0x%x of CTA %u and its bytes land in phase %u: "
+        "that phase did not expect them",
+        issued - 1, bar.offset + SHARED_BASE, bar.cta->rank, m->phase);
   if (flipped) flip(bar, m);
   return EXEC_NEXT;
 }
@@ -151,7 +169,13 @@ ExecResult agent_copy_issue(AsyncOp *op) {
   r->copy_pc = pc_of(w, op->in);
   mark(&r->copies, op->copy.group[__builtin_ctz(op->copy.mask)], op->clock, -1);
   FOR_LANES(l, op->copy.mask) {
-    Who who = {.warp = w, .in = op->in, .lane = l, .is_async = true, .is_write = true, .generic = true, .at = op->copy.dst[l]};
+    Who who = {.warp = w,
+               .in = op->in,
+               .lane = l,
+               .is_async = true,
+               .is_write = true,
+               .generic = true,
+               .at = op->copy.dst[l]};
     who.epoch = (Epoch){op->clock, pc_of(w, op->in), (uint16_t)op->comp, (uint8_t)l, 0};
     TRY(race_touch(&who, op->copy.bytes, NULL));
   }
@@ -263,20 +287,30 @@ void agent_cta_end(Cta *c) {
     Warp *w = &c->warps[i];
     WarpRace *wr = &r->warps[i];
     if (wr->vc[comp_of(w, C_BULK)] < wr->bulk_clock)
-      sim_report(g, w, &g->module->code[wr->bulk_pc], -1, REPORT_ASYNC, "the CTA exits while this bulk copy may still be reading its shared memory: no cp.async.bulk.wait_group covers it");
+      sim_report(
+          g, w, &g->module->code[wr->bulk_pc], -1, REPORT_ASYNC,
+          "the CTA exits while this bulk copy may still be reading its shared memory: no cp.async.bulk.wait_group "
+          "covers it");
     uint32_t copied = 0;   // somebody's wait, by group or on an mbarrier
-    for (uint32_t k = 0; k < c->num_warps; k++) copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
+    for (uint32_t k = 0; k < c->num_warps; k++)
+      copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
     if (copied < wr->copy_clock)
-      sim_report(g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC, "the CTA exits while this cp.async may still be writing its shared memory: nothing has waited for it");
+      sim_report(g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
+                 "the CTA exits while this cp.async may still be writing its shared memory: nothing has waited for it");
     if (wr->vc[comp_of(&c->warps[i & ~3u], C_WGMMA)] < wr->wgmma_clock)
-      sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC, "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");
+      sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC,
+                 "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");
   }
   for (uint32_t k = 0; k < r->num_mbars; k++) {
     MbarRace *m = &r->mbars[k];
     uint32_t known = 0, comp = mbar_comp(c->cluster, (SharedPlace){c, m->offset}, m);
     for (uint32_t i = 0; i < c->num_warps; i++) known = r->warps[i].vc[comp] > known ? r->warps[i].vc[comp] : known;
     if (known < m->issued)
-      sim_report(g, &c->warps[0], &g->module->code[m->issued_pc], -1, REPORT_ASYNC, "CTA %llu exits while this copy into its shared memory may be in flight: no thread has waited for phase %u of the mbarrier at shared+0x%x", (unsigned long long)c->linear, m->issued - 1, m->offset + SHARED_BASE);
+      sim_report(
+          g, &c->warps[0], &g->module->code[m->issued_pc], -1, REPORT_ASYNC,
+          "CTA %llu exits while this copy into its shared memory may be in flight: no thread has waited for phase %u "
+          "of the mbarrier at shared+0x%x",
+          (unsigned long long)c->linear, m->issued - 1, m->offset + SHARED_BASE);
   }
 }
 
@@ -291,7 +325,9 @@ const char *agent_describe(Cluster *c, Arena *a) {
       uint64_t word;
       memcpy(&word, c->ctas[i]->shared + r->mbars[k].offset, 8);
       MbarrierState s = mbarrier_unpack(word);
-      text = arena_printf(a, "%s  mbarrier shared+0x%x of CTA %u: phase %u, %u of %u arrivals pending, %d bytes outstanding\n", text, r->mbars[k].offset + SHARED_BASE, i, r->mbars[k].phase, s.pending, s.expected, s.tx);
+      text = arena_printf(
+          a, "%s  mbarrier shared+0x%x of CTA %u: phase %u, %u of %u arrivals pending, %d bytes outstanding\n", text,
+          r->mbars[k].offset + SHARED_BASE, i, r->mbars[k].phase, s.pending, s.expected, s.tx);
     }
   }
   return text;

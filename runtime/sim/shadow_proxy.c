@@ -23,7 +23,9 @@ typedef struct MapAcquire { uint64_t addr; const Warp *warp; uint32_t stamp, clo
 typedef struct { uint64_t thread; uint32_t serial, group; } OpenStore;
 typedef struct GridProxy {
   uint32_t begin;                      // proxy_clock when the grid began
-  struct { uint32_t async, release; } fences[FENCE_SLOTS];   // stamps of each CTA's latest; CTAs that far apart share a slot
+  struct {
+    uint32_t async, release;
+  } fences[FENCE_SLOTS];   // stamps of each CTA's latest; CTAs that far apart share a slot
   int32_t *store_pc;                   // by serial; STORE_DONE once waited for
   uint32_t num_stores, cap_stores;
   OpenStore *open;
@@ -33,7 +35,9 @@ typedef struct GridProxy {
 static GridProxy *grid_proxy(const Grid *g) { return g->shadow ? ((const GridShadow *)g->shadow)->proxy : NULL; }
 static uint32_t cta_number(const Cta *c) { return (uint32_t)c->linear & WHO_NUMBER; }
 static uint32_t slot_of(uint32_t who) { return (who & WHO_NUMBER) % FENCE_SLOTS; }
-static uint64_t thread_key(const Warp *w, int lane) { return w->cta->linear << 11 | (uint64_t)w->id << 5 | (uint32_t)lane; }
+static uint64_t thread_key(const Warp *w, int lane) {
+  return w->cta->linear << 11 | (uint64_t)w->id << 5 | (uint32_t)lane;
+}
 
 void proxy_grid_begin(Grid *g) {
   GridProxy *p = calloc(1, sizeof *p);
@@ -59,7 +63,8 @@ static void close_stores(GridProxy *p, uint64_t first_thread, uint64_t last_thre
 }
 
 void proxy_cta_end(Cta *c) {
-  if (grid_proxy(c->grid)) close_stores(grid_proxy(c->grid), c->linear << 11, (c->linear << 11) + 2047, UINT64_MAX, false);
+  if (grid_proxy(c->grid))
+    close_stores(grid_proxy(c->grid), c->linear << 11, (c->linear << 11) + 2047, UINT64_MAX, false);
 }
 
 void proxy_bulk_waited(Warp *w, int lane, uint32_t keep) {
@@ -93,17 +98,23 @@ static void set_marks(Grid *g, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t
     a->marks = calloc(a->size / GRANULE + 1, sizeof *a->marks);
   }
   GlobalMark m = {g->sim->proxy_clock, who};
-  for (uint64_t i = (addr - a->base) / GRANULE, last = (addr + bytes - 1 - a->base) / GRANULE; i <= last; i++) a->marks[i] = m;
+  for (uint64_t i = (addr - a->base) / GRANULE, last = (addr + bytes - 1 - a->base) / GRANULE; i <= last; i++)
+    a->marks[i] = m;
 }
 
 static const GlobalMark *marks_of(const Alloc *a, uint64_t addr) { return a->marks + (addr - a->base) / GRANULE; }
 
-static ExecResult check_store(Warp *w, const Instr *in, int lane, const GlobalMark *m, uint64_t addr, const char *does) {
+static ExecResult check_store(Warp *w, const Instr *in, int lane, const GlobalMark *m, uint64_t addr,
+                              const char *does) {
   const GridProxy *p = grid_proxy(w->grid);
   uint32_t serial = m->who & WHO_NUMBER;
-  if (m->stamp < p->begin || !(m->who & WHO_STORE) || serial >= p->num_stores || p->store_pc[serial] == STORE_DONE) return EXEC_NEXT;
-  return warp_report(w, in, lane, REPORT_ASYNC, "%s global memory at 0x%llx, which the bulk store of line %u may still be writing: no cp.async.bulk.wait_group (without .read) of the storing thread came in between",
-                    does, (unsigned long long)addr, w->grid->module->code[p->store_pc[serial]].line);
+  if (m->stamp < p->begin || !(m->who & WHO_STORE) || serial >= p->num_stores || p->store_pc[serial] == STORE_DONE)
+    return EXEC_NEXT;
+  return warp_report(
+      w, in, lane, REPORT_ASYNC,
+      "%s global memory at 0x%llx, which the bulk store of line %u may still be writing: no cp.async.bulk.wait_group "
+      "(without .read) of the storing thread came in between",
+      does, (unsigned long long)addr, w->grid->module->code[p->store_pc[serial]].line);
 }
 
 ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a) {
@@ -113,7 +124,8 @@ ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a) {
     if (a->space[l] != SPACE_GLOBAL) continue;
     Alloc *alloc = a->alloc[l];
     if (alloc->marks && a->kind != ACCESS_ATOMIC) {
-      TRY(check_store(w, in, l, marks_of(alloc, a->addr[l]), a->addr[l], a->kind == ACCESS_READ ? "reads" : "overwrites"));
+      TRY(check_store(w, in, l, marks_of(alloc, a->addr[l]), a->addr[l],
+                      a->kind == ACCESS_READ ? "reads" : "overwrites"));
     }
     if (a->kind != ACCESS_READ) set_marks(w->grid, alloc, a->addr[l], a->size, cta_number(w->cta));
   }
@@ -127,13 +139,17 @@ static bool unfenced(const Warp *w, const GlobalMark *m) {
   return p->fences[slot_of(m->who)].async <= m->stamp && p->fences[slot_of(cta_number(w->cta))].async <= m->stamp;
 }
 
-static ExecResult check_async(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr, uint32_t bytes, bool write) {
+static ExecResult check_async(Warp *w, const Instr *in, int lane, const Alloc *a, uint64_t addr, uint32_t bytes,
+                              bool write) {
   if (!grid_proxy(w->grid) || !a->marks || !bytes) return EXEC_NEXT;
   const GlobalMark *m = marks_of(a, addr), *last = marks_of(a, addr + bytes - 1);
   for (uint64_t at = addr; m <= last; m++, at = (at & ~UINT64_C(15)) + GRANULE) {
     if (unfenced(w, m))
-      return warp_report(w, in, lane, REPORT_PROXY, "the asynchronous proxy %s global memory at 0x%llx, which a thread of CTA %u wrote in this launch; neither CTA executed a fence.proxy.async in between",
-                        write ? "overwrites" : "reads", (unsigned long long)at, m->who & WHO_NUMBER);
+      return warp_report(
+          w, in, lane, REPORT_PROXY,
+          "the asynchronous proxy %s global memory at 0x%llx, which a thread of CTA %u wrote in this launch; neither "
+          "CTA executed a fence.proxy.async in between",
+          write ? "overwrites" : "reads", (unsigned long long)at, m->who & WHO_NUMBER);
     if (write) continue;
     TRY(check_store(w, in, lane, m, at, "the asynchronous operation reads"));
   }
@@ -144,7 +160,8 @@ ExecResult proxy_async_read(Warp *w, const Instr *in, int lane, const Alloc *a, 
   return check_async(w, in, lane, a, addr, bytes, false);
 }
 
-ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes, uint32_t serial) {
+ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint64_t addr, uint32_t bytes,
+                             uint32_t serial) {
   ExecResult r = check_async(w, in, lane, a, addr, bytes, true);
   if (r == EXEC_NEXT && grid_proxy(w->grid)) set_marks(w->grid, a, addr, bytes, (serial & WHO_NUMBER) | WHO_STORE);
   return r;
@@ -157,7 +174,8 @@ static void note_map(Warp *w, const Instr *in, uint64_t addr, bool is_release) {
   CtaShadow *s = w->cta->shadow;
   MapAcquire *found = NULL;
   for (uint32_t i = 0; i < s->num_acquires && !found; i++)
-    if (s->acquires[i].addr == addr && s->acquires[i].warp == w && s->acquires[i].is_release == is_release) found = &s->acquires[i];
+    if (s->acquires[i].addr == addr && s->acquires[i].warp == w && s->acquires[i].is_release == is_release)
+      found = &s->acquires[i];
   if (!found) {
     if (s->num_acquires == s->cap_acquires) {
       s->cap_acquires = s->cap_acquires ? 2 * s->cap_acquires : 8;
@@ -165,7 +183,12 @@ static void note_map(Warp *w, const Instr *in, uint64_t addr, bool is_release) {
     }
     found = &s->acquires[s->num_acquires++];
   }
-  *found = (MapAcquire){addr, w, ++w->grid->sim->proxy_clock, race_clock(w), (uint32_t)(in - w->grid->module->code), is_release};
+  *found = (MapAcquire){addr,
+                        w,
+                        ++w->grid->sim->proxy_clock,
+                        race_clock(w),
+                        (uint32_t)(in - w->grid->module->code),
+                        is_release};
 }
 
 // Within a cluster a release and an acquire of one map must be ordered; across clusters nothing is known here.
@@ -176,8 +199,11 @@ static ExecResult order_map(Warp *w, const Instr *in, int lane, uint64_t addr, b
     for (uint32_t k = 0; s && k < s->num_acquires; k++) {
       const MapAcquire *q = &s->acquires[k];
       if (q->is_release != is_release && q->addr == addr && !race_knows(w, q->warp, q->clock))
-        return warp_report(w, in, lane, REPORT_RACE, "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between", is_release ? "publishes" : "acquires",
-                          (unsigned long long)addr, q->warp->id, c->ctas[i]->rank, is_release ? "acquires" : "publishes", w->grid->module->code[q->pc].line);
+        return warp_report(
+            w, in, lane, REPORT_RACE,
+            "%s the tensor map at 0x%llx, which warp %u of CTA %u %s at line %u, without a barrier in between",
+            is_release ? "publishes" : "acquires", (unsigned long long)addr, q->warp->id, c->ctas[i]->rank,
+            is_release ? "acquires" : "publishes", w->grid->module->code[q->pc].line);
     }
   }
   note_map(w, in, addr, is_release);
@@ -215,8 +241,11 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
   for (const GlobalMark *m = marks_of(a, addr), *last = marks_of(a, addr + TENSORMAP_BYTES - 1); m <= last; m++) {
     if (m->stamp < p->begin) continue;
     if (!(m->who & (WHO_RELEASED | WHO_STORE)) && p->fences[slot_of(m->who)].release <= m->stamp)
-      return warp_report(w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written by CTA %u in this launch, which executed neither tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since",
-                        (unsigned long long)addr, m->who & WHO_NUMBER);
+      return warp_report(
+          w, in, lane, REPORT_PROXY,
+          "the tensor map at 0x%llx was written by CTA %u in this launch, which executed neither "
+          "tensormap.cp_fenceproxy nor fence.proxy.tensormap::generic.release since",
+          (unsigned long long)addr, m->who & WHO_NUMBER);
     if (!newest || m->stamp > newest->stamp) newest = m;
   }
   if (!newest) return EXEC_NEXT;
@@ -225,8 +254,13 @@ ExecResult proxy_map_use(Warp *w, const Instr *in, int lane, const Alloc *a, uin
     const CtaShadow *s = c->ctas[i]->shadow;
     for (uint32_t k = 0; s && k < s->num_acquires; k++) {
       const MapAcquire *q = &s->acquires[k];
-      if (!q->is_release && q->addr == addr && q->stamp > newest->stamp && race_knows(w, q->warp, q->clock)) return EXEC_NEXT;
+      if (!q->is_release && q->addr == addr && q->stamp > newest->stamp && race_knows(w, q->warp, q->clock))
+        return EXEC_NEXT;
     }
   }
-  return warp_report(w, in, lane, REPORT_PROXY, "the tensor map at 0x%llx was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that this thread knows of came since", (unsigned long long)addr);
+  return warp_report(
+      w, in, lane, REPORT_PROXY,
+      "the tensor map at 0x%llx was written in this launch, and no fence.proxy.tensormap::generic.acquire of it that "
+      "this thread knows of came since",
+      (unsigned long long)addr);
 }

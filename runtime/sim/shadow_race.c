@@ -77,7 +77,8 @@ bool race_ordered(const Who *who, const Epoch *e) {
   if (e->comp == NO_COMP || !e->clock) return true;
   WarpRace *r = warp_race(who->warp);
   if (e->comp == comp_of(who->warp, C_SELF))
-    return who->lane < 0 || e->lane == who->lane || e->clock < r->sync_clock || e->clock <= known_in_warp(who->warp, r, e->lane);
+    return who->lane < 0 || e->lane == who->lane || e->clock < r->sync_clock ||
+           e->clock <= known_in_warp(who->warp, r, e->lane);
   return r->vc[e->comp] >= e->clock;
 }
 
@@ -101,8 +102,11 @@ static void describe_epoch(const Who *who, const Epoch *e, char *text, size_t si
   Warp *x = race_warp_of(c, e->comp, &kind);
   static const char *const agents[] = {"thread", "wgmma", "cp.async", "bulk copy", "fence"};
   if (!x) snprintf(text, size, "the bulk copy of line %u", in->line);
-  else if (kind != C_SELF) snprintf(text, size, "the %s of line %u of CTA %u warp %u", agents[kind], in->line, x->cta->rank, x->id);
-  else snprintf(text, size, "thread %u of CTA %u at line %u", x->id * WARP_SIZE + (e->lane < WARP_SIZE ? e->lane : 0), x->cta->rank, in->line);
+  else if (kind != C_SELF)
+    snprintf(text, size, "the %s of line %u of CTA %u warp %u", agents[kind], in->line, x->cta->rank, x->id);
+  else
+    snprintf(text, size, "thread %u of CTA %u at line %u", x->id * WARP_SIZE + (e->lane < WARP_SIZE ? e->lane : 0),
+             x->cta->rank, in->line);
 }
 
 static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
@@ -114,15 +118,20 @@ static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
   uint32_t address = who->at.offset + SHARED_BASE, rank = who->at.cta->rank;
   const char *mine = who->is_write ? "overwrites" : "reads", *theirs = other_writes ? "writes" : "reads";
   if (other_async || who->is_async)
-    return sim_report(g, who->warp, who->in, who->lane, REPORT_ASYNC, "%s%s shared+0x%x of CTA %u, which %s %s; nothing has waited for that", who->is_async ? "the asynchronous operation " : "", mine, address, rank, other, theirs);
-  return sim_report(g, who->warp, who->in, who->lane, REPORT_RACE, "%s shared+0x%x of CTA %u, which %s %s without a barrier in between", mine, address, rank, other, theirs);
+    return sim_report(g, who->warp, who->in, who->lane, REPORT_ASYNC,
+                      "%s%s shared+0x%x of CTA %u, which %s %s; nothing has waited for that",
+                      who->is_async ? "the asynchronous operation " : "", mine, address, rank, other, theirs);
+  return sim_report(g, who->warp, who->in, who->lane, REPORT_RACE,
+                    "%s shared+0x%x of CTA %u, which %s %s without a barrier in between", mine, address, rank, other,
+                    theirs);
 }
 
 static ExecResult check_epoch(const Who *who, const Epoch *e, bool other_writes) {
   if (!e->clock) return EXEC_NEXT;
   if (!race_ordered(who, e)) {
     if ((who->epoch.flags & EPOCH_ATOMIC) && (e->flags & EPOCH_ATOMIC)) return EXEC_NEXT;
-    if (e->pc == who->epoch.pc && e->comp == who->epoch.comp && !who->is_async) return EXEC_NEXT;  // one instruction's lanes
+    if (e->pc == who->epoch.pc && e->comp == who->epoch.comp && !who->is_async)
+      return EXEC_NEXT;   // one instruction's lanes
     return conflict(who, e, other_writes);
   }
   if (!who->is_async || !other_writes) return EXEC_NEXT;
@@ -132,16 +141,20 @@ static ExecResult check_epoch(const Who *who, const Epoch *e, bool other_writes)
   if (race_fenced(who->warp, x, e, kind, FENCE_ASYNC)) return EXEC_NEXT;
   char other[128];
   describe_epoch(who, e, other, sizeof other);
-  return sim_report(who->warp->grid, who->warp, who->in, who->lane, REPORT_PROXY,
-                    "the asynchronous proxy %s shared+0x%x of CTA %u, which %s wrote; that thread executed no fence.proxy.async between its write and the synchronisation with this one",
-                    who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank, other);
+  return sim_report(
+      who->warp->grid, who->warp, who->in, who->lane, REPORT_PROXY,
+      "the asynchronous proxy %s shared+0x%x of CTA %u, which %s wrote; that thread executed no fence.proxy.async "
+      "between its write and the synchronisation with this one",
+      who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank, other);
 }
 
 static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {
   if (!c->read.clock || c->read.comp == who->epoch.comp) {
     // The same agent: the later read stands for both, except that two lanes become any lane.
     uint8_t lane = c->read.clock && c->read.lane != who->epoch.lane ? ANY_LANE : who->epoch.lane;
-    if (c->read.clock && lane == ANY_LANE && c->read.comp == comp_of(who->warp, C_SELF) && c->read.clock < warp_race(who->warp)->sync_clock) lane = who->epoch.lane;
+    if (c->read.clock && lane == ANY_LANE && c->read.comp == comp_of(who->warp, C_SELF) &&
+        c->read.clock < warp_race(who->warp)->sync_clock)
+      lane = who->epoch.lane;
     c->read = who->epoch;
     c->read.lane = lane;
     return;
@@ -152,7 +165,9 @@ static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {
   }
   for (uint32_t i = 0; i < c->num_more; i++)
     if (c->more[i].comp == who->epoch.comp) {
-      uint8_t lane = c->more[i].lane != who->epoch.lane && c->more[i].clock >= warp_race(who->warp)->sync_clock ? ANY_LANE : who->epoch.lane;
+      uint8_t lane = c->more[i].lane != who->epoch.lane && c->more[i].clock >= warp_race(who->warp)->sync_clock
+                         ? ANY_LANE
+                         : who->epoch.lane;
       c->more[i] = who->epoch;
       c->more[i].lane = lane;
       return;
@@ -169,7 +184,10 @@ static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {
 
 static ExecResult touch_cell(ClusterRace *cr, const Who *who, Cell *c, bool same_value) {
   if (c->write.comp == MBAR_COMP && c->write.clock)
-    return sim_report(who->warp->grid, who->warp, who->in, who->lane, REPORT_MBARRIER, "%s %s shared+0x%x of CTA %u, which is a live mbarrier", who->is_async ? "an asynchronous operation" : "an ordinary access", who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank);
+    return sim_report(who->warp->grid, who->warp, who->in, who->lane, REPORT_MBARRIER,
+                      "%s %s shared+0x%x of CTA %u, which is a live mbarrier",
+                      who->is_async ? "an asynchronous operation" : "an ordinary access",
+                      who->is_write ? "overwrites" : "reads", who->at.offset + SHARED_BASE, who->at.cta->rank);
   TRY(same_value ? EXEC_NEXT : check_epoch(who, &c->write, true));
   if (!who->is_write) {
     add_reader(cr, who, c);
@@ -199,7 +217,8 @@ ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value) {
       Cell *four = arena_array(&cr->arena, Cell, 4);
       for (int i = 0; i < 4; i++) {
         four[i] = *c;
-        if (c->num_more) four[i].more = memcpy(arena_array(&cr->arena, Epoch, c->cap_more), c->more, c->num_more * sizeof(Epoch));
+        if (c->num_more)
+          four[i].more = memcpy(arena_array(&cr->arena, Epoch, c->cap_more), c->more, c->num_more * sizeof(Epoch));
       }
       c->split = four;
     }
@@ -251,7 +270,8 @@ ExecResult race_access(Warp *w, const Instr *in, const MemAccess *a) {
   FOR_LANES(l, a->mask) {
     if (a->space[l] != SPACE_SHARED) continue;
     Who who = {.warp = w, .in = in, .lane = l, .is_write = a->kind != ACCESS_READ, .at = shared_place(a, l)};
-    who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)l, atomic ? EPOCH_ATOMIC : 0};
+    who.epoch = (Epoch){warp_race(w)->vc[comp_of(w, C_SELF)], pc_of(w, in), (uint16_t)comp_of(w, C_SELF), (uint8_t)l,
+                        atomic ? EPOCH_ATOMIC : 0};
     uint8_t value[32];
     bool known = a->kind == ACCESS_WRITE && !atomic && store_bytes(w, in, l, a->size, value);
     if (atomic) lock_order(w, who.at), synced = true;
@@ -313,7 +333,8 @@ ExecResult race_fence(Warp *w, const Instr *in, uint32_t mask) {
   bool init = has_mod(in, M_mbarrier_init);
   if (!async && !init) return EXEC_NEXT;
   uint32_t self = comp_of(w, C_SELF);
-  r->fence[r->num_fences++ % FENCES] = (FenceEvent){r->vc[self], r->vc[comp_of(w, C_COPY)], mask, (async ? FENCE_ASYNC : 0) | (init ? FENCE_MBARRIER_INIT : 0)};
+  r->fence[r->num_fences++ % FENCES] = (FenceEvent){r->vc[self], r->vc[comp_of(w, C_COPY)], mask,
+                                                    (async ? FENCE_ASYNC : 0) | (init ? FENCE_MBARRIER_INIT : 0)};
   r->vc[comp_of(w, C_FENCE)] = r->num_fences;
   race_advance(w);
   return EXEC_NEXT;

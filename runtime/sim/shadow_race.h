@@ -48,7 +48,8 @@ typedef struct {
   uint32_t issued, issued_pc;   // clock of the latest copy that completes here
   Epoch init;
   uint32_t *pending, *done;
-  uint32_t *arrived, *passed;   // of its CTA's threads: their warp's clock at their latest arrival; in a phase that is over
+  uint32_t *arrived,
+      *passed;   // of its CTA's threads: their warp's clock at their latest arrival; in a phase that is over
 } MbarRace;
 typedef struct { uint32_t *vc; uint64_t waits; } BarRace;
 typedef struct LockRace LockRace;
@@ -81,15 +82,20 @@ typedef struct {
 static inline ClusterRace *cluster_race(const Cluster *c) { return c->shadow; }
 static inline CtaRace *cta_race(const Cta *c) { return c->shadow ? ((CtaShadow *)c->shadow)->race : NULL; }
 static inline WarpRace *warp_race(const Warp *w) { return cta_race(w->cta) ? &cta_race(w->cta)->warps[w->id] : NULL; }
-static inline uint32_t comp_of(const Warp *w, uint32_t kind) { return (w->cta->rank * w->cta->num_warps + w->id) * WARP_COMPS + kind; }
-static inline uint32_t *race_new_clock(const Cluster *c) { return arena_array(&cluster_race(c)->arena, uint32_t, cluster_race(c)->comps); }
+static inline uint32_t comp_of(const Warp *w, uint32_t kind) {
+  return (w->cta->rank * w->cta->num_warps + w->id) * WARP_COMPS + kind;
+}
+static inline uint32_t *race_new_clock(const Cluster *c) {
+  return arena_array(&cluster_race(c)->arena, uint32_t, cluster_race(c)->comps);
+}
 static inline uint32_t pc_of(const Warp *w, const Instr *in) { return (uint32_t)(in - w->grid->module->code); }
 
 static inline uint32_t mbar_comp(const Cluster *c, SharedPlace bar, const MbarRace *m) {
-  return c->num_ctas * cluster_race(c)->warps_per_cta * WARP_COMPS + bar.cta->rank * MBARS_PER_CTA + (uint32_t)(m - cta_race(bar.cta)->mbars);
+  return c->num_ctas * cluster_race(c)->warps_per_cta * WARP_COMPS + bar.cta->rank * MBARS_PER_CTA +
+         (uint32_t)(m - cta_race(bar.cta)->mbars);
 }
 void race_join(const Cluster *c, uint32_t *into, const uint32_t *from);
-void race_advance(Warp *w);                              // a release: what came before is known to whoever receives the clock now
+void race_advance(Warp *w);   // a release: what came before is known to whoever receives the clock now
 bool race_ordered(const Who *who, const Epoch *e);       // whether who knows of e
 // Whether thread e->lane of warp x fenced its access of clock e->clock, by one of the fences, and w knows.
 bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, uint32_t fences);

@@ -36,7 +36,10 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
     } else if (w->grid->checks & CHECK_ASYNC) {
       bool accumulator = wa->acc_count[slot] != 0;
       const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
-      return warp_report(w, in, -1, REPORT_ASYNC, "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited", writes ? "overwrites" : "reads", a ? "a copy of " : "", accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
+      return warp_report(w, in, -1, REPORT_ASYNC,
+                         "%s %s%s of the wgmma of line %u, for which no wgmma.wait_group has waited",
+                         writes ? "overwrites" : "reads", a ? "a copy of " : "",
+                         accumulator ? "an accumulator register" : "an A register", f ? f->in->line : 0);
     }
   }
   if (writes) wa->written[slot] = wa->fence_epoch;
@@ -47,7 +50,8 @@ static ExecResult check_operand(Warp *w, const Instr *in, const PtxOperand *o, b
   ExecResult r = EXEC_NEXT;
   if (o->kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, writes);
   else if (o->kind == OPND_MEM && o->base_kind == OPND_REG) r = check_slot(w, in, w->base + o->slot, false);
-  for (uint32_t i = 0; i < o->count && r == EXEC_NEXT; i++) r = check_operand(w, in, &o->sub[i], writes && o->kind == OPND_VEC);
+  for (uint32_t i = 0; i < o->count && r == EXEC_NEXT; i++)
+    r = check_operand(w, in, &o->sub[i], writes && o->kind == OPND_VEC);
   return r;
 }
 
@@ -72,13 +76,15 @@ static ExecResult add_alias(Warp *w, const Instr *in, uint32_t from, uint32_t to
 ExecResult regs_step(Warp *w, const Instr *in, uint32_t mask) {
   WarpAsync *wa = w->async;
   if (!wa->num_slots || in->op == OP_wgmma || !mask) return EXEC_NEXT;
-  if (wa->num_flight && in->op == OP_mov && in->ops[0].kind == OPND_REG && in->ops[1].kind == OPND_REG && in->ops[0].bits == in->ops[1].bits) {
+  if (wa->num_flight && in->op == OP_mov && in->ops[0].kind == OPND_REG && in->ops[1].kind == OPND_REG &&
+      in->ops[0].bits == in->ops[1].bits) {
     uint32_t from = w->base + in->ops[1].slot, to = w->base + in->ops[0].slot;
     if (from < wa->num_slots && to < wa->num_slots && wa->acc_count[from]) return add_alias(w, in, from, to, mask);
   }
   bool has_dst = instr_has_dst(in) && in->ops[0].kind != OPND_MEM;
   ExecResult r = EXEC_NEXT;
   // Sources first: an instruction may overwrite what it reads. With nothing in flight only the destination matters.
-  for (uint32_t i = has_dst ? 1 : 0; wa->num_flight && i < in->num_ops && r == EXEC_NEXT; i++) r = check_operand(w, in, &in->ops[i], false);
+  for (uint32_t i = has_dst ? 1 : 0; wa->num_flight && i < in->num_ops && r == EXEC_NEXT; i++)
+    r = check_operand(w, in, &in->ops[i], false);
   return has_dst && r == EXEC_NEXT ? check_operand(w, in, &in->ops[0], true) : r;
 }

@@ -13,12 +13,14 @@ static PtxOperand upper_half(const PtxOperand *o) {
   half.slot++;
   return half;
 }
-static uint32_t lanes_undef(const Warp *w, const PtxOperand *o, uint32_t mask) {
+uint32_t undef_lanes_of(const Warp *w, const PtxOperand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) return w->pred_undef[w->pbase + o->slot] & mask;
   if (o->kind != OPND_REG) return 0;
   return (w->undef_lanes[w->base + o->slot] | (is_wide(o) ? w->undef_lanes[w->base + o->slot + 1] : 0)) & mask;
 }
-static uint64_t reg_undef(const Warp *w, const PtxOperand *o, uint32_t lane) { return get_undef(w, o, lane) & width_mask(o->bits); }
+static uint64_t reg_undef(const Warp *w, const PtxOperand *o, uint32_t lane) {
+  return get_undef(w, o, lane) & width_mask(o->bits);
+}
 static uint64_t upper_undef(const Warp *w, const PtxOperand *o, uint32_t lane) {
   const PtxOperand half = upper_half(o);
   return is_wide(o) ? get_undef(w, &half, lane) : 0;
@@ -28,12 +30,13 @@ static uint64_t value(const Warp *w, const PtxOperand *o, uint32_t lane) {
 }
 
 static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *what) {
-  return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED, "%s has never been set (or was computed from what has not)", what);
+  return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED,
+                     "%s has never been set (or was computed from what has not)", what);
 }
 
 // Lanes in which an operand has undefined bits within its width.
 static uint32_t operand_undef(const Warp *w, const PtxOperand *o, uint32_t mask) {
-  uint32_t lanes = lanes_undef(w, o, mask), bad = o->kind == OPND_PRED ? lanes : 0;
+  uint32_t lanes = undef_lanes_of(w, o, mask), bad = o->kind == OPND_PRED ? lanes : 0;
   if (o->kind == OPND_REG) FOR_LANES(l, lanes) if (reg_undef(w, o, l) | upper_undef(w, o, l)) bad |= 1u << l;
   for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) bad |= operand_undef(w, &o->sub[i], mask);
   return bad;
@@ -54,15 +57,15 @@ static ExecResult check_address(Warp *w, const Instr *in, const PtxOperand *o, u
   return EXEC_NEXT;
 }
 
-static void clear(Warp *w, const PtxOperand *o, uint32_t mask) {
+void undef_clear(Warp *w, const PtxOperand *o, uint32_t mask) {
   if (o->kind == OPND_PRED) w->pred_undef[w->pbase + o->slot] &= ~mask;
   for (uint32_t half = 0; o->kind == OPND_REG && half <= is_wide(o); half++) {
     const size_t slot = (size_t)w->base + o->slot + half;
     FOR_LANES(l, w->undef_lanes[slot] & mask) w->undef[slot * WARP_SIZE + l] = 0;
     w->undef_lanes[slot] &= ~mask;
   }
-  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) clear(w, &o->sub[i], mask);
-  if (o->pair) clear(w, o->pair, mask);
+  for (uint32_t i = 0; o->kind == OPND_VEC && i < o->count; i++) undef_clear(w, &o->sub[i], mask);
+  if (o->pair) undef_clear(w, o->pair, mask);
 }
 
 static void taint(Warp *w, const PtxOperand *o, uint32_t lane) {
@@ -91,10 +94,13 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
   const PtxOperand *c = &in->ops[3];
   uint64_t ub = reg_undef(w, b, lane);
   if (reg_undef(w, c, lane)) return ~UINT64_C(0);
-  if (in->op == OP_bfe) return ub ? ~UINT64_C(0) : bit_field_extract(ua, (uint32_t)n, (uint32_t)value(w, c, lane), in->type[0]);
+  if (in->op == OP_bfe)
+    return ub ? ~UINT64_C(0) : bit_field_extract(ua, (uint32_t)n, (uint32_t)value(w, c, lane), in->type[0]);
   if (in->op == OP_bfi) {
     const PtxOperand *len = &in->ops[4];
-    return reg_undef(w, len, lane) ? ~UINT64_C(0) : bit_field_insert(ua, ub, (uint32_t)value(w, c, lane), (uint32_t)value(w, len, lane), bits);
+    return reg_undef(w, len, lane)
+               ? ~UINT64_C(0)
+               : bit_field_insert(ua, ub, (uint32_t)value(w, c, lane), (uint32_t)value(w, len, lane), bits);
   }
   if (in->op == OP_prmt && in->num_mods == 1) {
     uint64_t both = ub << 32 | ua, sel = value(w, c, lane), out = 0;
@@ -115,7 +121,9 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
 
 // Of two numbers in a register each is computed for itself: LLVM leaves the upper one unset where the lower alone is used.
 static bool is_lane_wise(const Instr *in) {
-  if (!in->num_types || in->op == OP_cvt || in->ops[0].kind != OPND_REG || in->ops[0].bits != ptx_types[in->type[0]].bits) return false;
+  if (!in->num_types || in->op == OP_cvt || in->ops[0].kind != OPND_REG ||
+      in->ops[0].bits != ptx_types[in->type[0]].bits)
+    return false;
   switch (in->type[0]) {
     case T_F16X2: case T_BF16X2: case T_F32X2: case T_S16X2: case T_U16X2: return true;
     default: return false;
@@ -125,11 +133,13 @@ static bool is_lane_wise(const Instr *in) {
 static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t lane) {
   uint64_t u[4] = {0}, all = 0;
   for (uint32_t i = 1; i < in->num_ops && i < 4; i++) {
-    u[i] = in->ops[i].kind == OPND_PRED ? (w->pred_undef[w->pbase + in->ops[i].slot] >> lane & 1 ? ~UINT64_C(0) : 0) : reg_undef(w, &in->ops[i], lane);
+    u[i] = in->ops[i].kind == OPND_PRED ? (w->pred_undef[w->pbase + in->ops[i].slot] >> lane & 1 ? ~UINT64_C(0) : 0)
+                                        : reg_undef(w, &in->ops[i], lane);
     all |= u[i];
   }
   if (flags & OPF_BITWISE) {
-    uint64_t a = in->num_ops > 1 ? value(w, &in->ops[1], lane) : 0, b = in->num_ops > 2 ? value(w, &in->ops[2], lane) : 0;
+    uint64_t a = in->num_ops > 1 ? value(w, &in->ops[1], lane) : 0,
+             b = in->num_ops > 2 ? value(w, &in->ops[2], lane) : 0;
     if (in->op == OP_and) return (u[1] & u[2]) | (u[1] & b) | (u[2] & a);
     if (in->op == OP_or) return (u[1] & u[2]) | (u[1] & ~b) | (u[2] & ~a);
     return all;
@@ -142,7 +152,8 @@ static uint64_t result_undef(Warp *w, const Instr *in, uint32_t flags, uint32_t 
   }
   if (is_lane_wise(in)) {
     const unsigned half = ptx_types[in->type[0]].bits / 2;
-    return (all & width_mask(half) ? width_mask(half) : 0) | (all >> half & width_mask(half) ? width_mask(half) << half : 0);
+    return (all & width_mask(half) ? width_mask(half) : 0) |
+           (all >> half & width_mask(half) ? width_mask(half) << half : 0);
   }
   bool integer = in->num_types && ptx_types[in->type[0]].cls != CLASS_FLOAT;
   if ((flags & OPF_CARRY) && integer && !has_mod(in, M_hi)) return upwards(all);
@@ -157,13 +168,15 @@ static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
     uint64_t bits[2] = {0, 0};
     if (s->kind == OPND_VEC) {
       const unsigned step = width / s->count;
-      for (uint32_t i = 0; i < s->count; i++) bits[i * step / 64] |= (reg_undef(w, &s->sub[i], l) & width_mask(step)) << (i * step % 64);
+      for (uint32_t i = 0; i < s->count; i++)
+        bits[i * step / 64] |= (reg_undef(w, &s->sub[i], l) & width_mask(step)) << (i * step % 64);
     } else {
       bits[0] = reg_undef(w, s, l), bits[1] = upper_undef(w, s, l);
     }
     if (d->kind == OPND_VEC) {
       const unsigned step = width / d->count;
-      for (uint32_t i = 0; i < d->count; i++) set_undef(w, &d->sub[i], l, bits[i * step / 64] >> (i * step % 64) & width_mask(step));
+      for (uint32_t i = 0; i < d->count; i++)
+        set_undef(w, &d->sub[i], l, bits[i * step / 64] >> (i * step % 64) & width_mask(step));
     } else {
       set_undef(w, d, l, bits[0] & width_mask(d->bits));
       if (is_wide(d)) set_undef(w, &half, l, bits[1]);
@@ -172,8 +185,8 @@ static void move_parts(Warp *w, const Instr *in, uint32_t mask) {
 }
 
 static bool synchronises(const Instr *in) {
-  return in->op == OP_mbarrier || in->op == OP_wgmma || in->op == OP_cp || in->op == OP_bar || in->op == OP_barrier || in->op == OP_brx ||
-         in->op == OP_setmaxnreg || in->op == OP_tensormap;
+  return in->op == OP_mbarrier || in->op == OP_wgmma || in->op == OP_cp || in->op == OP_bar || in->op == OP_barrier ||
+         in->op == OP_brx || in->op == OP_setmaxnreg || in->op == OP_tensormap;
 }
 
 ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
@@ -191,9 +204,9 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
       TRY(check_address(w, in, o, mask));
     } else if (o->kind == OPND_VEC) {
       if (in->op == OP_wgmma) continue;
-      for (uint32_t k = 0; k < o->count; k++) any |= lanes_undef(w, &o->sub[k], mask);
+      for (uint32_t k = 0; k < o->count; k++) any |= undef_lanes_of(w, &o->sub[k], mask);
     } else {
-      any |= lanes_undef(w, o, mask);
+      any |= undef_lanes_of(w, o, mask);
     }
   }
   if (any && synchronises(in)) {
@@ -205,19 +218,19 @@ ExecResult undef_step(Warp *w, const Instr *in, uint32_t mask) {
   if ((flags & OPF_OWN_SHADOW) || !has_dst) return EXEC_NEXT;
   const PtxOperand *d = &in->ops[0];
   if (!any) {
-    clear(w, d, mask);
+    undef_clear(w, d, mask);
     return EXEC_NEXT;
   }
   if (in->op == OP_mov && (d->kind == OPND_VEC || in->ops[1].kind == OPND_VEC || is_wide(d))) {
     move_parts(w, in, mask);
     return EXEC_NEXT;
   }
-  clear(w, d, mask & ~any);
+  undef_clear(w, d, mask & ~any);
   FOR_LANES(l, any & mask) {
     uint64_t bits = result_undef(w, in, flags, l);
     if (d->kind == OPND_REG && !d->pair) set_undef(w, d, l, bits & width_mask(d->bits));
     else if (bits) taint(w, d, l);
-    else clear(w, d, 1u << l);
+    else undef_clear(w, d, 1u << l);
   }
   return EXEC_NEXT;
 }
@@ -300,15 +313,18 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
     uint8_t *mem = undef_of(w, a, l);
     if (bad && !mem) return report(w, in, bad, "a value stored to global memory");
     bool old = false;
-    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
+    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow
+                          ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base)
+                          : NULL;
     for (uint32_t i = 0; global && i < a->size; i++) old |= global[i] != 0xff;
-    if (global && old && !has_mod(in, M_exch)) return report(w, in, 1u << l, "the global memory that this atomic operation changes");
+    if (global && old && !has_mod(in, M_exch))
+      return report(w, in, 1u << l, "the global memory that this atomic operation changes");
     if (global) memset(global, 0xff, a->size);
     for (uint32_t i = 0; mem && i < a->size; i++) old |= mem[i] != 0;
     if (mem) memset(mem, bad || (old && !has_mod(in, M_exch)) ? 0xff : 0, a->size);
     if (!has_dst) continue;
     if (old) taint(w, &in->ops[0], l);
-    else clear(w, &in->ops[0], 1u << l);
+    else undef_clear(w, &in->ops[0], 1u << l);
   }
   return EXEC_NEXT;
 }
@@ -343,7 +359,9 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
   if (!loads && in->op != OP_st) return EXEC_NEXT;
   FOR_LANES(l, a->mask) {
     uint8_t *mem = undef_of(w, a, l);
-    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base) : NULL;
+    uint8_t *global = a->space[l] == SPACE_GLOBAL && a->alloc[l]->shadow
+                          ? a->alloc[l]->shadow + (a->addr[l] - a->alloc[l]->base)
+                          : NULL;
     if (loads) {
       uint8_t undef[32];
       for (uint32_t i = 0; global && i < a->size; i++) undef[i] = (uint8_t)~global[i];
@@ -375,118 +393,17 @@ void undef_copy_landed(AsyncOp *op, uint32_t mask) {
     if (op->copy.src_bytes[l]) landed(g, op->copy.dst[l], (uint64_t)(uintptr_t)op->copy.src[l], op->copy.src_bytes[l]);
   }
 }
-void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) { landed(op->cluster->grid, dst, global, bytes); }
+void undef_bulk_landed(AsyncOp *op, SharedPlace dst, uint64_t global, uint32_t bytes) {
+  landed(op->cluster->grid, dst, global, bytes);
+}
 ExecResult undef_bulk_stored(AsyncOp *op, uint64_t global, SharedPlace src, uint32_t bytes) {
   const uint8_t *undef = cta_undef(src.cta);
   for (uint32_t i = 0; undef && i < bytes; i++)
     if (undef[src.offset + i])
-      return async_report(op, REPORT_UNDEFINED, "shared+0x%x, which has never been set, is copied to global memory at 0x%llx", src.offset + i + SHARED_BASE, (unsigned long long)(global + i));
+      return async_report(op, REPORT_UNDEFINED,
+                          "shared+0x%x, which has never been set, is copied to global memory at 0x%llx",
+                          src.offset + i + SHARED_BASE, (unsigned long long)(global + i));
   uint8_t *bits = undef ? global_bits(op->cluster->grid, global) : NULL;
   if (bits) memset(bits, 0xff, bytes);
   return EXEC_NEXT;
-}
-
-// ---- matrix instructions: an element of D is undefined when anything of its row of A or column of B is, or its C.
-
-typedef struct { bool row[64], col[256]; } Tainted;
-
-static uint64_t part(const Warp *w, const PtxOperand *o, uint32_t lane, unsigned e, unsigned bits) {
-  uint64_t u = o->kind == OPND_REG ? get_undef(w, o, lane) : 0;
-  return bits == 64 ? u : u >> (e * bits) & width_mask(bits);
-}
-
-static void set_result(Warp *w, const MmaSpec *s, const PtxOperand *d, const PtxOperand *c, const Tainted *t, unsigned first_row) {
-  unsigned bits = mma_type_info(s->d)->bits, per = mma_per_register(s->d);
-  for (unsigned r = 0; r < d->count; r++)
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
-      uint64_t u = 0;
-      for (unsigned e = 0; e < per; e++) {
-        MmaCoord at = mma_d_coord(s, lane, r, e);
-        if (t->row[first_row + at.row] || t->col[at.col] || (c && part(w, &c->sub[r], lane, e, bits))) u |= width_mask(bits) << (e * bits % 64);
-      }
-      set_undef(w, &d->sub[r], lane, u);
-    }
-}
-
-static bool vector_undef(const Warp *w, const PtxOperand *v) {
-  uint32_t any = 0;
-  for (uint32_t i = 0; i < v->count; i++) any |= lanes_undef(w, &v->sub[i], FULL_MASK);
-  return any;
-}
-
-static void taint_rows(const Warp *w, const MmaSpec *s, const PtxOperand *a, Tainted *t, unsigned first_row) {
-  for (unsigned r = 0; r < a->count; r++)
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-      for (unsigned e = 0; e < mma_per_register(s->a); e++)
-        if (part(w, &a->sub[r], lane, e, mma_type_info(s->a)->bits)) t->row[first_row + mma_a_coord(s, lane, r, e).row] = true;
-}
-
-void undef_mma(Warp *w, const Instr *in, const MmaSpec *s) {
-  if (!w->undef) return;
-  if (!vector_undef(w, &in->ops[1]) && !vector_undef(w, &in->ops[2]) && !vector_undef(w, &in->ops[3])) {
-    clear(w, &in->ops[0], FULL_MASK);
-    return;
-  }
-  Tainted t = {0};
-  taint_rows(w, s, &in->ops[1], &t, 0);
-  for (unsigned r = 0; r < in->ops[2].count; r++)
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-      for (unsigned e = 0; e < mma_per_register(s->b); e++)
-        if (part(w, &in->ops[2].sub[r], lane, e, mma_type_info(s->b)->bits)) t.col[mma_b_coord(s, lane, r, e).col] = true;
-  set_result(w, s, &in->ops[0], &in->ops[3], &t, 0);
-}
-
-void undef_wgmma_result(AsyncOp *op) {
-  const Instr *in = op->in;
-  const WgmmaForm *form = in->aux;
-  const MmaSpec *s = &form->spec;
-  Warp *warps = op->warp;
-  const uint8_t *undef = cta_undef(warps->cta);
-  if (!warps->undef || !undef) return;
-  Tainted t = {0};
-  unsigned es = mma_type_info(s->a)->bits / 8;
-  MmaDescriptor da, db;
-  mma_descriptor_decode(op->wgmma.desc_a[0], &da);
-  mma_descriptor_decode(op->wgmma.desc_b[0], &db);
-  for (unsigned k = 0; k < s->k; k++) {
-    for (unsigned n = 0; n < s->n; n++)
-      for (unsigned i = 0; i < es; i++) t.col[n] |= undef[mma_descriptor_address(&db, form->trans_b, es, n, k) - SHARED_BASE + i] != 0;
-    for (unsigned m = 0; !form->a_in_registers && m < 64; m++)
-      for (unsigned i = 0; i < es; i++) t.row[m] |= undef[mma_descriptor_address(&da, form->trans_a, es, m, k) - SHARED_BASE + i] != 0;
-  }
-  for (unsigned p = 0; p < 4; p++) {
-    uint32_t base = warps[p].base;
-    warps[p].base = op->wgmma.base[p];
-    if (form->a_in_registers) taint_rows(&warps[p], s, &in->ops[1], &t, 16 * p);
-    set_result(&warps[p], s, &in->ops[0], op->wgmma.use_c[0] ? &in->ops[0] : NULL, &t, 16 * p);
-    warps[p].base = base;
-  }
-}
-
-void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
-  if (!w->undef) return;
-  for (unsigned m = 0; m < count; m++)
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++) {
-      uint64_t u = 0;
-      for (unsigned e = 0; e < 2; e++) {
-        MmaCoord c = mma_matrix_coord(lane, e, trans);
-        unsigned row = m * 8 + c.row;
-        uint16_t bits = 0;
-        if (a->space[row] == SPACE_SHARED && cta_undef(a->cta[row])) memcpy(&bits, cta_undef(a->cta[row]) + (a->host[row] - a->cta[row]->shared) + 2 * c.col, 2);
-        u |= (uint64_t)bits << (16 * e);
-      }
-      set_undef(w, &in->ops[0].sub[m], lane, u);
-    }
-}
-
-void undef_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans) {
-  if (!w->undef) return;
-  for (unsigned m = 0; m < count; m++)
-    for (uint32_t lane = 0; lane < WARP_SIZE; lane++)
-      for (unsigned e = 0; e < 2; e++) {
-        MmaCoord c = mma_matrix_coord(lane, e, trans);
-        unsigned row = m * 8 + c.row;
-        uint16_t bits = (uint16_t)(get_undef(w, &in->ops[1].sub[m], lane) >> (16 * e));
-        if (a->space[row] == SPACE_SHARED && cta_undef(a->cta[row])) memcpy(cta_undef(a->cta[row]) + (a->host[row] - a->cta[row]->shared) + 2 * c.col, &bits, 2);
-      }
 }

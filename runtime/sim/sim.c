@@ -25,12 +25,20 @@ void sim_init(Sim *sim) {
   sim->max_steps = env_number("TILE_SIM_MAX_STEPS", 0);
   sim->trace_path = getenv("TILE_SIM_TRACE");
   sim->num_devices = (int)env_within("TILE_SIM_DEVICES", 1, 64, 1);
-  const int sms = (int)env_within("TILE_SIM_SMS", 1, 4096, 132), shared = (int)env_within("TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024);
+  const int sms = (int)env_within("TILE_SIM_SMS", 1, 4096, 132),
+            shared = (int)env_within("TILE_SIM_SHARED", 48 * 1024, 227 * 1024, 227 * 1024);
   const uint64_t memory = env_within("TILE_SIM_MEMORY", 1 << 20, UINT64_C(141) << 30, UINT64_C(141) << 30);
   sim->devices = arena_array(&sim->arena, Device, sim->num_devices);
   for (int i = 0; i < sim->num_devices; i++)
-    sim->devices[i] = (Device){.sim = sim, .ordinal = i, .name = "Simulated H200", .cc_major = 9, .cc_minor = 0, .num_sms = sms,
-                               .total_mem = memory, .shared_optin = shared, .shared_per_sm = shared + SHARED_BASE};
+    sim->devices[i] = (Device){.sim = sim,
+                               .ordinal = i,
+                               .name = "Simulated H200",
+                               .cc_major = 9,
+                               .cc_minor = 0,
+                               .num_sms = sms,
+                               .total_mem = memory,
+                               .shared_optin = shared,
+                               .shared_per_sm = shared + SHARED_BASE};
 }
 
 void sim_free(Sim *sim) {

@@ -37,11 +37,18 @@ typedef struct Cta Cta;
 
 // ------------------------------------------------------------------------------------------------------- memory
 
-typedef enum { ALLOC_DEVICE, ALLOC_HEAP, ALLOC_HOST, ALLOC_MODULE, ALLOC_CONST, ALLOC_PARAM } AllocKind;   // HEAP: a kernel's malloc
+typedef enum {
+  ALLOC_DEVICE,
+  ALLOC_HEAP,
+  ALLOC_HOST,
+  ALLOC_MODULE,
+  ALLOC_CONST,
+  ALLOC_PARAM
+} AllocKind;   // HEAP: a kernel's malloc
 typedef struct Alloc {
   uint64_t base, size;
   AllocKind kind;
-  uint8_t *shadow;             // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
+  uint8_t *shadow;   // device memory whose definedness is tracked: the defined bits of each byte (shadow_undef.c)
   struct GlobalMark *marks;    // who wrote each 16 bytes last and through which proxy (shadow_proxy.c)
 } Alloc;
 
@@ -162,7 +169,8 @@ typedef enum {
 } ReportKind;
 // Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole warp;
 // w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
-ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(6, 7);
+ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
+    PRINTF_LIKE(6, 7);
 
 void report_place(FILE *f, const PtxModule *m, const Instr *in);   // PTX line and source position
 
@@ -237,7 +245,8 @@ static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
 
 // What the driver tells about definedness: fresh memory holds nothing; the host's copies and fills define it (shadow_undef.c).
 void undef_track_memory(Device *d, uint64_t addr);
-void undef_memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size);   // from: any address, host memory counts as defined
+void undef_memory_copied(Device *d, uint64_t to, uint64_t from,
+                         uint64_t size);   // from: any address, host memory counts as defined
 
 // The simulated machine: one per process behind the driver table (driver.c), or as many as a unit test makes.
 struct Sim {
@@ -264,7 +273,8 @@ void sim_free(Sim *sim);
 enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // first track that is no warp
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
-void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to);   // in warp instructions
+void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from,
+                uint64_t to);   // in warp instructions
 void trace_close(Grid *g);
 
 // ---- grid.c, sim.c, deadlock.c

@@ -29,7 +29,8 @@ const char *ptx_intern(PtxParser *p, const char *s, size_t n) {
 }
 
 static uint32_t symbol_hash(const PtxParser *p, const char *name, const PtxScope *scope) {
-  uint64_t h = ((uintptr_t)name >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^ ((uintptr_t)scope >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
+  uint64_t h = ((uintptr_t)name >> 4) * UINT64_C(0x9e3779b97f4a7c15) ^
+               ((uintptr_t)scope >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
   return (uint32_t)(h >> 32) & (p->num_buckets - 1);
 }
 

@@ -27,22 +27,29 @@ const char *tensormap_check(const TensorMap *m) {
   if (m->l2_promotion > 3) return "unknown L2 promotion";
   if ((unsigned)m->fill > TMAP_FILL_NAN) return "unknown out-of-bounds fill";
   if (m->interleave != TMAP_INTERLEAVE_NONE && m->rank < 3) return "an interleaved tensor has at least 3 dimensions";
-  if (m->interleave == TMAP_INTERLEAVE_32B && m->swizzle != TMAP_SWIZZLE_32B) return "interleave 32B goes with swizzle 32B only";
+  if (m->interleave == TMAP_INTERLEAVE_32B && m->swizzle != TMAP_SWIZZLE_32B)
+    return "interleave 32B goes with swizzle 32B only";
   unsigned es = dtypes[m->dtype].bytes, unit = m->interleave == TMAP_INTERLEAVE_32B ? 32 : 16;
-  if (m->address % unit) return unit == 16 ? "the global address must be 16-byte aligned" : "the global address must be 32-byte aligned";
+  if (m->address % unit)
+    return unit == 16 ? "the global address must be 16-byte aligned" : "the global address must be 32-byte aligned";
   for (uint32_t i = 0; i < m->rank; i++) {
     if (m->dim[i] < 1 || m->dim[i] > 1ull << 32) return "each global dimension must be 1 to 2^32";
     if (m->box[i] < 1 || m->box[i] > 256) return "each box dimension must be 1 to 256";
     if (m->element_stride[i] < 1 || m->element_stride[i] > 8) return "each element stride must be 1 to 8";
     if (i == 0) continue;
-    if (m->stride[i] % unit) return unit == 16 ? "each global stride must be a multiple of 16 bytes" : "each global stride must be a multiple of 32 bytes";
+    if (m->stride[i] % unit)
+      return unit == 16 ? "each global stride must be a multiple of 16 bytes"
+                        : "each global stride must be a multiple of 32 bytes";
     if (m->stride[i] >= 1ull << 40) return "each global stride must be below 2^40 bytes";
   }
   uint32_t inner = m->box[0] * es;
-  if (m->interleave == TMAP_INTERLEAVE_NONE && inner % 16) return "the innermost box dimension must be a multiple of 16 bytes";
+  if (m->interleave == TMAP_INTERLEAVE_NONE && inner % 16)
+    return "the innermost box dimension must be a multiple of 16 bytes";
   unsigned span = tensormap_swizzle_bytes(m->swizzle);
-  if (m->interleave == TMAP_INTERLEAVE_NONE && span && inner > span) return "the innermost box dimension is wider than the swizzle";
-  if (m->fill == TMAP_FILL_NAN && dtypes[m->dtype].kind != KIND_FLOAT) return "filling with NaN needs a floating-point type";
+  if (m->interleave == TMAP_INTERLEAVE_NONE && span && inner > span)
+    return "the innermost box dimension is wider than the swizzle";
+  if (m->fill == TMAP_FILL_NAN && dtypes[m->dtype].kind != KIND_FLOAT)
+    return "filling with NaN needs a floating-point type";
   return NULL;
 }
 
@@ -119,11 +126,15 @@ static uint32_t row_pitch(const TensorMap *m) {
   uint32_t bytes = m->box[0] * dtypes[m->dtype].bytes, span = tensormap_swizzle_bytes(m->swizzle);
   return m->interleave == TMAP_INTERLEAVE_NONE && bytes < span ? span : bytes;
 }
-uint32_t tensormap_box_extent(const TensorMap *m) { return tensormap_box_bytes(m) / (m->box[0] * dtypes[m->dtype].bytes) * row_pitch(m); }
+uint32_t tensormap_box_extent(const TensorMap *m) {
+  return tensormap_box_bytes(m) / (m->box[0] * dtypes[m->dtype].bytes) * row_pitch(m);
+}
 uint32_t tensormap_shared_align(const TensorMap *m) { return m->interleave == TMAP_INTERLEAVE_32B ? 256 : 128; }
 
-bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn, void *user) {
-  uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, pitch = row_pitch(m), span = tensormap_swizzle_bytes(m->swizzle);
+bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn,
+                    void *user) {
+  uint32_t es = dtypes[m->dtype].bytes, row_bytes = m->box[0] * es, pitch = row_pitch(m),
+           span = tensormap_swizzle_bytes(m->swizzle);
   // The in-bounds part of each row: [lo, hi) in bytes from the row's start.
   int64_t first = coords[0], lo = -first, hi = (int64_t)m->dim[0] - first;
   lo = lo < 0 ? 0 : lo > m->box[0] ? m->box[0] : lo;
@@ -150,7 +161,8 @@ bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, 
         uint32_t flat = shared + r * pitch + at;
         next = edges[part + 1];
         if (span && next - at > 16 - flat % 16) next = at + 16 - flat % 16;   // one swizzle chunk at a time
-        TensorMapRun run = {mma_swizzle(flat, span), in ? row_address + (uint64_t)((first * es) + at) : 0, next - at, in};
+        TensorMapRun run = {mma_swizzle(flat, span), in ? row_address + (uint64_t)((first * es) + at) : 0, next - at,
+                            in};
         if (!fn(user, &run)) return false;
       }
     }
@@ -193,7 +205,8 @@ bool tensormap_reduce_allowed(TensorMapDtype t, TensorMapReduceOp op) {
 
 static uint64_t reduce_float(NumFormat f, TensorMapReduceOp op, uint64_t a, uint64_t b, bool ftz) {
   if (op == TMAP_ADD) {
-    return f == NUM_F64 ? num_bits_f64(num_add_f64(num_f64_bits(a), num_f64_bits(b), NUM_RNE)) : num_add(f, a, b, NUM_RNE, ftz);
+    return f == NUM_F64 ? num_bits_f64(num_add_f64(num_f64_bits(a), num_f64_bits(b), NUM_RNE))
+                        : num_add(f, a, b, NUM_RNE, ftz);
   }
   double x = num_decode(f, a), y = num_decode(f, b);
   if (isnan(x)) return isnan(y) ? num_canonical_nan(f) : b;

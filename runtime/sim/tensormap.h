@@ -36,7 +36,7 @@ bool tensormap_is_blank(const void *opaque128);                // all zeros: wha
 unsigned tensormap_element_bytes(TensorMapDtype t);
 unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
 uint32_t tensormap_box_bytes(const TensorMap *m);              // in shared memory: what a load's transaction counts
-uint32_t tensormap_box_extent(const TensorMap *m);             // what the box takes up there, rows padded to the swizzle
+uint32_t tensormap_box_extent(const TensorMap *m);   // what the box takes up there, rows padded to the swizzle
 // Alignment that the shared-memory side of a copy must have.
 uint32_t tensormap_shared_align(const TensorMap *m);
 
@@ -46,7 +46,8 @@ typedef bool (*TensorMapRunFn)(void *user, const TensorMapRun *run);   // false 
 // Visits the box at `coords` (one per dimension, innermost first) laid out from shared address `shared`. Each byte of the
 // box in shared memory is visited once. For out-of-bounds runs `global` is 0. A store (not a reduction) writes 16-byte chunks
 // whole: where the innermost extent ends inside of one, what the box has for the rest of it counts as in bounds, as an H200 does.
-bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn, void *user);
+bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn,
+                    void *user);
 // Elements as a load brings them: tf32 is rounded to nearest even, as an H200 does (the .ftz types change nothing more).
 void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32_t bytes);
 // What an out-of-bounds element reads as, in little-endian bytes repeated over the run.

@@ -18,7 +18,8 @@ bool trace_open(Grid *g) {
   Trace *t = calloc(1, sizeof *t);
   t->file = f;
   g->trace = t;
-  fprintf(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"kernel\":\"%s\",\"seed\":%llu},\"traceEvents\":[", g->func->name, (unsigned long long)g->seed);
+  fprintf(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"kernel\":\"%s\",\"seed\":%llu},\"traceEvents\":[",
+          g->func->name, (unsigned long long)g->seed);
   return true;
 }
 
@@ -31,26 +32,38 @@ static FILE *begin_event(Grid *g) {
 
 void trace_cta(Cta *c) {
   if (!c->grid->trace) return;
-  fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"name\":\"process_name\",\"args\":{\"name\":\"block (%u,%u,%u)\"}}", (unsigned long long)c->linear, c->ctaid[0], c->ctaid[1], c->ctaid[2]);
+  fprintf(begin_event(c->grid),
+          "{\"ph\":\"M\",\"pid\":%llu,\"name\":\"process_name\",\"args\":{\"name\":\"block (%u,%u,%u)\"}}",
+          (unsigned long long)c->linear, c->ctaid[0], c->ctaid[1], c->ctaid[2]);
   for (uint32_t i = 0; i < c->num_warps; i++)
-    fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"warp %u\"}}", (unsigned long long)c->linear, i, i);
-  static const char *const engines[TRACE_NUM_ENGINES] = {"cp.async", "mbarrier arrivals", "TMA", "st.async", "tensor core"};
+    fprintf(begin_event(c->grid),
+            "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"warp %u\"}}",
+            (unsigned long long)c->linear, i, i);
+  static const char *const engines[TRACE_NUM_ENGINES] = {"cp.async", "mbarrier arrivals", "TMA", "st.async",
+                                                         "tensor core"};
   for (uint32_t i = 0; i < countof(engines); i++)
-    fprintf(begin_event(c->grid), "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}", (unsigned long long)c->linear, TRACE_ENGINES + i, engines[i]);
+    fprintf(begin_event(c->grid),
+            "{\"ph\":\"M\",\"pid\":%llu,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
+            (unsigned long long)c->linear, TRACE_ENGINES + i, engines[i]);
 }
 
 void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from, uint64_t to) {
   if (!c->grid->trace) return;
   const SrcLoc *l = in->loc;
   while (l && l->inlined_at) l = l->inlined_at;
-  fprintf(begin_event(c->grid), "{\"ph\":\"X\",\"pid\":%llu,\"tid\":%u,\"ts\":%llu,\"dur\":%llu,\"name\":\"%s\",\"args\":{\"ptx\":%u,\"line\":%u}}", (unsigned long long)c->linear, track,
-          (unsigned long long)from, (unsigned long long)(to > from ? to - from : 1), name, in->line, l ? l->line : 0);
+  fprintf(
+      begin_event(c->grid),
+      "{\"ph\":\"X\",\"pid\":%llu,\"tid\":%u,\"ts\":%llu,\"dur\":%llu,\"name\":\"%s\",\"args\":{\"ptx\":%u,"
+      "\"line\":%u}}",
+      (unsigned long long)c->linear, track, (unsigned long long)from, (unsigned long long)(to > from ? to - from : 1),
+      name, in->line, l ? l->line : 0);
 }
 
 void trace_close(Grid *g) {
   Trace *t = g->trace;
   if (!t) return;
-  fprintf(t->file, "\n],\"warpInstructions\":%llu,\"threadInstructions\":%llu}\n", (unsigned long long)g->steps, (unsigned long long)g->lane_steps);
+  fprintf(t->file, "\n],\"warpInstructions\":%llu,\"threadInstructions\":%llu}\n", (unsigned long long)g->steps,
+          (unsigned long long)g->lane_steps);
   fclose(t->file);
   free(t);
   g->trace = NULL;

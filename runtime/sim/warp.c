@@ -34,13 +34,18 @@ static void regroup(Warp *w, uint32_t avoid) {
   }
   if (!ready) {
     w->active = 0;
-    w->state = !live_lanes(w) ? WARP_DONE : (w->waiting & live) ? WARP_WAIT : (w->stalled & live) ? WARP_STUCK : WARP_BARRIER;
+    w->state = !live_lanes(w)        ? WARP_DONE
+               : (w->waiting & live) ? WARP_WAIT
+               : (w->stalled & live) ? WARP_STUCK
+                                     : WARP_BARRIER;
     return;
   }
   if (ready & ~avoid) ready &= ~avoid;
   int best = -1;
   FOR_LANES(l, ready) {
-    if (best < 0 || w->lane_depth[l] > w->lane_depth[best] || (w->lane_depth[l] == w->lane_depth[best] && w->lane_pc[l] < w->lane_pc[best])) best = l;
+    if (best < 0 || w->lane_depth[l] > w->lane_depth[best] ||
+        (w->lane_depth[l] == w->lane_depth[best] && w->lane_pc[l] < w->lane_pc[best]))
+      best = l;
   }
   uint32_t group = 0, meet = UINT32_MAX;
   FOR_LANES(l, live) {
@@ -115,7 +120,8 @@ static void park(Warp *w, uint32_t mask, uint32_t *set) {
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   // Lanes that stalled here earlier, while this group ran at higher addresses: all try again together.
-  uint32_t here = LANES_WHERE(l, w->stalled & ~w->active, w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base);
+  uint32_t here = LANES_WHERE(l, w->stalled & ~w->active,
+                              w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base);
   if (here) w->stalled &= ~here;
   else *set |= mask;
   w->active = 0;
@@ -164,7 +170,8 @@ uint32_t warp_run(Warp *w, uint32_t budget) {
   }
 out:
   if (g->trace && done) {
-    static const char *const then[WARP_STATES] = {"run", "run, then diverged", "run, then wait", "run, then barrier", "run, then exit"};
+    static const char *const then[WARP_STATES] = {"run", "run, then diverged", "run, then wait", "run, then barrier",
+                                                  "run, then exit"};
     trace_span(w->cta, w->id, then[w->state], &code[last], g->steps, g->steps + done);
   }
   w->steps += done;
@@ -186,7 +193,9 @@ ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *me
   uint32_t need = 0;
   FOR_LANES(l, mask) {
     uint32_t m = (uint32_t)members[l];
-    if (!(m >> l & 1)) return warp_report(w, in, l, REPORT_DIVERGENT, "lane %u executes it, but its member mask %#x does not name that lane", l, m);
+    if (!(m >> l & 1))
+      return warp_report(w, in, l, REPORT_DIVERGENT,
+                         "lane %u executes it, but its member mask %#x does not name that lane", l, m);
     need |= m;
   }
   need &= live_lanes(w);
