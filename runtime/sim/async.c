@@ -16,14 +16,6 @@ ClusterAsync *async_of_cluster(Cluster *c) {
   return c->async;
 }
 
-WarpAsync *async_of_warp(Warp *w) {
-  if (!w->async) {
-    w->async = calloc(1, sizeof(WarpAsync));
-    ((WarpAsync *)w->async)->fence_epoch = 1;
-  }
-  return w->async;
-}
-
 AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
   ClusterAsync *q = async_of_cluster(w->cta->cluster);
   AsyncOp *op = q->free;
@@ -73,13 +65,26 @@ static void retire(AsyncOp *op) {
   op->cluster->grid->progress++;
 }
 
-ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...) {
-  char text[512];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  return sim_report(op->cluster->grid, op->warp, op->in, op->lane, kind, "%s", text);
+// ---- mbarriers
+
+ExecResult async_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e) {
+  return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE,
+                     bar.cta->rank, mbarrier_error_text(e));
+}
+
+void async_mbarrier_store(SharedPlace bar, uint64_t word) {
+  set_shared_word(bar, word);
+  bar.cta->grid->progress++;
+}
+
+ExecResult async_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+                                bool drop, bool no_complete) {
+  uint64_t word = shared_word(bar);
+  bool flipped;
+  MbarrierError e = mbarrier_arrive(&word, count, tx, drop, no_complete, &flipped);
+  if (e) return async_mbarrier_fail(w, in, lane, bar, e);
+  async_mbarrier_store(bar, word);
+  return agent_mbarrier_arrive(w, in, lane, bar, flipped);
 }
 
 ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
@@ -121,7 +126,7 @@ static ExecResult perform_arrive(AsyncOp *op) {
   AsyncArrive *a = &op->arrive;
   FOR_LANES(l, a->mask) {
     agent_arrive_acquire(op);  // the arrival comes after the lane's copies
-    TRY(exec_mbarrier_arrive(op->warp, op->in, l, a->bar[l], 1, 0, false, false));
+    TRY(async_mbarrier_arrive(op->warp, op->in, l, a->bar[l], 1, 0, false, false));
   }
   retire(op);
   return EXEC_NEXT;

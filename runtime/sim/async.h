@@ -6,6 +6,7 @@
 #ifndef TILE_SIM_ASYNC_H
 #define TILE_SIM_ASYNC_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/mbarrier.h"
@@ -123,7 +124,13 @@ typedef struct { MmaSpec spec; bool a_in_registers, trans_a, trans_b; } WgmmaFor
 
 AsyncPolicy async_policy(const Grid *g);
 ClusterAsync *async_of_cluster(Cluster *c);
-WarpAsync *async_of_warp(Warp *w);
+static inline WarpAsync *async_of_warp(Warp *w) {
+  if (!w->async) {
+    w->async = calloc(1, sizeof(WarpAsync));
+    ((WarpAsync *)w->async)->fence_epoch = 1;
+  }
+  return w->async;
+}
 void async_reserve_slots(Warp *w, uint32_t slots);          // room for what is counted by register slot
 void async_free_warps(Cta *c);
 
@@ -136,14 +143,15 @@ ExecResult async_read_bulk(AsyncOp *op);                   // takes the source o
 bool async_can_perform(const AsyncOp *op);
 // Bytes that landed for an mbarrier.
 ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes);
-ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+#define async_report(op, kind, ...) sim_report((op)->cluster->grid, (op)->warp, (op)->in, (op)->lane, kind, __VA_ARGS__)
 // Performs the wgmma for all four warps (exec_tensor.c).
 ExecResult wgmma_perform(AsyncOp *op);
 void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups below are no longer in flight
-// exec_mbarrier.c: the addresses of an mbarrier operand; a report of what is wrong; an arrival, with all that follows.
+// The addresses of an mbarrier operand (exec_mbarrier.c); a report of what is wrong; a store to the word; an arrival with all that follows.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a);
-ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
-ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+void async_mbarrier_store(SharedPlace bar, uint64_t word);
+ExecResult async_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
+ExecResult async_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
                                 bool drop, bool no_complete);
 
 // st.async and red.async, which decode_st and decode_atom pass on.

@@ -33,7 +33,6 @@ bool decode_unknown(PtxParser *p, Instr *in);   // "unknown instruction …"; a 
 // ---- warp.c
 void warp_start(Warp *w, uint32_t id, Cta *c);
 uint32_t warp_run(Warp *w, uint32_t budget);       // at most `budget` instructions; how many
-void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]);
 void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
 uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr,
                     uint32_t size);   // NULL when outside the thread's local memory
@@ -50,7 +49,7 @@ void warp_poll(Warp *w);                       // a poll failed: another warp sh
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int sreg_find(const char *name);                                  // -1 when there is none
 
-// ---- exec_memory.c
+// ---- mem.c
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
 // One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
 struct MemAccess {
@@ -71,6 +70,7 @@ ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space spa
 // The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
 ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                            uint32_t align, AccessKind kind, MemAccess *out);
+uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane);
 uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
 
 // ---- operands at run time

@@ -172,7 +172,7 @@ static ExecResult prepare_destinations(AsyncOp *op, uint32_t align) {
   // The transaction belongs to the phase that is current now.
   for (uint32_t i = 0; i < b->num_dst; i++)
     if (!mbarrier_unpack(shared_word(b->bar[i])).valid)
-      return exec_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
+      return async_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
   return EXEC_NEXT;
 }
 

@@ -76,7 +76,7 @@ static ExecResult exec_copy_arrive(Warp *w, const Instr *in, uint32_t mask) {
     SharedPlace bar = op->arrive.bar[l];
     MbarrierState s = mbarrier_unpack(shared_word(bar));
     if (!s.valid || s.pending >= MBARRIER_MAX_COUNT)
-      return exec_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
+      return async_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
     s.pending++;
     set_shared_word(bar, mbarrier_pack(s));
   }

@@ -66,25 +66,6 @@ void wgmma_release(Warp *w, uint32_t below_group) {
   wa->num_alias = kept;
 }
 
-// Copies that were made of accumulators while this product was in flight.
-static void write_aliases(const AsyncOp *op, unsigned part) {
-  Warp *w = &op->warp[part];
-  const WarpAsync *wa = w->async;
-  const PtxOperand *d = &op->in->ops[0];
-  for (uint32_t i = 0; i < wa->num_alias; i++) {
-    const WgmmaAlias *a = &wa->alias[i];
-    bool mine = false;
-    for (uint32_t r = 0; r < d->count && !mine; r++) mine = op->wgmma.base[part] + d->sub[r].slot == a->from;
-    if (!mine || op->wgmma.index >= a->issued) continue;
-    size_t from = (size_t)a->from * WARP_SIZE, to = (size_t)a->to * WARP_SIZE;
-    FOR_LANES(l, a->lanes) {
-      w->regs[to + l] = w->regs[from + l];
-      if (w->undef) w->undef[to + l] = w->undef[from + l];
-    }
-    if (w->undef) w->undef_lanes[a->to] = (w->undef_lanes[a->to] & ~a->lanes) | (w->undef_lanes[a->from] & a->lanes);
-  }
-}
-
 // Accumulators may be shared with products in flight only register by register and in the same shape; A never with them.
 static ExecResult check_registers(Warp *w, const Instr *in) {
   WarpAsync *wa = async_of_warp(w);
@@ -202,42 +183,6 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   w->grid->progress++;
   if (is_new) return async_issue(op);
   if (g->issued == 15 && async_policy(w->grid) == POLICY_EARLY && async_can_perform(op)) return async_finish(op);
-  return EXEC_NEXT;
-}
-
-// The matrix of `rows` rows of M or N that a descriptor describes.
-static void read_matrix(const Cta *c, uint64_t desc, bool mn_major, unsigned es, unsigned rows, unsigned depth,
-                        uint64_t *out) {
-  MmaDescriptor d;
-  mma_descriptor_decode(desc, &d);
-  for (unsigned row = 0; row < rows; row++)
-    for (unsigned k = 0; k < depth; k++, out++) {
-      *out = 0;
-      memcpy(out, c->shared + (mma_descriptor_address(&d, mn_major, es, row, k) - SHARED_BASE), es);
-    }
-}
-
-ExecResult wgmma_perform(AsyncOp *op) {
-  const PtxOperand *d_regs = &op->in->ops[0], *a_regs = &op->in->ops[1];
-  const WgmmaForm *form = op->in->aux;
-  const MmaSpec *s = &form->spec;
-  AsyncWgmma *g = &op->wgmma;
-  uint64_t a[64 * 32], b[256 * 32], d[64 * 256];
-  unsigned es = mma_type_info(s->a)->bits / 8;
-  const Fragment fa = {s, s->a, mma_a_coord, s->k, 1}, fd = {s, s->d, mma_d_coord, s->n, 1};
-  read_matrix(op->warp->cta, g->desc_b[0], form->trans_b, es, s->n, s->k, b);
-  if (!form->a_in_registers) read_matrix(op->warp->cta, g->desc_a[0], form->trans_a, es, 64, s->k, a);
-  for (unsigned part = 0; part < 4; part++) {
-    const uint64_t *frame = op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE;
-    if (form->a_in_registers) fragment_gather(&fa, frame, a_regs, a + part * 16 * s->k);
-    if (g->use_c[0]) fragment_gather(&fd, frame, d_regs, d + part * 16 * s->n);
-  }
-  mma_compute(s, 64, a, b, d, g->use_c[0]);
-  undef_wgmma_result(op);
-  for (unsigned part = 0; part < 4; part++) {
-    fragment_scatter(&fd, op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE, d_regs, d + part * 16 * s->n);
-    write_aliases(op, part);
-  }
   return EXEC_NEXT;
 }
 

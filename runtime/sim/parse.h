@@ -66,6 +66,8 @@ struct PtxParser {
   bool failed;
 };
 
+static inline uint64_t align_up(uint64_t x, uint64_t a) { return a ? (x + a - 1) / a * a : x; }
+
 // symbols.c
 const char *ptx_intern(PtxParser *p, const char *s, size_t n);
 Symbol *ptx_lookup(PtxParser *p, const char *name);

@@ -236,6 +236,13 @@ struct Grid {
   void *trace;
   void *async, *shadow;
 };
+static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
+  const uint32_t *b = w->grid->launch.block;
+  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
+  tid[0] = lin % b[0];
+  tid[1] = lin / b[0] % b[1];
+  tid[2] = lin / (b[0] * b[1]);
+}
 static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
   uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

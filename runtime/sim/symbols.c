@@ -135,3 +135,8 @@ void ptx_close_scope(PtxParser *p) {
   p->frame_top = s->frame_top;
   p->scope = s->parent;
 }
+
+void ptx_use_label(PtxParser *p, const PtxOperand *label) {
+  Label u = {label->sym, p->code.count, p->instr_line};
+  vec_push(p->arena, &p->uses, u);
+}

@@ -241,11 +241,3 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   }
   regroup(w, 0);
 }
-
-void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
-  const uint32_t *b = w->grid->launch.block;
-  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
-  tid[0] = lin % b[0];
-  tid[1] = lin / b[0] % b[1];
-  tid[2] = lin / (b[0] * b[1]);
-}
