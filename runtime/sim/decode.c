@@ -1,6 +1,6 @@
-// Instructions at load time: mnemonic, modifiers and operands become an Instr whose small fields the handlers switch on.
-// Out: every operand is a register row, an immediate row, a predicate, a memory operand, a vector or a label; special
-// registers and symbol addresses appear in mov only (elsewhere a hidden mov is put before the instruction).
+// Decodes instructions at load time: mnemonic, modifiers and operands become an Instr. Afterwards every operand is a
+// register row, an immediate row, a predicate, a memory operand, a vector or a label. Special registers and symbol
+// addresses appear in mov only: for other instructions a hidden mov precedes them.
 #include "runtime/sim/parse.h"
 
 static const DecodeFn decoders[OP_COUNT] = {
@@ -15,7 +15,7 @@ static uint32_t hash_name(const char *s) {
   return h ^ h >> 15;
 }
 
-// The tables of names keep free places, and a word of theirs holds every number.
+// The hash tables of names stay at most half full.
 _Static_assert(M_COUNT < countof(((PtxParser *)0)->mod_table) / 2, "enlarge PtxParser.mod_table");
 _Static_assert(OP_COUNT < countof(((PtxParser *)0)->op_table) / 2, "enlarge PtxParser.op_table");
 _Static_assert(OPND_COUNT <= 16, "the kinds of an operand letter are 16 bits");
@@ -142,7 +142,7 @@ static Instr new_instr(PtxParser *p, PtxOp op) {
   return (Instr){.op = (uint16_t)op, .guard = -1, .vec = 1, .line = p->instr_line, .loc = p->loc, .func = p->fn};
 }
 
-// Puts `mov fresh, o` in front and makes o the fresh register.
+// Adds `mov fresh, o` before the instruction and replaces o by the fresh register.
 static bool move_to_register(PtxParser *p, PtxOperand *o) {
   Instr in = new_instr(p, OP_mov);
   in.type[0] = T_B64;

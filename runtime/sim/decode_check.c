@@ -1,4 +1,4 @@
-// What decode functions call: the checks of operands and types, and the errors of the text.
+// Services for decode functions: checks of operands and types, and error messages.
 #include "runtime/sim/parse.h"
 
 Arena *ptx_arena(PtxParser *p) { return p->arena; }
@@ -34,7 +34,7 @@ bool decode_error(PtxParser *p, const char *fmt, ...) {
   return false;
 }
 
-// What a letter of an operand pattern stands for.
+// The operand kinds that a letter of a pattern allows.
 static const struct { char letter; uint16_t kinds; const char *text; } operand_letters[] = {
   {'d', 1 << OPND_REG | 1 << OPND_SINK, "a register"},
   {'r', 1 << OPND_REG, "a register"},

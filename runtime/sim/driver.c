@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The driver interface is a process-wide singleton by nature: its functions take no state argument. This is its one
-// object; everything below it takes a Sim or a Device.
+// The driver's functions take no state argument: the driver is one per process. This is its state; all other files
+// take a Sim or a Device.
 SimDriver *driver_state(void) {
   static SimDriver driver;
   return &driver;
@@ -19,7 +19,7 @@ SimThread *driver_thread(void) {
   return &thread;
 }
 
-// Recursive, because a function may call another and a host function of a stream may call back in.
+// Recursive, because the driver's functions call each other, and a host function in a stream may call the driver.
 static pthread_mutex_t *mutex(void) {
   static pthread_mutex_t driver_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   return &driver_mutex;

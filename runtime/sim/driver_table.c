@@ -3,8 +3,8 @@
 
 #include "runtime/sim/driver_state.h"
 
-// Two rows of one name are an error here, a row without its function one of the linker, a function without a row a missing
-// prototype.
+// Two rows of one name do not compile here. A row without a function does not link. A function without a row lacks
+// its prototype.
 enum {
 #define SIM_FN(name, ...) ROW_##name,
 #include "runtime/sim/driver.def"
@@ -44,7 +44,7 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uin
   LOCKED;
   (void)flags;
   RETURN_INVALID_UNLESS(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
-  // From CUDA 12.0 on the plain name means the newer of two signatures.
+  // Since CUDA 12.0 the plain name means the newer of two signatures.
   *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2
                                                                 : sim_driver_symbol(symbol);
   if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

@@ -1,10 +1,10 @@
-// The mbarrier instructions. A handler works lane by lane, for lanes may name different barriers.
+// The mbarrier instructions. A handler works lane by lane, because lanes may name different mbarriers.
 #include "runtime/sim/async.h"
 #include "runtime/sim/shadow.h"
 
 #include <string.h>
 
-// The object is shared memory wherever its address came from.
+// An mbarrier lies in shared memory, also if its address is generic.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a) {
   TRY(mem_resolve(w, in, op, in->space, 8, 8, ACCESS_ATOMIC, mask, a));
   FOR_LANES(l, mask)
@@ -66,8 +66,8 @@ static ExecResult change_tx(Warp *w, const Instr *in, int lane, SharedPlace bar)
 }
 static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, change_tx); }
 
-// test_wait answers at once. try_wait suspends the thread until the phase completes, but may also give up at any time, so
-// the first few times it often does.
+// test_wait answers at once. try_wait suspends the thread until the phase completes, but may give up at any time;
+// here it often does on its first attempts.
 enum { MAX_IMPATIENCE = 8 };
 static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
@@ -89,7 +89,7 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   SharedPlace last = {NULL, 0};
   FOR_LANES(l, done) {
     SharedPlace bar = shared_place(&a, l);
-    if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes mostly wait for one barrier
+    if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes usually wait for the same mbarrier
     TRY(agent_mbarrier_waited(w, in, l, last = bar));
   }
   set_pred(w, &in->ops[0], mask, done);

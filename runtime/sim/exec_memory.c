@@ -50,7 +50,7 @@ static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// An entry parameter by name: one value for all lanes, in bounds by decode.
+// Loads an entry parameter by name: one value for all lanes. Decoding has checked the bounds.
 static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
   const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr +
@@ -95,7 +95,7 @@ static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
     const PtxOperand *e = &elems[i];
     bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
     if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
-      return decode_error(p, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op),
+      return decode_error(p, "element %u of %s must be a register of at least %u bits", i + 1, ptx_op_name(in->op),
                           in->n * 8);
   }
   return true;
@@ -303,7 +303,7 @@ static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
                          w->cta->cluster->num_ctas);
     uint64_t offset = a[l] - window;
     if (offset >> 32)
-      return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is no shared address",
+      return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is not a shared address",
                          (unsigned long long)a[l]);
     d[l] = window + ((offset & ((1u << SHARED_RANK_SHIFT) - 1)) | (uint64_t)rank << SHARED_RANK_SHIFT);
   }
@@ -325,7 +325,7 @@ bool decode_getctarank(PtxParser *p, Instr *in) {
   return decode_regs(p, in, 1);
 }
 
-// A policy only moves performance: any value serves.
+// A cache policy affects performance only: any value will do.
 static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = UINT64_C(0x1000000000000000);

@@ -1,4 +1,5 @@
-// wgmma: products of a warpgroup, queued when they are issued and computed later. Placement and arithmetic are mma.c's.
+// wgmma at its issue: checks, and the queue entry that all four warps share. wgmma.c computes; mma.c has placement
+// and arithmetic.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 static Warp *group_leader(const Warp *w) { return &w->cta->warps[w->id & ~3u]; }
 
-// Same value in all lanes, as the descriptors and scale-d must be.
+// Do all lanes hold the same value, as descriptors and scale-d must?
 static bool uniform(const uint64_t *row, uint64_t *out) {
   *out = row[0];
   for (int l = 1; l < WARP_SIZE; l++)
@@ -15,7 +16,8 @@ static bool uniform(const uint64_t *row, uint64_t *out) {
   return true;
 }
 
-// Each 16-byte chunk that a descriptor's matrix (`rows` of M or N from first_row) touches, as offsets in shared memory.
+// Calls fn for each 16-byte chunk of shared memory that a descriptor's matrix (`rows` of M or N from first_row)
+// covers.
 typedef ExecResult (*ChunkFn)(void *user, uint32_t offset);
 static ExecResult each_chunk(uint64_t desc, bool mn_major, unsigned elem_bytes, unsigned first_row, unsigned rows,
                              unsigned k_count, ChunkFn fn, void *user) {
@@ -66,7 +68,8 @@ void wgmma_release(Warp *w, uint32_t below_group) {
   wa->num_alias = kept;
 }
 
-// Accumulators may be shared with products in flight only register by register and in the same shape; A never with them.
+// A wgmma may share accumulators with one in flight only register by register and in the same shape. It may never use
+// them as A.
 static ExecResult check_registers(Warp *w, const Instr *in) {
   WarpAsync *wa = async_of_warp(w);
   const WgmmaForm *form = in->aux;
@@ -118,7 +121,7 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
   return EXEC_NEXT;
 }
 
-// What one warp gives to a wgmma beside registers.
+// What one warp passes to a wgmma apart from registers.
 typedef struct { uint64_t desc_a, desc_b; bool use_c; } WarpPart;
 
 static ExecResult read_part(Warp *w, const Instr *in, WarpPart *part) {
@@ -200,7 +203,7 @@ static ExecResult exec_wgmma_commit(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// A warpgroup's products complete as one: waiting for them waits for all four warps to have issued them.
+// The four parts of a wgmma complete together: a wait returns only after all four warps have issued it.
 static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
   if (!whole_warp(w, mask)) return EXEC_STALL;
   WarpAsync *wa = async_of_warp(w);

@@ -1,5 +1,5 @@
-// From PTX text to a PtxModule: the lexer, the parser, and the layout of shared memory. After ptx_module_load either module->error is
-// set or every symbol, branch target and initialiser is resolved.
+// Loads PTX text into a PtxModule: runs lexer and parser, then lays out shared memory. After ptx_module_load either
+// module->error is set or every symbol, branch target and initialiser is resolved.
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
@@ -8,7 +8,7 @@ int ptxlex_init_extra(PtxParser *p, void **scanner);
 int ptxlex_destroy(void *scanner);
 struct yy_buffer_state *ptx_scan_bytes(const char *bytes, int len, void *scanner);
 
-// Which shared variables an entry reaches decides its static shared memory: give each its offset.
+// Gives each shared variable that an entry or its callees use an offset in the entry's static shared memory.
 static void lay_out_shared(PtxParser *p, PtxFunction *entry) {
   PtxModule *m = p->m;
   uint32_t n = m->shared_syms.count, num_funcs = m->funcs.count;

@@ -1,6 +1,5 @@
-// From PTX text to a Module: scopes, symbols, declarations, functions, labels. The grammar's actions call this file;
-// instructions themselves are decode.c's. After ptx_module_load either module->error is set or every symbol, branch target and
-// initialiser is resolved.
+// What the grammar's actions build: declarations, functions, labels, the module's head. decode.c adds the
+// instructions.
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
@@ -158,7 +157,7 @@ bool ptx_name_function(PtxParser *p, const char *name) {
   if (s && (s->kind != SYM_FUNC || s->func->is_defined))
     return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
   p->fn->name = name;
-  if (s) {  // declared before: calls already point at that Function
+  if (s) {  // declared before: calls already refer to that PtxFunction
     *s->func = *p->fn;
     p->fn = s->func;
     return true;
@@ -271,7 +270,7 @@ static bool resolve_label(PtxParser *p, PtxScope *scope, const char *name, uint3
 }
 
 bool ptx_end_function(PtxParser *p) {
-  // Running off the end returns (PTX: an implicit ret).
+  // The end of a function is an implicit ret.
   WordList none = {0};
   OperandList no_ops = {0};
   p->instr_line = p->line;
@@ -304,7 +303,7 @@ bool ptx_set_version(PtxParser *p, Number n) {
 }
 
 bool ptx_set_target(PtxParser *p, const char *name) {
-  if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: nothing here depends on them
+  if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: without effect here
   char *end;
   p->m->sm = (uint32_t)strtoul(name + 3, &end, 10);
   p->m->arch_specific = *end == 'a';

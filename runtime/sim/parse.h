@@ -1,4 +1,4 @@
-// What the PTX grammar's actions share: parser state and the builders they call (parse.c), instruction decoding (decode.c).
+// The parser's state and the functions that the grammar's actions call.
 #ifndef TILE_RUNTIME_SIM_PARSE_H
 #define TILE_RUNTIME_SIM_PARSE_H
 

@@ -103,7 +103,7 @@ Symbol *ptx_lookup(PtxParser *p, const char *name) {
     Symbol *r = ptx_find_in(p, prefix, scope);
     if (!r || !r->range || (name[digits] == '0' && n - digits > 1)) continue;
     if ((uint32_t)strtoul(name + digits, NULL, 10) >= r->range) continue;
-    // A register of a range gets its slot on first use: most of a range is often unused.
+    // A register of a range gets its slot at its first use, because most of a range is often unused.
     s = ptx_new_symbol(p, name, SYM_REG, scope);
     s->type = r->type;
     ptx_give_register(p, s);

@@ -1,4 +1,4 @@
-// What a wgmma computes once all four warps have issued it, and the fragments of matrices in registers.
+// Performs a wgmma that all four warps have issued; moves fragments between registers and matrices.
 #include <string.h>
 
 #include "runtime/sim/exec_matrix.h"
@@ -33,7 +33,7 @@ void fragment_scatter(const Fragment *f, uint64_t *frame, const PtxOperand *regi
   }
 }
 
-// Copies that were made of accumulators while this product was in flight.
+// Writes the copies that movs made of these accumulators while they were in flight.
 static void write_aliases(const AsyncOp *op, unsigned part) {
   Warp *w = &op->warp[part];
   const WarpAsync *wa = w->async;
