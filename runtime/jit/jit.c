@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
