@@ -16,7 +16,7 @@ static uint32_t stages_of(const Op *op) { return (uint32_t)op_int(op, ATTR_NUM_S
 
 // What the lifetimes need where no loop has more stages than that.
 static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stages, Placed *placed) {
-  Liveness fewer = {arena_array(&ctx->arena, Lifetime, l->count + 1), l->count};
+  Liveness fewer = {.items = arena_array(&ctx->arena, Lifetime, l->count + 1), .count = l->count};
   for (uint32_t i = 0; i < l->count; i++) {
     const Op *op = l->items[i].op;
     fewer.items[i] = l->items[i];

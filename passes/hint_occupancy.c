@@ -15,7 +15,7 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
   Pressure p = pressure_of(m, f);
   uint32_t threads = m->num_warps * WARP_SIZE, need = (uint32_t)max_i64(p.stream, p.words) + ROOM;
   if (!p.stream) return m->num_warps >= MIN_WARPS && p.blocks > 1 ? p.blocks : 0;
-  if (need > MAX_REGISTERS) return 0;
+  if (need > THREAD_REGISTERS) return 0;
   uint32_t blocks = SM_REGISTERS / (need * threads);
   return blocks > target_blocks_per_sm(m->target, threads) ? 0 : blocks;
 }

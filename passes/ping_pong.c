@@ -22,7 +22,7 @@
 typedef struct { Context *ctx; Module *module; bool changed; } PingPong;
 
 enum { OF_FIRST = 1, OF_SECOND = 2, DELAYED = 4, SEEN = 8 };   // Op.mark; SEEN: by the running search
-enum { CHAIN_REGISTERS = 208 };               // of S, O and the half P in a thread; the rest is for addresses
+enum { OTHER_REGISTERS = 47 };                // of a thread, beside those of S, O and the half P
 
 typedef struct {
   Op *loop, *first, *second, *narrow;         // narrow: the conversion that makes second's operand
@@ -129,7 +129,7 @@ static bool find_chain(Op *loop, Chain *c) {
   for (Op *op = body->first; op != c->second; op = op->next)
     if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
   uint32_t of_s = layout_regs_per_thread(op_result(c->first, 0)->type->layout);
-  if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > CHAIN_REGISTERS) return false;
+  if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > THREAD_REGISTERS - OTHER_REGISTERS) return false;
   // Tile loads on both sides, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
   if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
   bool loads[2] = {false, false};

@@ -84,7 +84,7 @@ bool pipe_is_short(const Op *op);
 Op *pipe_overlap_wgmmas(Pipe *p);
 
 // ---- pipeline_slots.c ----
-// Remembers what shared memory the function needs beside the rings. Writes op->mark.
+// Remembers what shared memory the function needs beside the rings.
 void pipe_measure(Pipe *p);
 // Decides which rings have S − 1 slots. `free`: the op after which the iteration before is done with its slots, where that is inside the
 // body. Returns the op of the body before which copies are issued; NULL: after `free`, or behind the first wait.

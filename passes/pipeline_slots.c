@@ -24,8 +24,8 @@
 
 void pipe_measure(Pipe *p) {
   p->shared = liveness_compute(p->ctx, p->module, p->loop->parent->func);
-  p->first_number = p->loop->mark;
-  p->last_number = op_end(p->loop);
+  p->first_number = op_order_begin(&p->shared.order, p->loop);
+  p->last_number = op_order_end(&p->shared.order, p->loop);
 }
 
 // Whether the op's memory, or scratch, is not needed beside the rings.
@@ -40,7 +40,7 @@ static bool becomes_ring(const Pipe *p, const Op *op) {
 // The block's bytes with the rings as they are marked.
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
-  Liveness l = {arena_array(&p->ctx->arena, Lifetime, most), 0};
+  Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
   Lifetime ring = {.begin = p->first_number, .end = p->last_number};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
@@ -57,11 +57,9 @@ static uint32_t shared_need(const Pipe *p) {
   return packing_place(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
 }
 
-enum { RESERVED_BYTES = 1024 };      // the system's, in each block; an SM has as much more than its largest block
-
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = p->module->num_warps * WARP_SIZE;
-  int64_t by_shared = (p->module->target->shared_bytes + RESERVED_BYTES) / (bytes + RESERVED_BYTES);
+  int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
   return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
 }
 
@@ -103,7 +101,7 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
 // Not where tiles that are read before the issue would spill. One block more is no matter once a quarter of an SM's threads are there.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
-  if (registers > MAX_REGISTERS) return false;
+  if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
   return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }

@@ -14,18 +14,15 @@ typedef struct {
   uint32_t stream;           // with all loads of an iteration of a loop in flight, where nothing waits in it; 0: no loop with several
 } Pressure;
 
-enum { MAX_REGISTERS = 255 };        // of a thread
-
 // The most that each thread can have when so many blocks of so many threads share an SM.
 static inline uint32_t pressure_limit(uint32_t blocks, uint32_t threads) {
-  return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, MAX_REGISTERS);
+  return (uint32_t)min_i64(SM_REGISTERS / (blocks * threads) / 8 * 8, THREAD_REGISTERS);
 }
 
 // Registers per thread that the value takes; 0 where it is made anew for each use.
 uint32_t pressure_words(const Value *v);
 // With so many words held, addresses and the like included.
 uint32_t pressure_registers(uint32_t words);
-// Writes op->mark.
 Pressure pressure_of(const Module *m, Func *f);
 
 #endif
