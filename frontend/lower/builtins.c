@@ -9,6 +9,10 @@ static const BuiltinRow rows[] = {
 #include "frontend/lower/builtins.def"
 };
 
+#define BUILTIN(name, params, fn, data, method, mark, doc) \
+  _Static_assert(sizeof name > 1 && sizeof mark > 1 && sizeof doc > 1 && (method) >= 0 && (method) <= 2, "builtins.def: a column of " name);
+#include "frontend/lower/builtins.def"
+
 const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] : NULL; }
 
 const BuiltinRow *builtin_find(const char *name) {
@@ -18,47 +22,49 @@ const BuiltinRow *builtin_find(const char *name) {
 }
 
 // ---- binding ----
-typedef struct { char name[40]; char text[24]; bool has_default, is_list; } ParamSpecText;
-
-static const char *next_param(const char *p, ParamSpecText *out) {
-  while (*p == ' ' || *p == ',') p++;
+const char *builtin_next_param(const char *p, BuiltinParam *out) {
+  p += strspn(p, " ,");
   if (!*p) return NULL;
-  *out = (ParamSpecText){.is_list = *p == '*'};
+  *out = (BuiltinParam){.is_list = *p == '*'};
   p += out->is_list;
-  size_t n = strcspn(p, ",=");
-  memcpy(out->name, p, n);
-  p += n;
+  out->name = p;
+  p += out->name_size = (uint32_t)strcspn(p, ",=");
   if (*p != '=') return p;
-  p++;
-  n = *p == '\'' ? strcspn(p + 1, "'") + 2 : strcspn(p, ",");
-  out->has_default = true;
-  memcpy(out->text, p, n);
-  return p + n;
+  out->otherwise = ++p;
+  out->otherwise_size = (uint32_t)(*p == '\'' ? strcspn(p + 1, "'") + 2 : strcspn(p, ","));
+  return p + out->otherwise_size;
 }
 
-static Term *default_term(Lower *L, const char *s) {
-  if (*s == '\'') return term_const(L, ct_str(L->ctx, arena_strndup(L->arena, s + 1, strlen(s) - 2)));
-  if (strcmp(s, "None") == 0) return term_none(L);
-  if (strcmp(s, "()") == 0) return term_tuple(L, NULL, 0, NULL);
-  if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0) return term_bool(L, *s == 'T');
-  return term_int(L, strtoll(s, NULL, 10));
+static bool is_named(const BuiltinParam *p, const char *name) {
+  return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
-enum { MAX_BUILTIN_PARAMS = 12 };
+static Term *default_term(Lower *L, const BuiltinParam *p) {
+  const char *s = p->otherwise;
+  switch (*s) {
+  case '\'': return term_const(L, ct_str(L->ctx, arena_strndup(L->arena, s + 1, p->otherwise_size - 2)));
+  case 'N': return term_none(L);
+  case '(': return term_tuple(L, NULL, 0, NULL);
+  case 'T': case 'F': return term_bool(L, *s == 'T');
+  default: return term_int(L, strtoll(s, NULL, 10));
+  }
+}
 
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
-  c->args = arena_array(arena, Term *, MAX_BUILTIN_PARAMS);
-  c->spans = arena_array(arena, Span, MAX_BUILTIN_PARAMS);
-  c->given = arena_array(arena, bool, MAX_BUILTIN_PARAMS);
+  BuiltinParam p;
+  uint32_t next = 0, n = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  c->args = arena_array(arena, Term *, n);
+  c->spans = arena_array(arena, Span, n);
+  c->given = arena_array(arena, bool, n);
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
   const char *shown = strncmp(row->name, "py.", 3) == 0 ? row->name + 3 : row->name;
-  uint32_t next = 0, n = 0;
+  n = 0;
   bool after_list = false;
   Buf missing = buf_make(arena);
-  ParamSpecText p;
-  for (const char *s = row->params; (s = next_param(s, &p)); n++) {
+  for (const char *s = row->params; (s = builtin_next_param(s, &p)); n++) {
     c->spans[n] = args->span;
     if (p.is_list) {
       TermList rest = {0};
@@ -67,7 +73,7 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
       while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
       // The list may also come under its name: shape=[…].
       for (uint32_t k = 0; k < args->num_kwargs; k++)
-        if (strcmp(args->keys[k], p.name) == 0) {
+        if (is_named(&p, args->keys[k])) {
           used[k] = true;
           vec_push(arena, &rest, args->kwargs[k]);
         }
@@ -87,16 +93,16 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
       c->given[n] = true;
     }
     for (uint32_t k = 0; k < args->num_kwargs; k++) {
-      if (strcmp(args->keys[k], p.name) != 0) continue;
+      if (!is_named(&p, args->keys[k])) continue;
       used[k] = true;
-      if (c->given[n]) return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p.name, shown) != NULL;
+      if (c->given[n]) return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
       c->spans[n] = args->key_spans[k];
       c->args[n] = args->kwargs[k];
       c->given[n] = true;
     }
     if (c->given[n]) continue;
-    if (p.has_default) c->args[n] = default_term(L, p.text);
-    else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p.name);
+    if (p.otherwise) c->args[n] = default_term(L, &p);
+    else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
   if (next < args->num_args) {
     lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
@@ -133,10 +139,10 @@ Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) {
 }
 
 static const char *param_name(Lower *L, const Call *c, uint32_t i) {
-  ParamSpecText p = {.name = ""};
+  BuiltinParam p = {.name = ""};
   const char *s = c->row->params;
-  for (uint32_t k = 0; k <= i && (s = next_param(s, &p)); k++) {}
-  return arena_strndup(L->arena, p.name, strlen(p.name));
+  for (uint32_t k = 0; k <= i && (s = builtin_next_param(s, &p)); k++) {}
+  return arena_strndup(L->arena, p.name, p.name_size);
 }
 
 bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }

@@ -152,7 +152,7 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
     if (used[k]) continue;
     const char **names = arena_array(arena, const char *, fn->num_params + 1);
     for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
-    const char *near = find_nearest(args->keys[k], names, fn->num_params);
+    const char *near = nearest_name(args->keys[k], names, fn->num_params);
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
     if (near) lower_hint(L, "did you mean `%s`?", near);
     ok = false;
@@ -305,19 +305,9 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   return call_comptime(L, v, &a, arena_printf(L->arena, "`%s`", name));
 }
 
-// Functions of fp32 and fp64 whose methods Triton has for fp16 and bf16, too: x.exp(), where tl.exp(x) is an error.
-static bool method_takes_half(const Term *fn) {
-  static const char *const names[] = {"tl.exp", "tl.exp2", "log", "log2", "sin", "cos", "erf", "tl.sqrt", "tl.rsqrt"};
-  if (!term_is_const(fn) || (fn->ct->kind != CT_BUILTIN && fn->ct->kind != CT_FUNCTION)) return false;
-  const char *name = fn->ct->kind == CT_BUILTIN ? fn->ct->builtin.name : fn->ct->fn->name;
-  for (uint32_t i = 0; i < countof(names); i++)
-    if (strcmp(name, names[i]) == 0) return true;
-  return false;
-}
-
 static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
   bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
-  const CtType *back_to = is_half && method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
+  const CtType *back_to = is_half && builtin_method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
   if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
   CallArgs a = with_self(L, self, args);
   Term *r = term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);

@@ -6,40 +6,6 @@
 enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls together: what the C stack bears
 
 // ---- names ----
-uint32_t name_distance(const char *a, const char *b, uint32_t limit) {
-  enum { MAX = 48 };
-  size_t n = strlen(a), m = strlen(b);
-  if (n >= MAX || m >= MAX || (n > m ? n - m : m - n) > limit) return limit + 1;
-  uint8_t row[MAX + 1];
-  for (size_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
-  for (size_t i = 1; i <= n; i++) {
-    uint8_t diagonal = row[0];
-    row[0] = (uint8_t)i;
-    for (size_t j = 1; j <= m; j++) {
-      uint8_t up = row[j];
-      uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-      if (up + 1u < best) best = up + 1u;
-      if (row[j - 1] + 1u < best) best = row[j - 1] + 1u;
-      row[j] = (uint8_t)best;
-      diagonal = up;
-    }
-  }
-  return row[m];
-}
-
-const char *find_nearest(const char *name, const char *const *names, uint32_t n) {
-  uint32_t limit = strlen(name) <= 3 ? 1 : strlen(name) <= 7 ? 2 : 3;
-  const char *best = NULL;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t d = name_distance(name, names[i], limit);
-    if (d <= limit && d > 0) {
-      best = names[i];
-      limit = d - 1;
-    }
-  }
-  return best;
-}
-
 static Term *unknown_name(Lower *L, const char *name, Span span) {
   Frame *f = L->frame;
   lower_error(L, span, "`%s` is not defined", name);
@@ -52,7 +18,7 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
   for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
   for (const CtEnv *e = f->fn->env; e; e = e->parent)
     for (uint32_t i = 0; i < e->count; i++) vec_push(L->arena, &names, e->bindings[i].name);
-  const char *near = find_nearest(name, names.data, names.count);
+  const char *near = nearest_name(name, names.data, names.count);
   if (!near) near = frontend_nearest_builtin(L->fe, name);
   if (near) lower_hint(L, "did you mean `%s`?", near);
   return NULL;

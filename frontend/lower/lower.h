@@ -10,6 +10,7 @@
 #include "frontend/frontend.h"
 #include "ir/build.h"
 #include "ir/buf.h"
+#include "ir/nearest.h"
 
 typedef struct Lower Lower;
 typedef struct Frame Frame;
@@ -241,6 +242,7 @@ typedef struct BuiltinRow BuiltinRow;
 Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
+bool builtin_method_takes_half(const Term *fn);                // as Triton's do: x.exp() of fp16, where tl.exp(x) is an error
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
@@ -255,7 +257,10 @@ typedef struct {
   const Node *node;
 } Call;
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
-struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; bool is_method; const char *mark, *doc; };
+struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };
+// A parameter as its row spells it; `otherwise` is its default, or NULL.
+typedef struct { const char *name, *otherwise; uint32_t name_size, otherwise_size; bool is_list; } BuiltinParam;
+const char *builtin_next_param(const char *params, BuiltinParam *out);   // NULL after the last
 const BuiltinRow *builtin_find(const char *name);             // name without `tl.`
 const BuiltinRow *builtin_at(uint32_t i);
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
@@ -287,7 +292,5 @@ static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
 Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // records the call chain too; gives NULL
 void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);               // a way out, after an error; gives NULL
-const char *find_nearest(const char *name, const char *const *names, uint32_t n);
-uint32_t name_distance(const char *a, const char *b, uint32_t limit);
 
 #endif

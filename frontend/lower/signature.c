@@ -122,7 +122,7 @@ bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *s
   diag_error(fe->ctx, (Span){0, 0}, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name, origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t k = 0; k < kernel->num_params; k++) names[k] = kernel->params[k].name;
-  const char *near = find_nearest(name, names, kernel->num_params);
+  const char *near = nearest_name(name, names, kernel->num_params);
   if (near) diag_note(fe->ctx, (Span){0, 0}, "did you mean `%s`?", near);
   return false;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 
 static const char *suffix_of(const char *path) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 #include "runtime/cli/run.h"
 

@@ -8,6 +8,7 @@
 #include "codegen/codegen.h"
 #include "ir/c_locale.h"
 #include "ir/clock.h"
+#include "ir/nearest.h"
 #include "passes/pass.h"
 #include "runtime/compile/layout_svg.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/target.h"
+#include "ir/nearest.h"
 #include "passes/pass.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
@@ -100,36 +101,6 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
   case KIND_LIST: vec_push(o->arena, (StrList *)at, value); return true;
   }
   return false;
-}
-
-static uint32_t edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 64 };
-  size_t n = strlen(a), m = strlen(b);
-  if (n >= LONGEST || m >= LONGEST) return LONGEST;
-  uint32_t row[LONGEST + 1];
-  for (size_t j = 0; j <= m; j++) row[j] = (uint32_t)j;
-  for (size_t i = 1; i <= n; i++) {
-    uint32_t diagonal = row[0];
-    row[0] = (uint32_t)i;
-    for (size_t j = 1; j <= m; j++) {
-      uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      row[j] = best;
-    }
-  }
-  return row[m];
-}
-
-const char *nearest_name(const char *name, const char *const *names, uint32_t count) {
-  const char *best = NULL;
-  uint32_t least = (uint32_t)strlen(name) / 3 + 2;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t d = edit_distance(name, names[i]);
-    if (d < least) least = d, best = names[i];
-  }
-  return best;
 }
 
 static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {

@@ -35,7 +35,4 @@ static inline const char *options_signature(const Options *o) { return o->signat
 typedef enum { OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH } OptionsForm;
 void options_print(Buf *out, OptionsForm form);
 
-// The nearest of `count` names to `name`, by edits, or NULL when none is near.
-const char *nearest_name(const char *name, const char *const *names, uint32_t count);
-
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ir/clock.h"
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
