@@ -342,3 +342,12 @@ Term *tl_hint(Lower *L, Call *c) {
   op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
   return term_value(L, op_result(op, 0), term_t(x));
 }
+
+Term *tl_assume(Lower *L, Call *c) {
+  Term *x = c->args[0];
+  int known;
+  Value *v;
+  if (!lower_condition(L, x, c->spans[0], "`assume`", &known, &v)) return NULL;
+  if (known < 0) build_op(&L->b, OP_ASSUME, &v, 1);
+  return term_none(L);
+}

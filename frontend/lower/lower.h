@@ -111,6 +111,8 @@ bool term_is_none(const Term *t);
 bool term_get_int(const Term *t, int64_t *out);                // constant int or bool
 bool term_get_str(const Term *t, const char **out);
 bool term_get_dtype(const Term *t, const CtType **out);
+bool term_is_number(const Term *t);                            // a constant bool, int or float
+const CtType *term_number_type(Lower *L, const CtValue *v);    // of a number as a run-time value; NULL: no type holds it
 bool term_is_tensor(const Term *t);                            // TERM_VALUE of block type
 // The run-time value of a term: constants become scalars (int32, uint32, int64, uint64; fp32, fp64; int1). NULL after a
 // diagnostic that calls it `what`.
@@ -153,7 +155,7 @@ bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
-// ---- promote.c: casts, promotion, operators ----
+// ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
 Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);      // `to`: scalar or pointer type
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
@@ -205,7 +207,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 // Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 
-// ---- lower.c, flow.c ----
+// ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
 typedef struct Cont { const NodeList *list; uint32_t from; const struct Cont *next; } Cont;
 // Which variables matter after the end of a statement list. NULL = all.
@@ -280,6 +282,11 @@ Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
 #include "frontend/lower/builtins.def"
+
+// ---- loops.c: a `for` over a range ----
+typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
+bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
+void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 
 // ---- helpers shared by families ----
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);

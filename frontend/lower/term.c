@@ -94,24 +94,31 @@ bool term_get_dtype(const Term *t, const CtType **out) {
   return true;
 }
 
+static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
+bool term_is_number(const Term *t) { return term_is_const(t) && is_number(t->ct); }
+
+const CtType *term_number_type(Lower *L, const CtValue *v) {
+  if (v->kind == CT_BOOL) return ct_scalar(L, DT_INT1);
+  if (v->kind == CT_FLOAT) {
+    double a = fabs(v->f);
+    bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
+    return ct_scalar(L, single ? DT_FP32 : DT_FP64);
+  }
+  if (v->i >= INT32_MIN && v->i <= INT32_MAX) return ct_scalar(L, DT_INT32);
+  if (v->i >= 0 && v->i <= UINT32_MAX) return ct_scalar(L, DT_UINT32);
+  if (v->i >= INT64_MIN && v->i <= INT64_MAX) return ct_scalar(L, DT_INT64);
+  return v->i >= 0 && v->i <= UINT64_MAX ? ct_scalar(L, DT_UINT64) : NULL;
+}
+
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   if (!t || t->kind == TERM_VALUE) return t;
   if (t->kind == TERM_CONST) {
     const CtValue *c = ct_integer(t->ct) ? ct_integer(t->ct) : t->ct;
-    if (c->kind == CT_BOOL) return term_full(L, ct_scalar(L, DT_INT1), 0, c->b);
-    if (c->kind == CT_INT) {
-      DtypeKind k;
-      if (c->i >= INT32_MIN && c->i <= INT32_MAX) k = DT_INT32;
-      else if (c->i >= 0 && c->i <= UINT32_MAX) k = DT_UINT32;
-      else if (c->i >= INT64_MIN && c->i <= INT64_MAX) k = DT_INT64;
-      else if (c->i >= 0 && c->i <= UINT64_MAX) k = DT_UINT64;
-      else return lower_error(L, span, "%s does not fit 64 bits: %s", what, ct_repr(L->ctx, c));
-      return term_full(L, ct_scalar(L, k), 0, (int64_t)(uint64_t)c->i);
-    }
-    if (c->kind == CT_FLOAT) {
-      double a = fabs(c->f);
-      bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
-      return term_full(L, ct_scalar(L, single ? DT_FP32 : DT_FP64), c->f, 0);
+    if (is_number(c)) {
+      const CtType *type = term_number_type(L, c);
+      if (!type) return lower_error(L, span, "%s does not fit 64 bits: %s", what, ct_repr(L->ctx, c));
+      if (c->kind == CT_FLOAT) return term_full(L, type, c->f, 0);
+      return term_full(L, type, 0, c->kind == CT_BOOL ? c->b : (int64_t)(uint64_t)c->i);
     }
   }
   // A one-element tuple is no scalar in Python either; say what it is.
