@@ -12,7 +12,8 @@ const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
 
 bool dtype_find(const char *name, DtypeKind *out) {
   static const struct { const char *name; DtypeKind kind; } aliases[] = {
-      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64}, {"float8e4m3fn", DT_FP8E4NV}};
+      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64},
+      {"float8e4m3fn", DT_FP8E4NV}};
   for (int i = 0; i < NUM_DTYPE_KINDS; i++)
     if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
   for (size_t i = 0; i < countof(aliases); i++)
@@ -29,7 +30,8 @@ const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
 
 const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const) {
   CtType *t = arena_new(&ctx->arena, CtType);
-  *t = (CtType){.kind = CT_TYPE_POINTER, .scalar = elem->scalar, .elem = elem, .is_const = is_const, .address_space = 1};
+  *t =
+      (CtType){.kind = CT_TYPE_POINTER, .scalar = elem->scalar, .elem = elem, .is_const = is_const, .address_space = 1};
   return t;
 }
 
@@ -61,7 +63,8 @@ const char *ct_type_text(Context *ctx, const CtType *type) {
 }
 
 const char *ct_type_name(Context *ctx, const CtType *type) {
-  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
+  if (type->kind == CT_TYPE_POINTER)
+    return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
   if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
   const DtypeInfo *d = &dtype_info[type->scalar];
   return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;

@@ -9,8 +9,9 @@ static const BuiltinRow rows[] = {
 #include "frontend/lower/builtins.def"
 };
 
-#define BUILTIN(name, params, fn, data, method, mark, doc) \
-  _Static_assert(sizeof name > 1 && sizeof mark > 1 && sizeof doc > 1 && (method) >= 0 && (method) <= 2, "builtins.def: a column of " name);
+#define BUILTIN(name, params, fn, data, method, mark, doc)                                                             \
+  _Static_assert(sizeof name > 1 && sizeof mark > 1 && sizeof doc > 1 && (method) >= 0 && (method) <= 2,               \
+                 "builtins.def: a column of " name);
 #include "frontend/lower/builtins.def"
 
 const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] : NULL; }
@@ -95,7 +96,8 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
     for (uint32_t k = 0; k < args->num_kwargs; k++) {
       if (!is_named(&p, args->keys[k])) continue;
       used[k] = true;
-      if (c->given[n]) return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
+      if (c->given[n])
+        return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
       c->spans[n] = args->key_spans[k];
       c->args[n] = args->kwargs[k];
       c->given[n] = true;
@@ -105,7 +107,8 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
     else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
+                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     lower_hint(L, "its parameters: %s", row->params);
     return false;
   }
@@ -149,13 +152,16 @@ bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }
 
 Term *arg_value(Lower *L, Call *c, uint32_t i) {
   if (c->args[i]->kind == TERM_VALUE) return c->args[i];
-  return term_to_value(L, c->args[i], c->spans[i], arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
+  return term_to_value(L, c->args[i], c->spans[i],
+                       arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what, term_describe(L, c->args[i]));
+  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
+              term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
-    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a constexpr parameter");
+    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a "
+                  "constexpr parameter");
   return false;
 }
 
@@ -187,12 +193,15 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     *count = 1;
     return arg_int(L, c, i, out);
   }
-  if (t->tuple.count > max) return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) != NULL;
+  if (t->tuple.count > max)
+    return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
+           NULL;
   for (uint32_t k = 0; k < t->tuple.count; k++) {
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
-    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i), c->row->name,
-                term_describe(L, t->tuple.items[k]));
-    lower_hint(L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
+    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
+                c->row->name, term_describe(L, t->tuple.items[k]));
+    lower_hint(
+        L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;
   }
   *count = t->tuple.count;
@@ -202,7 +211,8 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
+                rank);
     return false;
   }
   if (*out < 0) *out += rank;

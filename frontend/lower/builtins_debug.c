@@ -19,7 +19,9 @@ static void add_value(Lower *L, PrintOp *p, Term *v, const char *name) {
   vec_push(L->arena, &p->values, v);
 }
 
-static bool is_unsigned(const Term *v) { return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)); }
+static bool is_unsigned(const Term *v) {
+  return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v));
+}
 
 // " text: ", as Triton prints it; " text = " where an f-string says so.
 static const char *prefix_of(Lower *L, Buf *text) {
@@ -40,7 +42,8 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   ValueList values = {0};
   for (uint32_t i = 0; i < p->values.count; i++) {
     Term *v = p->values.data[i];
-    if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex) v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
+    if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex)
+      v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
     vec_push(L->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
@@ -54,12 +57,13 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
 // Whether there is a letter or digit of any script.
 static bool has_word(const char *s) {
   for (; *s; s++)
-    if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80) return true;
+    if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80)
+      return true;
   return false;
 }
 
-// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it, and so do
-// words after the last one.
+// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it,
+// and so do words after the last one.
 static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
   PrintOp *p = new_print(L, list);
@@ -67,7 +71,8 @@ static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
     buf_puts(&p->text, s);
     return true;
   }
-  if (t->kind != TERM_TUPLE || !t->tuple.is_fstring) return lower_error(L, span, "the text must be a string, not %s", term_describe(L, t)) != NULL;
+  if (t->kind != TERM_TUPLE || !t->tuple.is_fstring)
+    return lower_error(L, span, "the text must be a string, not %s", term_describe(L, t)) != NULL;
   for (uint32_t i = 0; i < t->tuple.count; i++) {
     Term *part = t->tuple.items[i];
     if (term_get_str(part, &s)) {
@@ -122,7 +127,8 @@ Term *tl_device_print(Lower *L, Call *c) {
 
 // One condition of a text such as ">1,=0": an operator and a number, for one program id. NULL after a diagnostic.
 static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text, size_t n, Term *pid) {
-  static const struct { const char *text; PyOp op; } ops[] = {{">=", PYOP_GE}, {"<=", PYOP_LE}, {"!=", PYOP_NE}, {"==", PYOP_EQ}, {">", PYOP_GT}, {"<", PYOP_LT}, {"=", PYOP_EQ}};
+  static const struct { const char *text; PyOp op; } ops[] = {{">=", PYOP_GE}, {"<=", PYOP_LE}, {"!=", PYOP_NE},
+      {"==", PYOP_EQ}, {">", PYOP_GT}, {"<", PYOP_LT}, {"=", PYOP_EQ}};
   for (uint32_t i = 0; i < countof(ops); i++) {
     size_t len = strlen(ops[i].text);
     if (n <= len || strncmp(text, ops[i].text, len) != 0) continue;
@@ -137,8 +143,8 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
-// Where to print or stop: a condition on values, or a text with one condition for each program id (those given, else this
-// program's own).
+// Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
+// else this program's own).
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
   Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];

@@ -35,7 +35,8 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
   if (!*is_tuple) return arg_dtype(L, c, i, &out[0]);
   if (*n > 8) return lower_error(L, c->spans[i], "more than 8 results") != NULL;
   for (uint32_t k = 0; k < *n; k++)
-    if (!term_get_dtype(t->tuple.items[k], &out[k])) return lower_error(L, c->spans[i], "entry %u of `dtype` is not a type", k) != NULL;
+    if (!term_get_dtype(t->tuple.items[k], &out[k]))
+      return lower_error(L, c->spans[i], "entry %u of `dtype` is not a type", k) != NULL;
   return true;
 }
 
@@ -45,8 +46,8 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   int64_t pack;
   const CtType *results[8];
   uint32_t n;
-  if (!arg_str(L, c, 0, &text) || !arg_str(L, c, 1, &constraints) || !asm_results(L, c, 3, results, &n, &is_tuple) || !arg_bool(L, c, 4, &pure) ||
-      !arg_int(L, c, 5, &pack))
+  if (!arg_str(L, c, 0, &text) || !arg_str(L, c, 1, &constraints) || !asm_results(L, c, 3, results, &n, &is_tuple) ||
+      !arg_bool(L, c, 4, &pure) || !arg_int(L, c, 5, &pack))
     return NULL;
   Term *args = c->args[2];
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
@@ -72,14 +73,17 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
   if (wrong) return lower_error(L, c->spans[1], "%s", wrong);
   Term *out[8];
-  for (uint32_t i = 0; i < n; i++) out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
+  for (uint32_t i = 0; i < n; i++)
+    out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
   return is_tuple ? term_tuple(L, out, n, NULL) : out[0];
 }
 
 // Of the device libraries only libdevice's functions exist here, in the prelude: __nv_tanhf is tanh.
-// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz, fmaf_rz, uhadd.
+// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz,
+// fmaf_rz, uhadd.
 static Term *device_function(Lower *L, const char *base) {
-  static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"}, {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};
+  static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"},
+      {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};
   static const char *const endings[] = {"", "f", "d", "ll"};
   for (uint32_t i = 0; i < countof(irregular); i++)
     if (strcmp(base, irregular[i][0]) == 0) base = irregular[i][1];
@@ -102,7 +106,8 @@ static Term *device_function(Lower *L, const char *base) {
 Term *tl_extern(Lower *L, Call *c) {
   Term *args = c->args[2];
   CtValue *table = term_to_ct(L, c->args[3]);
-  if (args->kind != TERM_TUPLE || !table || table->kind != CT_DICT) return builtin_error(L, c, "extern_elementwise needs a list of arguments and a constant dict of overloads");
+  if (args->kind != TERM_TUPLE || !table || table->kind != CT_DICT)
+    return builtin_error(L, c, "extern_elementwise needs a list of arguments and a constant dict of overloads");
   uint32_t n = args->tuple.count;
   Term **x = arena_array(L->arena, Term *, n + 1);
   for (uint32_t i = 0; i < n; i++)
@@ -123,6 +128,7 @@ Term *tl_extern(Lower *L, Call *c) {
     return builtin_error(L, c, "the device function `%s` is not known", name);
   }
   Buf types = buf_make(L->arena);
-  for (uint32_t i = 0; i < n; i++) buf_printf(&types, "%s%s", i ? ", " : "", ct_type_text(L->ctx, ct_scalar_of(term_t(x[i]))));
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(&types, "%s%s", i ? ", " : "", ct_type_text(L->ctx, ct_scalar_of(term_t(x[i]))));
   return builtin_error(L, c, "no overload of this function takes (%s)", buf_str(&types));
 }

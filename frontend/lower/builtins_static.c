@@ -1,4 +1,5 @@
-// Builtins that are done when the kernel is compiled: loops' stand-ins, checks, and queries of the launch and the target.
+// Builtins that are done when the kernel is compiled: loops' stand-ins, checks, and queries of the launch and the
+// target.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@ Term *tl_range_loop(Lower *L, Call *c) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < 3; i++) {
     if (arg_is_none(c, i)) break;
-    if (!(values[n++] = term_to_ct(L, c->args[i]))) return lower_error(L, c->spans[i], "range over run-time bounds works in a `for` only");
+    if (!(values[n++] = term_to_ct(L, c->args[i])))
+      return lower_error(L, c->spans[i], "range over run-time bounds works in a `for` only");
   }
   CtValue *r = comptime_call(L->ct, ct_builtin(L->ctx, intern(L->ctx, "range")), values, n, NULL, 0, c->span);
   return r ? term_const(L, r) : NULL;
@@ -36,7 +38,9 @@ Term *tl_static_print(Lower *L, Call *c) {
 Term *tl_static_assert(Lower *L, Call *c) {
   bool ok;
   CtValue *k = term_to_ct(L, c->args[0]);
-  if (!k) return lower_error(L, c->spans[0], "static_assert needs a condition known at compile time, this is %s", term_describe(L, c->args[0]));
+  if (!k)
+    return lower_error(L, c->spans[0], "static_assert needs a condition known at compile time, this is %s",
+                       term_describe(L, c->args[0]));
   ok = ct_is_true(k);
   if (ok) return term_none(L);
   CtValue *msg = term_to_ct(L, c->args[1]);

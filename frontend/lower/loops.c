@@ -1,6 +1,6 @@
 // Loops. A body is visited once: the names it may bind are found by a scan, those live before the loop become block
-// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return) becomes a
-// `while` whose condition asks the exit flags.
+// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return)
+// becomes a `while` whose condition asks the exit flags.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ typedef struct {
   Scope before;
 } Carried;
 
-// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time values here.
+// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time
+// values here.
 static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
   Scope *scope = &L->frame->scope;
   lower_collect_assigned(L, body, &c->names);
@@ -58,10 +59,12 @@ static void bind_carried(Lower *L, const Carried *c, Block *b) {
 }
 
 static void report_type_change(Lower *L, const Carry *v, const Var *now) {
-  lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name, term_describe(L, v->init),
-              term_describe(L, now->term));
+  lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name,
+              term_describe(L, v->init), term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
-  term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+  term_note_types_differ(
+      L, v->init, now->term,
+      "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
 }
 
 static void report_lost(Lower *L, const Carry *v) {
@@ -138,7 +141,8 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
     bool stages = attrs[i].key == ATTR_NUM_STAGES;
     int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
     if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld", stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld",
+                  stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
       continue;
     }
     if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
@@ -179,17 +183,19 @@ static void collect_extra(Lower *L, Loop *lp, bool want_any) {
   }
   Builder inside = L->b;
   L->b = builder_before(L->ctx, lp->shell);
-  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &lp->extra_inits, term_zero(L, lp->extra_next.data[i]->type));
+  for (uint32_t i = 0; i < lp->extra_next.count; i++)
+    vec_push(arena, &lp->extra_inits, term_zero(L, lp->extra_next.data[i]->type));
   L->b = inside;
 }
 
-// Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands before the
-// carried ones. keep[i]: still carried.
+// Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands
+// before the carried ones. keep[i]: still carried.
 static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint32_t n, bool *keep) {
   for (uint32_t i = lp->c->inits.count; i-- > 0;) {
     uint32_t a = lp->first + i;
     keep[i] = false;
-    for (uint32_t b = 0; b < n; b++) keep[i] |= op_operand(block_terminator(blocks[b]), skip[b] + i) != blocks[b]->args[a];
+    for (uint32_t b = 0; b < n; b++)
+      keep[i] |= op_operand(block_terminator(blocks[b]), skip[b] + i) != blocks[b]->args[a];
     if (keep[i]) continue;
     for (uint32_t b = 0; b < n; b++) op_remove_operand(block_terminator(blocks[b]), skip[b] + i);
     for (uint32_t b = 0; b < n; b++) {
@@ -200,7 +206,8 @@ static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint3
 }
 
 // The op with its results: carried ones that are kept, then the extra ones; `head`: operands and results before them.
-static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result, const bool *keep) {
+static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result,
+                        const bool *keep) {
   Arena *arena = L->arena;
   ValueList operands = {0}, carried = {0};
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
@@ -265,8 +272,10 @@ static Term *exited_or_test(Lower *L, void *user, bool first) {
   return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
 }
 
-// Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its condition op.
-static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head, uint32_t num_any, bool *keep) {
+// Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its
+// condition op.
+static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head,
+                        uint32_t num_any, bool *keep) {
   Arena *arena = L->arena;
   Op *condition = block_terminator(lp->test);
   for (uint32_t i = num_any; i < lp->extra_next.count; i++) {
@@ -312,7 +321,8 @@ void lower_while(Lower *L, const Node *s) {
   Term *cond;
   if (exits) {
     TestArm arm = {s->loop.iter};
-    cond = lower_runtime_choice(L, block_add_arg(L->ctx, lp.test, i1), exited_or_test, &arm, s->loop.iter->span, "the test");
+    cond = lower_runtime_choice(L, block_add_arg(L->ctx, lp.test, i1), exited_or_test, &arm, s->loop.iter->span,
+                                "the test");
   } else {
     cond = lower_test(L, s->loop.iter);
   }
@@ -380,12 +390,14 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False where one of
-// another type is hidden by the target: it has no value after the loop.
+// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False
+// where one of another type is hidden by the target: it has no value after the loop.
 static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
   const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
   if (!v) return true;
-  const CtType *type = v->flags & VAR_FOLDED ? v->folded_type : v->term && v->term->kind == TERM_VALUE ? term_t(v->term) : NULL;
+  const CtType *type = v->flags & VAR_FOLDED                    ? v->folded_type
+                       : v->term && v->term->kind == TERM_VALUE ? term_t(v->term)
+                                                                : NULL;
   bool same = type && ct_type_equal(type, iv_type);
   if (same) vec_push(L->arena, &c->names, v->name);
   return same;

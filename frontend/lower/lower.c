@@ -1,8 +1,9 @@
 // Statements of a kernel body, scopes, and leaving early.
 //
-// Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what follows a
-// statement that may have set one is lowered inside an `if` on none being set. Where exactly one arm of a run-time `if`
-// ends, what follows is lowered into the other arm, so the common `if pid >= n: return` costs nothing.
+// Structured IR has no jumps, so `return`, `break` and `continue` set flags on the path (Scope.exits), and what
+// follows a statement that may have set one is lowered inside an `if` on none being set. Where exactly one arm of a
+// run-time `if` ends, what follows is lowered into the other arm, so the common `if pid >= n: return` costs
+// nothing.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -136,14 +137,18 @@ static void lower_assert_stmt(Lower *L, const Node *s) {
 static const char *unsupported_statement(Lower *L, const Node *s, const char **hint) {
   *hint = NULL;
   switch (s->kind) {
-  case NODE_FUNCTION_DEF: *hint = "define it at module level with @triton.jit"; return "a function cannot be defined inside a kernel";
-  case NODE_CLASS_DEF: return "a class cannot be defined inside a kernel";
-  case NODE_IMPORT: case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
-  case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
-  case NODE_GLOBAL: case NODE_NONLOCAL: return "kernels cannot change globals";
-  case NODE_TRY: return "kernels have no exceptions";
-  case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
-  default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
+    case NODE_FUNCTION_DEF:
+      *hint = "define it at module level with @triton.jit";
+      return "a function cannot be defined inside a kernel";
+    case NODE_CLASS_DEF: return "a class cannot be defined inside a kernel";
+    case NODE_IMPORT:
+    case NODE_IMPORT_FROM: *hint = "import at module level"; return "kernels cannot import";
+    case NODE_TYPE_ALIAS: *hint = "write it at module level"; return "a type alias cannot be defined inside a kernel";
+    case NODE_GLOBAL:
+    case NODE_NONLOCAL: return "kernels cannot change globals";
+    case NODE_TRY: return "kernels have no exceptions";
+    case NODE_MATCH: *hint = "write if/elif"; return "`match` is not supported in kernels";
+    default: ice(L->ctx, "statement %s in a kernel", ast_kind_name((NodeKind)s->kind));
   }
 }
 
@@ -181,14 +186,16 @@ static void lower_stmt(Lower *L, const Node *s) {
         lower_error(L, s->span, "the result of this call is unused, so it does nothing");
         lower_hint(L, "assign it: `p = tl.advance(p, …)`");
       } else if (must_use_result(L, v->call.func)) {
-        lower_error(L, s->span, "the result of this call is unused, but its function is marked @triton.must_use_result");
+        lower_error(L, s->span,
+                    "the result of this call is unused, but its function is marked @triton.must_use_result");
         lower_hint(L, "assign it, to `_` if it is not needed");
       }
     }
     return;
   case NODE_ASSIGN: {
     Term *v = lower_expr(L, s->assign.value);
-    for (uint32_t i = 0; i < s->assign.targets.count; i++) lower_assign_target(L, s->assign.targets.data[i], v, false, true);
+    for (uint32_t i = 0; i < s->assign.targets.count; i++)
+      lower_assign_target(L, s->assign.targets.data[i], v, false, true);
     return;
   }
   case NODE_AUG_ASSIGN: {
@@ -238,7 +245,8 @@ static Node *new_node(Lower *L, NodeKind kind, Span span) {
 
 static void append(Lower *L, NodeList *list, Node *n) { vec_push(L->arena, list, n); }
 
-// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a diagnostic.
+// `with E as x`: x = E.__enter__() now, and E.__exit__(None, None, None) to be called before `rest`. NULL after a
+// diagnostic.
 static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *t = lower_expr(L, item->pair.first);
   if (!t) return NULL;
@@ -250,9 +258,10 @@ static const Cont *enter_context(Lower *L, const Node *item, const Cont *rest) {
   Term *value = lower_call_positional(L, enter, NULL, 0, item->span);
   if (!value) return NULL;
   if (item->pair.second) lower_assign_target(L, item->pair.second, value, false, true);
-  Node *object = new_node(L, NODE_NAME, item->span), *method = new_node(L, NODE_ATTRIBUTE, item->span), *call = new_node(L, NODE_CALL, item->span),
-       *statement = new_node(L, NODE_EXPR_STMT, item->span);
-  object->name.id = intern(L->ctx, arena_printf(L->arena, "with %u", item->span.begin));   // no name that a program can have
+  Node *object = new_node(L, NODE_NAME, item->span), *method = new_node(L, NODE_ATTRIBUTE, item->span),
+       *call = new_node(L, NODE_CALL, item->span), *statement = new_node(L, NODE_EXPR_STMT, item->span);
+  // no name that a program can have
+  object->name.id = intern(L->ctx, arena_printf(L->arena, "with %u", item->span.begin));
   scope_set(L, &L->frame->scope, object->name.id, t, item->span, 0);
   method->attr.first = object;
   method->attr.name = intern(L->ctx, "__exit__");

@@ -1,5 +1,5 @@
-// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded here,
-// each on first use.
+// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded
+// here, each on first use.
 #include "frontend/lower/lower.h"
 
 #include <string.h>

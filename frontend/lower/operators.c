@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-static Term *unary_op(Lower *L, Opcode oc, Term *x) { return term_value(L, build_unary(&L->b, oc, term_v(x)), term_t(x)); }
+static Term *unary_op(Lower *L, Opcode oc, Term *x) {
+  return term_value(L, build_unary(&L->b, oc, term_v(x)), term_t(x));
+}
 static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
@@ -35,22 +37,28 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
   return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
 }
 
-// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are not checked.
+// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are
+// not checked.
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
   const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
-  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 || lower_in_prelude(L, span)) return;
+  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 ||
+      lower_in_prelude(L, span))
+    return;
   a = lower_cast(L, a, wide, DOWNCAST_DEFAULT, span);
   b = lower_cast(L, b, wide, DOWNCAST_DEFAULT, span);
   if (!a || !b) return;
   Term *r = binary_op(L, oc, a, b);
-  int64_t most = ct_is_signed(t) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1, least = ct_is_signed(t) ? -most - 1 : 0;
-  Term *high = lower_binary(L, PYOP_LE, r, term_full(L, wide, 0, most), span), *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
+  int64_t most = ct_is_signed(t) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1,
+          least = ct_is_signed(t) ? -most - 1 : 0;
+  Term *high = lower_binary(L, PYOP_LE, r, term_full(L, wide, 0, most), span),
+       *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
   Term *fits = high && low ? lower_binary(L, PYOP_AND, high, low, span) : NULL;
   if (!fits) return;
   Value *v = term_v(fits);
   Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
-  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, arena_printf(L->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
+  op_set_str(L->ctx, check, ATTR_TEXT,
+             intern(L->ctx, arena_printf(L->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
 }
 
 static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
@@ -96,12 +104,14 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 
 static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
-  const Term *decides = a->kind == TERM_VALUE ? a : b;   // which right shift it is: the left operand, or the only tensor
+  // which right shift it is: the left operand, or the only tensor
+  const Term *decides = a->kind == TERM_VALUE ? a : b;
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
   if (!ct_is_int(ta) || !ct_is_int(tb))
-    return lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta), ct_type_text(L->ctx, tb));
+    return lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta),
+                       ct_type_text(L->ctx, tb));
   switch (op) {
   case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
   case PYOP_OR: return binary_op(L, OP_ORI, a, b);
@@ -112,7 +122,8 @@ static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 }
 
 static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !lower_in_prelude(L, span)}, pyop_text(op), span)) return NULL;
+  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !lower_in_prelude(L, span)}, pyop_text(op), span))
+    return NULL;
   static const CmpPred preds[][3] = {   // signed, unsigned, float
       [PYOP_EQ] = {CMP_EQ, CMP_EQ, CMP_OEQ},    [PYOP_NE] = {CMP_NE, CMP_NE, CMP_UNE},
       [PYOP_LT] = {CMP_SLT, CMP_ULT, CMP_OLT},  [PYOP_LE] = {CMP_SLE, CMP_ULE, CMP_OLE},
@@ -129,13 +140,25 @@ static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 }
 
 static const char *const method_names[NUM_PYOPS][2] = {
-    [PYOP_ADD] = {"__add__", "__radd__"}, [PYOP_SUB] = {"__sub__", "__rsub__"}, [PYOP_MUL] = {"__mul__", "__rmul__"},
-    [PYOP_DIV] = {"__truediv__", "__rtruediv__"}, [PYOP_FLOORDIV] = {"__floordiv__", "__rfloordiv__"}, [PYOP_MOD] = {"__mod__", "__rmod__"},
-    [PYOP_POW] = {"__pow__", "__rpow__"}, [PYOP_MATMUL] = {"__matmul__", "__rmatmul__"},
-    [PYOP_LSHIFT] = {"__lshift__", "__rlshift__"}, [PYOP_RSHIFT] = {"__rshift__", "__rrshift__"},
-    [PYOP_AND] = {"__and__", "__rand__"}, [PYOP_OR] = {"__or__", "__ror__"}, [PYOP_XOR] = {"__xor__", "__rxor__"},
-    [PYOP_EQ] = {"__eq__", "__eq__"}, [PYOP_NE] = {"__ne__", "__ne__"}, [PYOP_LT] = {"__lt__", "__gt__"}, [PYOP_LE] = {"__le__", "__ge__"},
-    [PYOP_GT] = {"__gt__", "__lt__"}, [PYOP_GE] = {"__ge__", "__le__"},
+    [PYOP_ADD] = {"__add__", "__radd__"},
+    [PYOP_SUB] = {"__sub__", "__rsub__"},
+    [PYOP_MUL] = {"__mul__", "__rmul__"},
+    [PYOP_DIV] = {"__truediv__", "__rtruediv__"},
+    [PYOP_FLOORDIV] = {"__floordiv__", "__rfloordiv__"},
+    [PYOP_MOD] = {"__mod__", "__rmod__"},
+    [PYOP_POW] = {"__pow__", "__rpow__"},
+    [PYOP_MATMUL] = {"__matmul__", "__rmatmul__"},
+    [PYOP_LSHIFT] = {"__lshift__", "__rlshift__"},
+    [PYOP_RSHIFT] = {"__rshift__", "__rrshift__"},
+    [PYOP_AND] = {"__and__", "__rand__"},
+    [PYOP_OR] = {"__or__", "__ror__"},
+    [PYOP_XOR] = {"__xor__", "__rxor__"},
+    [PYOP_EQ] = {"__eq__", "__eq__"},
+    [PYOP_NE] = {"__ne__", "__ne__"},
+    [PYOP_LT] = {"__lt__", "__gt__"},
+    [PYOP_LE] = {"__le__", "__ge__"},
+    [PYOP_GT] = {"__gt__", "__lt__"},
+    [PYOP_GE] = {"__ge__", "__le__"},
 };
 
 // Python's tuple operators on tuples with run-time parts: + * == !=.
@@ -172,7 +195,8 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
     }
     return all ? all : term_bool(L, eq);
   }
-  return lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
+  return lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a),
+                     term_describe(L, b));
 }
 
 // In a kernel lists are tuples: x.shape == [16, 16].
@@ -195,7 +219,8 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
   bool compares = op == PYOP_EQ || op == PYOP_NE;
   if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
-  bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;   // tuple + list too
+  // tuple + list too
+  bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;
   if (ca && cb && !joins) {
     CtValue *r = comptime_binary(L->ct, op, ca, cb, span);
     return r ? term_const(L, r) : NULL;
@@ -211,12 +236,14 @@ Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   case PYOP_ADD: case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
   case PYOP_MUL:
     if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
-    return ct_is_float(term_t(a)) ? lower_elementwise(L, OP_MULF, (Term *[]){a, b}, 2) : int_arithmetic(L, op, OP_MULI, a, b, span);
+    return ct_is_float(term_t(a)) ? lower_elementwise(L, OP_MULF, (Term *[]){a, b}, 2)
+                                  : int_arithmetic(L, op, OP_MULI, a, b, span);
   case PYOP_DIV: case PYOP_FLOORDIV: case PYOP_MOD: return lower_division(L, op, a, b, span);
   case PYOP_LSHIFT: case PYOP_RSHIFT: case PYOP_AND: case PYOP_OR: case PYOP_XOR: return lower_bits(L, op, a, b, span);
   case PYOP_EQ: case PYOP_NE: case PYOP_LT: case PYOP_LE: case PYOP_GT: case PYOP_GE:
     // None, strings and types equal no number.
-    if ((op == PYOP_EQ || op == PYOP_NE) && ((ca && !term_is_number(a)) || (cb && !term_is_number(b)))) return term_bool(L, op == PYOP_NE);
+    if ((op == PYOP_EQ || op == PYOP_NE) && ((ca && !term_is_number(a)) || (cb && !term_is_number(b))))
+      return term_bool(L, op == PYOP_NE);
     return lower_comparison(L, op, a, b, span);
   case PYOP_POW:
     lower_error(L, span, "`**` works between constants only");
@@ -237,11 +264,13 @@ Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
     return r ? term_const(L, r) : NULL;
   }
   if (x->kind == TERM_TUPLE && x->tuple.cls) {
-    static const char *const names[] = {[PYOP_NEG] = "__neg__", [PYOP_POS] = "__pos__", [PYOP_INVERT] = "__invert__", [PYOP_NOT] = "__not__"};
+    static const char *const names[] = {
+        [PYOP_NEG] = "__neg__", [PYOP_POS] = "__pos__", [PYOP_INVERT] = "__invert__", [PYOP_NOT] = "__not__"};
     Term *m = lower_find_method(L, x, names[op]);
     if (m) return lower_call_positional(L, m, NULL, 0, span);
   }
-  if (x->kind != TERM_VALUE) return lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
+  if (x->kind != TERM_VALUE)
+    return lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
   if (op == PYOP_NOT) return lower_logical_not(L, x, span);
   const CtType *t = term_t(x);
   if (ct_is_ptr(t)) return lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));
@@ -283,7 +312,8 @@ bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known,
     *known = ct_is_true(c->ct);
     return true;
   }
-  if (c->kind != TERM_VALUE) return lower_error(L, span, "the condition of %s cannot be %s", what, term_describe(L, c)) != NULL;
+  if (c->kind != TERM_VALUE)
+    return lower_error(L, span, "the condition of %s cannot be %s", what, term_describe(L, c)) != NULL;
   if (ct_rank(term_t(c))) {
     if (ct_numel(term_t(c)) != 1) {
       lower_error(L, span, "the condition of %s must be a scalar, not %s", what, term_describe(L, c));

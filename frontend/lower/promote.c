@@ -23,9 +23,11 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15", dtype_info[k].short_name) != NULL;
+    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15",
+                       dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
-    return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere", L->module->target->name) != NULL;
+    return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
+                       L->module->target->name) != NULL;
   return true;
 }
 
@@ -36,7 +38,8 @@ Term *lower_not_zero(Lower *L, Term *x, Span span) {
     x = lower_cast(L, x, ct_scalar(L, is_ptr ? DT_INT64 : DT_FP32), DOWNCAST_DEFAULT, span);
     if (!x) return NULL;
   }
-  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8) x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
+  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8)
+    x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
   Term *zero = term_full(L, term_t(x), 0, 0);
   return term_value(L, build_cmp(&L->b, ct_is_float(term_t(x)) ? CMP_UNE : CMP_NE, term_v(x), term_v(zero)),
                     ct_with_elem(L, term_t(x), ct_scalar(L, DT_INT1)));
@@ -48,8 +51,8 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
   bool src_ptr = ct_is_ptr(from), dst_ptr = ct_is_ptr(to);
   if (src_ptr || dst_ptr) return lower_cast(L, x, to, DOWNCAST_DEFAULT, span);
   if (ct_bits(from) != ct_bits(to))
-    return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ", ct_type_text(L->ctx, from),
-                       ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
+    return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ",
+                       ct_type_text(L->ctx, from), ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
   if (ct_is_int(from) && ct_is_int(to)) return term_value(L, term_v(x), ct_with_elem(L, term_t(x), to));
   return cast_op(L, OP_BITCAST, x, to);
 }
@@ -95,9 +98,11 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span sp
     if (ct_is_ptr(from)) {
       if (ct_is_bool(to)) return lower_not_zero(L, x, span);
       if (ct_is_int(to) && ct_bits(to) == 64) return cast_op(L, OP_PTRTOINT, x, to);
-      return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type", ct_type_text(L->ctx, to));
+      return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
+                         ct_type_text(L->ctx, to));
     }
-    if (!ct_is_int(from)) return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
+    if (!ct_is_int(from))
+      return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
     x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
     return cast_op(L, OP_INTTOPTR, x, to);
   }
@@ -129,12 +134,13 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   if (ct_type_equal(t, to)) return x;
   if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   if (t->rank > rank)
-    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t), ct_shape_text(L, to));
+    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t),
+                       ct_shape_text(L, to));
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t have = t->shape[i], want = shape[rank - t->rank + i];
     if (have != want && have != 1)
-      return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1", ct_shape_text(L, t),
-                         ct_shape_text(L, to), i, (long long)have, (long long)want);
+      return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1",
+                         ct_shape_text(L, t), ct_shape_text(L, to), i, (long long)have, (long long)want);
   }
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
@@ -172,8 +178,8 @@ static const CtType *promote_ints(const CtType *a, const CtType *b) {
 
 static int kind_rank(const CtType *t) { return ct_is_bool(t) ? 0 : ct_is_float(t) ? 2 : 1; }
 
-static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const CtType *b, bool b_weak, bool div_or_mod,
-                                   const char *what, Span span) {
+static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const CtType *b, bool b_weak,
+                                   bool div_or_mod, const char *what, Span span) {
   if (a_weak != b_weak) {
     const CtType *weak = a_weak ? a : b, *strong = a_weak ? b : a;
     if (kind_rank(weak) <= kind_rank(strong)) {
@@ -193,24 +199,30 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
     return lower_hint(L, "convert one side with .to(…)");
   }
   if (div_or_mod && ct_is_signed(a) != ct_is_signed(b)) {
-    lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
+    lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a),
+                ct_type_text(L->ctx, b));
     return lower_hint(L, "convert one side with .to(…)");
   }
   return promote_ints(a, b);
 }
 
-static Int128 const_int(const CtValue *v) { return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i; }
+static Int128 const_int(const CtValue *v) {
+  return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i;
+}
 
 // A constant operand in the type that promotion chose.
 static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   const CtValue *c = x->ct;
   if (ct_is_int(type)) {
-    if (c->kind == CT_FLOAT) return lower_cast(L, term_to_value(L, x, span, "the operand"), type, DOWNCAST_DEFAULT, span);
+    if (c->kind == CT_FLOAT)
+      return lower_cast(L, term_to_value(L, x, span, "the operand"), type, DOWNCAST_DEFAULT, span);
     Int128 v = const_int(c);
     if (v < 0 && !ct_is_signed(type))
-      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
+      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
+                         ct_type_text(L->ctx, type));
     if (!ct_int_fits(v, type))
-      return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
+      return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c),
+                         ct_type_text(L->ctx, type));
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
   double f = c->kind == CT_FLOAT ? c->f : (double)const_int(c);
@@ -218,9 +230,9 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   return term_full(L, type, f, 0);
 }
 
-// Does constant c, of type `own` when it stands alone, take `type`? In arithmetic it does. A comparison is made in `own`,
-// which is fp32 for most floats, unless `type` gives the same outcome. In bit operations a constant that `type` does not
-// hold keeps its own.
+// Does constant c, of type `own` when it stands alone, take `type`? In arithmetic it does. A comparison is made in
+// `own`, which is fp32 for most floats, unless `type` gives the same outcome. In bit operations a constant that
+// `type` does not hold keeps its own.
 static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType *type, PromoteRule rule) {
   bool is_float = c->ct->kind == CT_FLOAT;
   if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && ct_int_fits(const_int(c->ct), type);
@@ -263,13 +275,15 @@ static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, con
 
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
   Operand x, y;
-  if (!*a || !*b || !take_operand(L, &x, *a, "left", what, span) || !take_operand(L, &y, *b, "right", what, span)) return false;
+  if (!*a || !*b || !take_operand(L, &x, *a, "left", what, span) || !take_operand(L, &y, *b, "right", what, span))
+    return false;
   bool pa = ct_is_ptr(x.type), pb = ct_is_ptr(y.type);
   if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(x.type, y.type)) ||
       (pa && ct_is_float(y.type)) || (pb && ct_is_float(x.type))) {
     if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
     lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
-    if (pa || pb) lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
+    if (pa || pb)
+      lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
     return false;
   }
   bool both_ints = ct_is_int(x.type) && ct_is_int(y.type);

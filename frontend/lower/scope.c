@@ -144,7 +144,8 @@ void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out) {
       lower_collect_expr(L, s->ann.value, out);
       break;
     case NODE_EXPR_STMT: case NODE_RETURN: lower_collect_expr(L, s->unary.value, out); break;
-    case NODE_ASSERT: case NODE_RAISE: lower_collect_expr(L, s->pair.first, out), lower_collect_expr(L, s->pair.second, out); break;
+    case NODE_ASSERT:
+    case NODE_RAISE: lower_collect_expr(L, s->pair.first, out), lower_collect_expr(L, s->pair.second, out); break;
     case NODE_IF:
       lower_collect_expr(L, s->cond.test, out);
       lower_collect_assigned(L, &s->cond.body, out);

@@ -41,7 +41,8 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   int64_t *v[3] = {&a, &b, &step};
   for (int i = 0; i < 3; i++)
     if (!term_get_int(t[i], v[i])) {
-      lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s", term_describe(L, t[i]));
+      lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s",
+                  term_describe(L, t[i]));
       lower_hint(L, "use range(…) for a loop at run time, or make the bound a constexpr");
       return;
     }
@@ -53,7 +54,8 @@ static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
   Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
   if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
   if (n > MAX_UNROLL) {
-    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled", (unsigned long long)n, MAX_UNROLL);
+    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled",
+                (unsigned long long)n, MAX_UNROLL);
     return;
   }
   Term **items = arena_array(L->arena, Term *, (uint64_t)n + 1);
@@ -89,14 +91,17 @@ void lower_for(Lower *L, const Node *s) {
     if (other && other->kind == TERM_TUPLE) {
       lower_unrolled(L, s, other->tuple.items, other->tuple.count);
     } else if (other || diag_error_count(L->ctx) == errors) {
-      lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s", term_describe(L, other));
+      lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s",
+                  term_describe(L, other));
     }
     return;
   }
   CallArgs args;
   Call call;
   RangeArgs r;
-  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) || !lower_split_range(L, &call, &r)) return;
+  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) ||
+      !lower_split_range(L, &call, &r))
+    return;
   if (row->fn == tl_static_range) lower_static_range(L, s, &r);
   else lower_counted_loop(L, s, &r);
 }

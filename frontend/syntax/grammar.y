@@ -55,24 +55,33 @@ static void tile_error(Span *span, PyParser *p, const char *message);
 %token NEWLINE "end of line" INDENT "indentation" DEDENT "end of block"
 %token <name> NAME "name"
 %token NUMBER "number" STRING "string"
-%token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" ASYNC "'async'" AWAIT "'await'"
+%token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" ASYNC "'async'"
+  AWAIT "'await'"
 %token BREAK "'break'" CLASS "'class'" CONTINUE "'continue'" DEF "'def'" DEL "'del'" ELIF "'elif'" ELSE "'else'"
-%token EXCEPT "'except'" FINALLY "'finally'" FOR "'for'" FROM "'from'" GLOBAL "'global'" IF "'if'" IMPORT "'import'" IN "'in'"
+%token EXCEPT "'except'" FINALLY "'finally'" FOR "'for'" FROM "'from'" GLOBAL "'global'" IF "'if'" IMPORT "'import'"
+  IN "'in'"
 %token IS "'is'" LAMBDA "'lambda'" NONLOCAL "'nonlocal'" NOT "'not'" OR "'or'" PASS "'pass'" RAISE "'raise'"
-%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'" TYPE "'type'"
+%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'"
+  TYPE "'type'"
 %token LPAREN "'('" RPAREN "')'" LBRACKET "'['" RBRACKET "']'" LBRACE "'{'" RBRACE "'}'"
 %token COMMA "','" COLON "':'" SEMI "';'" DOT "'.'" ELLIPSIS "'...'" ARROW "'->'" AT "'@'" ASSIGN "'='" WALRUS "':='"
-%token PLUS "'+'" MINUS "'-'" STAR "'*'" SLASH "'/'" DSLASH "'//'" PERCENT "'%'" DSTAR "'**'" LSHIFT "'<<'" RSHIFT "'>>'"
+%token PLUS "'+'" MINUS "'-'" STAR "'*'" SLASH "'/'" DSLASH "'//'" PERCENT "'%'" DSTAR "'**'" LSHIFT "'<<'"
+  RSHIFT "'>>'"
 %token AMP "'&'" PIPE "'|'" CARET "'^'" TILDE "'~'" LT "'<'" GT "'>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
 %token <op> AUG "augmented assignment"
 
 %type <list> stmts stmts1 simple_line small_list block opt_else elif_chain decorators except_clauses finally_block
-%type <list> star_items star_named_items expr_items arguments arg_items subscript_items params param_items lparams lparam_items
+%type <list> star_items star_named_items expr_items arguments arg_items subscript_items params param_items lparams
+  lparam_items
 %type <list> dict_items comp_clauses with_items import_items import_names case_blocks strings opt_bases
-%type <node> stmt compound small expr_stmt assign star_tests star_test star_named named test or_test and_test not_test comparison
-%type <node> expr xor_expr and_expr shift_expr arith_expr term factor power await_primary primary atom exprlist expr_or_star
-%type <node> yield_expr rhs annotation opt_return_type argument subscript opt_test param_item lparam_item dict_item comp_clause
-%type <node> with_item list_item pattern_as import_item import_name except_clause decorated def_stmt class_stmt async_stmt if_stmt for_stmt while_stmt
+%type <node> stmt compound small expr_stmt assign star_tests star_test star_named named test or_test and_test not_test
+  comparison
+%type <node> expr xor_expr and_expr shift_expr arith_expr term factor power await_primary primary atom exprlist
+  expr_or_star
+%type <node> yield_expr rhs annotation opt_return_type argument subscript opt_test param_item lparam_item dict_item
+  comp_clause
+%type <node> with_item list_item pattern_as import_item import_name except_clause decorated def_stmt class_stmt
+  async_stmt if_stmt for_stmt while_stmt
 %type <node> try_stmt with_stmt match_stmt case_block case_pattern opt_guard subscripts paren_item
 %type <list> paren_items
 %type <names> name_items
