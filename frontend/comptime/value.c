@@ -142,7 +142,8 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
   env->bindings[env->count] = (CtBinding){name, value};
   if (env->count >= LINEAR_SCOPE) {
     Map index = env->index;
-    for (uint32_t k = index.count; k <= env->count; k++) map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
+    for (uint32_t k = index.count; k <= env->count; k++)
+      map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
     env->index = index;
   }
   env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was

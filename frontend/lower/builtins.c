@@ -51,6 +51,19 @@ static Term *default_term(Lower *L, const BuiltinParam *p) {
   }
 }
 
+// What a `*list` parameter takes: self, the positional arguments left, and what comes under its name (shape=[…]).
+static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *args, uint32_t next, bool *used) {
+  TermList rest = {0};
+  if (self) vec_push(L->arena, &rest, self);
+  while (next < args->num_args) vec_push(L->arena, &rest, args->args[next++]);
+  for (uint32_t k = 0; k < args->num_kwargs; k++)
+    if (is_named(p, args->keys[k])) {
+      used[k] = true;
+      vec_push(L->arena, &rest, args->kwargs[k]);
+    }
+  return term_tuple(L, rest.data, rest.count, NULL);
+}
+
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
@@ -68,18 +81,10 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   for (const char *s = row->params; (s = builtin_next_param(s, &p)); n++) {
     c->spans[n] = args->span;
     if (p.is_list) {
-      TermList rest = {0};
-      if (n == 0 && self) vec_push(arena, &rest, self);
       if (next < args->num_args) c->spans[n] = args->spans[next];
-      while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
-      // The list may also come under its name: shape=[…].
-      for (uint32_t k = 0; k < args->num_kwargs; k++)
-        if (is_named(&p, args->keys[k])) {
-          used[k] = true;
-          vec_push(arena, &rest, args->kwargs[k]);
-        }
-      c->args[n] = term_tuple(L, rest.data, rest.count, NULL);
-      c->given[n] = rest.count > 0;
+      c->args[n] = bind_list(L, &p, n == 0 ? self : NULL, args, next, used);
+      c->given[n] = c->args[n]->tuple.count > 0;
+      next = args->num_args;
       after_list = true;
       continue;
     }

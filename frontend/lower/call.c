@@ -101,6 +101,20 @@ static CallArgs with_self(Lower *L, Term *self, const CallArgs *args) {
 }
 
 // ---- inlining ----
+// The keyword arguments that no parameter took, for `**kwargs`. NULL after diagnostics.
+static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used) {
+  CtValue *d = ct_dict(L->ctx);
+  bool ok = true;
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k]) continue;
+    used[k] = true;
+    CtValue *c = term_to_ct(L, args->kwargs[k]);
+    if (c) dict_set_str(L->ctx, d->dict, args->keys[k], c);
+    else ok = lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name) != NULL;
+  }
+  return ok ? term_const(L, d) : NULL;
+}
+
 static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
   Arena *arena = L->arena;
   uint32_t next = 0;
@@ -116,19 +130,10 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
       t = term_tuple(L, rest.data, rest.count, NULL);
     } else if (p->kind == PARAM_KWARGS) {
-      CtValue *d = ct_dict(L->ctx);
-      for (uint32_t k = 0; k < args->num_kwargs; k++) {
-        if (used[k]) continue;
-        used[k] = true;
-        CtValue *c = term_to_ct(L, args->kwargs[k]);
-        if (!c) {
-          lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name);
-          ok = false;
-          continue;
-        }
-        dict_set_str(L->ctx, d->dict, args->keys[k], c);
+      if (!(t = bind_kwargs(L, p, args, used))) {
+        ok = false;
+        continue;
       }
-      t = term_const(L, d);
     } else {
       if (p->kind != PARAM_KEYWORD_ONLY && next < args->num_args) {
         span = args->spans[next];

@@ -411,27 +411,40 @@ static void hide_target(Lower *L, const Node *target) {
   scope_remove(&L->frame->scope, v.name);
 }
 
-void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
-  Span span = s->span;
-  Term *bounds[3] = {r->start, r->stop, r->step};
-  int64_t step_const;
-  bool negative = term_get_int(r->step, &step_const) && step_const < 0;
-  if (term_get_int(r->step, &step_const) && step_const == 0) {
-    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
-    return;
-  }
-  if (negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step_const));
+// A range's start, end and step (its size, where it is negative) as scalars of one type. NULL after a diagnostic.
+static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
   static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
+  Span span = s->loop.iter->span;
+  bounds[0] = r->start;
+  bounds[1] = r->stop;
+  bounds[2] = r->step;
+  int64_t step;
+  bool is_const = term_get_int(r->step, &step);
+  *negative = is_const && step < 0;
+  if (is_const && step == 0) {
+    lower_error(L, span, "the step of a range must not be 0");
+    return NULL;
+  }
+  if (*negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step));
   for (int i = 0; i < 3; i++) {
-    bounds[i] = term_to_value(L, bounds[i], s->loop.iter->span, what[i]);
-    if (!bounds[i]) return;
+    bounds[i] = term_to_value(L, bounds[i], span, what[i]);
+    if (!bounds[i]) return NULL;
     if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
-      lower_error(L, s->loop.iter->span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
-      return;
+      lower_error(L, span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
+      return NULL;
     }
   }
-  const CtType *iv_type = range_type(L, bounds);
-  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], iv_type, DOWNCAST_DEFAULT, span);
+  const CtType *type = range_type(L, bounds);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, DOWNCAST_DEFAULT, s->span);
+  return type;
+}
+
+void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
+  Span span = s->span;
+  Term *bounds[3];
+  bool negative;
+  const CtType *iv_type = counted_bounds(L, s, r, bounds, &negative);
+  if (!iv_type) return;
   Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
 
   if (!lower_enter_region(L, span)) return;

@@ -38,7 +38,8 @@ Term *lower_not_zero(Lower *L, Term *x, Span span) {
     x = lower_cast(L, x, ct_scalar(L, is_ptr ? DT_INT64 : DT_FP32), DOWNCAST_DEFAULT, span);
     if (!x) return NULL;
   }
-  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8) x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
+  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8)
+    x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
   Term *zero = term_full(L, term_t(x), 0, 0);
   return term_value(L, build_cmp(&L->b, ct_is_float(term_t(x)) ? CMP_UNE : CMP_NE, term_v(x), term_v(zero)),
                     ct_with_elem(L, term_t(x), ct_scalar(L, DT_INT1)));

@@ -136,6 +136,10 @@ Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items) {
   return ast_done(p, n);
 }
 
+Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest) {
+  return ast_list(p, NODE_TUPLE, span, ast_list_join(p, ast_list_new(p, first), rest));
+}
+
 Node *ast_paren(PyParser *p, Span span, Node *inner) {
   (void)p;
   inner->is_parenthesized = true;

@@ -285,7 +285,7 @@ except_clause
   : EXCEPT COLON block                     { $$ = ast_except(p, @$, NULL, NULL, $3, false); }
   | EXCEPT test opt_as COLON block         { $$ = ast_except(p, @$, $2, $3, $5, false); }
   | EXCEPT test COMMA star_items opt_comma COLON block
-                                           { $$ = ast_except(p, @$, ast_list(p, NODE_TUPLE, @2, ast_list_join(p, ast_list_new(p, $2), $4)), NULL, $7, false); }
+                                           { $$ = ast_except(p, @$, ast_tuple(p, @2, $2, $4), NULL, $7, false); }
   | EXCEPT STAR test opt_as COLON block    { $$ = ast_except(p, @$, $3, $4, $6, true); }
   ;
 
@@ -434,7 +434,7 @@ opt_guard
 star_tests
   : star_test
   | star_test COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | star_test COMMA star_items opt_comma   { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | star_test COMMA star_items opt_comma   { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 star_items
@@ -634,7 +634,7 @@ comp_clause
 exprlist
   : expr_or_star
   | expr_or_star COMMA                     { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | expr_or_star COMMA expr_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | expr_or_star COMMA expr_items opt_comma { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 expr_items
@@ -670,7 +670,7 @@ argument
 subscripts
   : subscript
   | subscript COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | subscript COMMA subscript_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | subscript COMMA subscript_items opt_comma { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 subscript_items
@@ -698,7 +698,8 @@ static void tile_error(Span *span, PyParser *p, const char *message) {
 
 // used is in bytes; the last stack is that of the spans. Stacks that cannot grow end the parse.
 static void grow_stacks(PyParser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity) {
-  const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span), room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
+  const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span),
+                  room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
   if (room == *capacity) {
     tile_error((Span *)stacks[2] + count - 1, p, "");
     return;
@@ -750,7 +751,9 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
                                yysymbol_name(expected[i]));
   }
   diag_error(p->ctx, span, "unexpected %s%s", what, list);
-  if (token == YYSYMBOL_ASSIGN && in_header) diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
-  if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME) diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
+  if (token == YYSYMBOL_ASSIGN && in_header)
+    diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
+  if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME)
+    diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
   return 0;
 }
