@@ -93,9 +93,11 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand 
 // if a store begins below 0 on any axis. Loads may begin below 0.
 static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const AsyncBulk *b, bool is_store) {
   if (b->coords[0] * (int64_t)tensormap_element_bytes(b->map.dtype) % 16)
-    return warp_report(w, in, lane, REPORT_MISALIGNED,
-                       "the tensor copy begins at element %d of the innermost axis, which is not a multiple of 16 bytes",
-                       b->coords[0]);
+    return warp_report(
+        w, in, lane, REPORT_MISALIGNED,
+        "the tensor copy begins at element %d of the innermost axis, "
+                       "which is not a multiple of 16 bytes",
+        b->coords[0]);
   for (unsigned i = 0; is_store && i < b->map.rank; i++)
     if (b->coords[i] < 0)
       return warp_report(w, in, lane, REPORT_ASYNC, "a tensor store cannot begin below 0: coordinate %u is %d", i,

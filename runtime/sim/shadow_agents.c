@@ -295,8 +295,9 @@ void agent_cta_end(Cta *c) {
     for (uint32_t k = 0; k < c->num_warps; k++)
       copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
     if (copied < wr->copy_clock)
-      sim_report(g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
-                 "the CTA exits while this cp.async may still be writing its shared memory: no thread has waited for it");
+      sim_report(
+          g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
+          "the CTA exits while this cp.async may still be writing its shared memory: no thread has waited for it");
     if (wr->vc[comp_of(&c->warps[i & ~3u], C_WGMMA)] < wr->wgmma_clock)
       sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC,
                  "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");

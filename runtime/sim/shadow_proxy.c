@@ -6,7 +6,7 @@
 // stamps. A launch orders everything before it: marks older than its beginning are ignored.
 //   ordinary write → bulk copy:       a fence.proxy.async of the writing or of the copying CTA in between
 //   bulk store → any other access:    a cp.async.bulk.wait_group (not .read) of the storing thread in between
-//   ordinary write → tensor map used: a release (tensormap.cp_fenceproxy, or fence.proxy.tensormap::generic.release of
+//   ordinary write → tensor map used: a release (tensormap.cp_fenceproxy, or a generic.release fence of
 //                                     the writing CTA), then an acquire of that address that the map's user knows of
 // Races between threads in global memory are not checked.
 #include <stdlib.h>

@@ -36,7 +36,7 @@ bool tensormap_is_blank(const void *opaque128);                // all zeros: a k
 unsigned tensormap_element_bytes(TensorMapDtype t);
 unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
 uint32_t tensormap_box_bytes(const TensorMap *m);              // that a load's transaction counts
-uint32_t tensormap_box_extent(const TensorMap *m);             // bytes it occupies in shared memory, rows padded to the swizzle
+uint32_t tensormap_box_extent(const TensorMap *m);             // in shared memory, rows padded to the swizzle
 // Alignment that the shared-memory side of a copy must have.
 uint32_t tensormap_shared_align(const TensorMap *m);
 
