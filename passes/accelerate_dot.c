@@ -68,11 +68,10 @@ static bool swaps_last_axes(const Op *trans) {
 static Value *operand_source(Value *v, bool *transposed) {
   *transposed = false;
   while (v->def) {
-    if (v->def->opcode == OP_CONVERT_LAYOUT) v = op_operand(v->def, 0);
-    else if (v->def->opcode == OP_TRANS && swaps_last_axes(v->def)) {
-      *transposed = !*transposed;
-      v = op_operand(v->def, 0);
-    } else break;
+    bool is_swap = v->def->opcode == OP_TRANS && swaps_last_axes(v->def);
+    if (!is_swap && v->def->opcode != OP_CONVERT_LAYOUT) break;
+    *transposed ^= is_swap;
+    v = op_operand(v->def, 0);
   }
   return v;
 }
@@ -80,7 +79,7 @@ static Value *operand_source(Value *v, bool *transposed) {
 // Axis along which memory (or the threads' registers) runs: it becomes the contiguous axis of the buffer.
 static uint32_t fast_axis(const Value *v) {
   uint32_t last = v->type->rank - 1u;
-  if (v->def && v->def->opcode == OP_DESC_LOAD) return last;
+  if (value_op(v, OP_DESC_LOAD)) return last;
   return layout_contiguity(v->type->layout, last - 1) > layout_contiguity(v->type->layout, last) ? last - 1 : last;
 }
 
@@ -161,7 +160,7 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
     at.before = src->def ? src->def->next : at.block->first;
   }
   Value *buf = existing_buffer(src, bt, at.block);
-  if (!buf) buf = op_result(build_op_typed(&at, OP_ALLOC, &bt, 1, &src, 1), 0);
+  if (!buf) buf = build_alloc(&at, bt, src);
   if (!transposed) return buf;
   int64_t swap[MAX_RANK], view_shape[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) {
@@ -179,8 +178,7 @@ static void replace_dot(Op *dot, Builder *b, Opcode oc, Value *a, Value *bv, Val
   Op *mma = build_op_typed(b, oc, &acc, 1, args, oc == OP_WGMMA ? 4 : 3);
   op_copy_attrs(b->ctx, mma, dot);
   Value *back = build_convert_layout(b, op_result(mma, 0), op_result(dot, 0)->type->layout);
-  value_replace_all_uses(op_result(dot, 0), back);
-  op_erase(dot);
+  op_replace(dot, &back);
 }
 
 static bool is_zero(const Value *v) {
@@ -192,13 +190,13 @@ static bool is_zero(const Value *v) {
 //   select(cond, 0, c) → c, used unless cond;   select(cond, c, 0) → c, used if cond;   0 → not used
 static Value *split_accumulator(Builder *b, Value *c, Value **use_c) {
   Value *v = c;
-  while (v->def && v->def->opcode == OP_CONVERT_LAYOUT) v = op_operand(v->def, 0);
+  while (value_op(v, OP_CONVERT_LAYOUT)) v = op_operand(v->def, 0);
   *use_c = NULL;
   if (is_zero(v)) {
     *use_c = build_int(b, type_scalar(b->ctx, SC_I1), 0);
     return c;
   }
-  if (!v->def || v->def->opcode != OP_SELECT || type_is_tensor(op_operand(v->def, 0)->type)) return c;
+  if (!value_op(v, OP_SELECT) || type_is_tensor(op_operand(v->def, 0)->type)) return c;
   Value *cond = op_operand(v->def, 0), *yes = op_operand(v->def, 1), *no = op_operand(v->def, 2);
   if (is_zero(yes)) {
     *use_c = build_binary(b, OP_XORI, cond, build_int(b, cond->type, 1));
@@ -256,9 +254,7 @@ static Value *mma_operand(Accel *s, Builder *b, Op *dot, uint32_t index, uint32_
   bool transposed;
   if (comes_from_dot(s, operand_source(v, &transposed))) return build_convert_layout(b, v, layout);
   Value *buf = operand_buffer(s, b, v, bits, v->type->rank - (index == 0 ? 1u : 2u), false);
-  const Type *t = type_with_layout(s->ctx, v->type, layout);
-  Value *args[2] = {buf, NULL};
-  return op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
+  return build_local_load(b, buf, type_with_layout(s->ctx, v->type, layout));
 }
 
 static void to_mma(Accel *s, Op *dot, uint32_t bits) {
@@ -283,14 +279,9 @@ static void visit(Op *op, void *user) {
   s->changed = true;
 }
 
-static void clear_mark(Op *op, void *user) {
-  (void)user;
-  op->mark = 0;
-}
-
 bool pass_accelerate_dot(PassCtx *p) {
   Accel s = {.ctx = p->ctx, .module = p->module};
-  module_walk(p->module, clear_mark, NULL);
+  module_clear_scratch(p->module);
   module_walk(p->module, visit, &s);
   return s.changed;
 }

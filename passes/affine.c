@@ -98,10 +98,10 @@ static Value *splat_source(Value *v) {
 // (start + index) mod modulus with a uniform start and modulus.
 static bool wrapped(Op *rem, Affine *out) {
   Value *x = op_operand(rem, 0), *modulus = splat_source(op_operand(rem, 1));
-  if (!modulus || !x->def || x->def->opcode != OP_ADDI) return false;
+  if (!modulus || !value_op(x, OP_ADDI)) return false;
   for (uint32_t i = 0; i < 2; i++) {
     Value *start = splat_source(op_operand(x->def, i)), *range = op_operand(x->def, 1 - i);
-    if (!start || !range->def || range->def->opcode != OP_RANGE || op_int(range->def, ATTR_START, 0) != 0) continue;
+    if (!start || !value_op(range, OP_RANGE) || op_int(range->def, ATTR_START, 0) != 0) continue;
     out->num_terms = 1;
     out->terms[0] = (AffineTerm){.coef = 1, .axis = 0, .wrap_start = start, .wrap_modulus = modulus};
     return true;

@@ -73,12 +73,12 @@ static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
 // Base pointer to parameter and uniform element offset; a base that the loop advances adds its step times the trip index.
 static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offset) {
   Affine part;
-  if (base->def && base->def->opcode == OP_ADDPTR && !type_is_tensor(base->type))
+  if (value_op(base, OP_ADDPTR) && !type_is_tensor(base->type))
     return base_offset(s, op_operand(base->def, 0), param, offset) && affine_of(op_operand(base->def, 1), &part) && affine_add(offset, &part, 1);
   if (base->block && base->block == s->loop->blocks[0] && base->index > 0) {
     Block *body = s->loop->blocks[0];
     Value *next = op_operand(body->last, base->index - 1);
-    if (!next->def || next->def->opcode != OP_ADDPTR || op_operand(next->def, 0) != base) return false;
+    if (!value_op(next, OP_ADDPTR) || op_operand(next->def, 0) != base) return false;
     Value *advance = op_operand(next->def, 1);
     if (!affine_of(advance, &part)) return false;
     Affine moved = {0};
@@ -112,7 +112,7 @@ static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
 
 // Each conjunct of the mask must bound one axis: coordinate < extent, or 0 ≤ coordinate.
 static bool bound_by_mask(const AutoTma *s, Dense *d, Value *mask) {
-  while (mask->def && mask->def->opcode == OP_BROADCAST) mask = op_operand(mask->def, 0);
+  while (value_op(mask, OP_BROADCAST)) mask = op_operand(mask->def, 0);
   if (!mask->def) return false;
   Op *op = mask->def;
   if (op->opcode == OP_ANDI) return bound_by_mask(s, d, op_operand(op, 0)) && bound_by_mask(s, d, op_operand(op, 1));
@@ -312,15 +312,14 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
     args[1 + i] = affine_build(&b, &coord[i], type_scalar(ctx, SC_I32));
   }
   const Type *tile = type_tensor(ctx, type_elem(t), 2, shape, NULL);
-  Value *v = op_result(build_op_typed(&b, OP_DESC_LOAD, &tile, 1, args, 3), 0);
+  Value *v = build_value(&b, OP_DESC_LOAD, tile, args, 3);
   if (d->fast == 0) {
     static const int64_t swap[2] = {1, 0};
     Op *tr = build_op_typed(&b, OP_TRANS, &t, 1, &v, 1);
     op_set_ints(ctx, tr, ATTR_ORDER, swap, 2);
     v = op_result(tr, 0);
   }
-  value_replace_all_uses(op_result(load, 0), v);
-  op_erase(load);
+  op_replace(load, &v);
 }
 
 static Value *both(Builder *b, Value *x, Value *y) { return x ? build_binary(b, OP_ANDI, x, y) : y; }
@@ -347,6 +346,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
   Dense dense[MAX_LOADS];
   uint32_t n = 0;
   s->loop = loop;
+  s->func = loop->parent->func;
   for (Op *op = loop->blocks[0]->first; op && n < MAX_LOADS; op = op->next)
     if (op->opcode == OP_LOAD && feeds_dot(op_result(op, 0)) && recognise(s, op, &dense[n])) n++;
   if (n == 0) return;
@@ -361,51 +361,31 @@ static void convert_loop(AutoTma *s, Op *loop) {
     for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);
     return;
   }
-  const Type **types = arena_array(&ctx->arena, const Type *, loop->num_results + 1);
-  Value **results = arena_array(&ctx->arena, Value *, loop->num_results + 1);
-  for (uint32_t i = 0; i < loop->num_results; i++) types[i] = op_result(loop, i)->type;
   // The copy keeps the plain loads; the original, moved into the first branch, gets the tensor maps.
   Op *plain = op_clone(ctx, loop, map);
-  BuildRegion r = build_if_begin(&b, fits, types, loop->num_results);
+  BuildRegion r = build_if_begin(&b, fits, op_result_types(ctx, loop), loop->num_results);
   Op *branch = r.op;
   for (uint32_t i = 0; i < loop->num_results; i++) value_replace_all_uses(op_result(loop, i), op_result(branch, i));
   op_unlink(loop);
   op_append(loop, b.block);
-  for (uint32_t i = 0; i < loop->num_results; i++) results[i] = op_result(loop, i);
-  build_if_else(&b, &r, results);
+  build_if_else(&b, &r, op_result_values(ctx, loop));
   op_append(plain, b.block);
-  for (uint32_t i = 0; i < loop->num_results; i++) results[i] = op_result(plain, i);
-  build_if_end(&b, r, results);
+  build_if_end(&b, r, op_result_values(ctx, plain));
   ValueMap *same = value_map_new(ctx);
   for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, same);
 }
 
-static bool holds_loop(const Block *blk) {
-  for (const Op *op = blk->first; op; op = op->next) {
-    if (op_is(op, TRAIT_LOOP)) return true;
-    for (uint32_t i = 0; i < op->num_blocks; i++)
-      if (holds_loop(op->blocks[i])) return true;
-  }
-  return false;
-}
+static void find_loop(Op *op, void *user) { *(bool *)user |= op_is(op, TRAIT_LOOP) != 0; }
 
-static void visit_block(AutoTma *s, Block *blk) {
-  for (Op *op = blk->first, *next; op; op = next) {
-    next = op->next;
-    if (op->opcode == OP_FOR && !holds_loop(op->blocks[0])) {
-      convert_loop(s, op);
-      continue;
-    }
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
-  }
+static void visit(Op *op, void *user) {
+  bool holds_loop = false;
+  if (op->opcode == OP_FOR) block_walk(op->blocks[0], find_loop, &holds_loop);
+  if (op->opcode == OP_FOR && !holds_loop) convert_loop(user, op);
 }
 
 bool pass_auto_tma(PassCtx *p) {
   AutoTma s = {.ctx = p->ctx, .module = p->module};
   if (!p->module->target->has_tma || !p->module->auto_tma) return false;
-  for (Func *f = p->module->funcs; f; f = f->next) {
-    s.func = f;
-    visit_block(&s, f->body);
-  }
+  module_walk_inside_out(p->module, visit, &s);
   return s.changed;
 }

@@ -29,7 +29,7 @@ static void search_allocs(Value *v, void *user) {
   for (uint32_t i = 0; i < s->seen.count; i++)
     if (s->seen.data[i] == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
-  if (v->def && v->def->opcode == OP_ALLOC) {
+  if (value_op(v, OP_ALLOC)) {
     for (uint32_t i = 0; i < s->allocs->count; i++)
       if (s->allocs->data[i] == v->def) return;
     vec_push(&s->ctx->arena, s->allocs, v->def);

@@ -20,8 +20,7 @@ static bool canon_block(Canon *c, Block *b);
 static void replace(Canon *c, Op *op, Value *v) {
   c->changed = true;
   if (v == &op->results[0]) return;        // changed in place
-  value_replace_all_uses(&op->results[0], v);
-  op_erase(op);
+  op_replace(op, &v);
 }
 
 // The block's ops but its terminator go before `at`.
@@ -32,7 +31,7 @@ static void splice(Block *from, Op *at) {
 // The least value of an induction variable, or of the one that comes next: neither wraps.
 static bool least_value(const Value *v, int64_t *least) {
   int64_t more = 0, step;
-  if (v->def && v->def->opcode == OP_ADDI && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
+  if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
   const Op *loop = v->block ? v->block->parent : NULL;
   if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
   if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 || !value_constant_int(op_operand(loop, 0), least)) return false;
@@ -59,8 +58,7 @@ static bool inline_branch(Canon *c, Op *op) {
   if (!known_condition(op_operand(op, 0), &cond)) return false;
   Block *taken = op->blocks[cond & 1 ? 0 : 1];
   splice(taken, op);
-  for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(taken->last, i));
-  op_erase(op);
+  op_replace(op, op_operand_values(c->ctx, taken->last, 0));
   c->changed = true;
   return true;
 }
@@ -86,17 +84,13 @@ static bool shorten_for(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   if (!value_constant_int(op_operand(op, 0), &lb) || !value_constant_int(op_operand(op, 1), &ub)) return false;
   bool never = lb >= ub, once = !never && value_constant_int(op_operand(op, 2), &step) && step > 0 && ub - lb <= step;
-  if (never) {
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(op, i + 3));
-  } else if (once) {
+  if (!never && !once) return false;
+  if (once) {
     value_replace_all_uses(body->args[0], op_operand(op, 0));
     for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(body->args[i + 1], op_operand(op, i + 3));
     splice(body, op);
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(body->last, i));
-  } else {
-    return false;
   }
-  op_erase(op);
+  op_replace(op, never ? op_operand_values(c->ctx, op, 3) : op_operand_values(c->ctx, body->last, 0));
   c->changed = true;
   return true;
 }
@@ -159,8 +153,7 @@ static void canon_op(Canon *c, Op *op) {
     case OP_SPLIT: {
       Op *join = op_operand(op, 0)->def;
       if (!join || join->opcode != OP_JOIN || op_operand(join, 0)->type != op->results[0].type) return;
-      for (uint32_t i = 0; i < 2; i++) value_replace_all_uses(&op->results[i], op_operand(join, i));
-      op_erase(op);
+      op_replace(op, op_operand_values(c->ctx, join, 0));
       c->changed = true;
       return;
     }

@@ -134,8 +134,7 @@ static bool choose(Choose *c) {
     Op *op = c->accesses.data[i];
     Builder b = builder_before(c->ctx, op);
     Value *v = branch(&b, op, op_operand(op, 0), &which[i], 0);
-    if (v) value_replace_all_uses(op_result(op, 0), v);
-    op_erase(op);
+    op_replace(op, &v);
   }
   return true;
 }

@@ -76,14 +76,6 @@ static bool has_effect(const Op *op) {
   return op_int(op, ATTR_VOLATILE, 0) != 0;
 }
 
-static void clear(Op *op, void *user) {
-  (void)user;
-  op->mark = 0;
-  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
-  for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
-}
-
 static void mark_roots(Op *op, void *user) {
   Dce *d = user;
   Op *parent = op->parent->parent;
@@ -167,9 +159,7 @@ static void sweep_block(Dce *d, Block *b) {
 
 bool pass_dce(PassCtx *p) {
   Dce d = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next)
-    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
-  module_walk(p->module, clear, NULL);
+  module_clear_scratch(p->module);
   module_walk(p->module, mark_roots, &d);
   while (d.work.count) {
     Value *v = d.work.data[--d.work.count];

@@ -58,8 +58,7 @@ static void split_precision(Decompose *s, Op *dot, DotPrecision precision) {
   for (uint32_t i = 0; i < scheme->num_terms; i++) small = product(&b, x[scheme->terms[i][0]], y[scheme->terms[i][1]], small, of_parts);
   small = build_ternary(&b, OP_SELECT, build_cmp(&b, CMP_OEQ, small, small), small, zero);
   Value *sum = product(&b, x[0], y[0], build_binary(&b, OP_ADDF, c, small), of_parts);
-  value_replace_all_uses(op_result(dot, 0), sum);
-  op_erase(dot);
+  op_replace(dot, &sum);
   s->changed = true;
 }
 

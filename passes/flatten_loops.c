@@ -63,11 +63,6 @@ static Value *trip_count(Builder *b, const Op *loop) {
   return build_binary(b, OP_MAXSI, n, zero);
 }
 
-// Clones the ops of a block from `from` up to (not including) `to` behind the cursor.
-static void clone_range(Builder *b, Op *from, const Op *to, ValueMap *map) {
-  for (Op *op = from; op != to; op = op->next) op_append(op_clone(b->ctx, op, map), b->block);
-}
-
 static Value **mapped(Context *ctx, const ValueMap *map, const Op *op, uint32_t first, uint32_t n) {
   Value **v = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) v[i] = value_map_get(map, op_operand(op, first + i));
@@ -119,7 +114,7 @@ static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits
   inits[K] = op_operand(inner, 0);
   for (uint32_t i = 0; i < outer->num_results; i++) inits[at_outer(i)] = op_operand(outer, 3 + i);
   ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
-  clone_range(b, outer->blocks[0]->first, inner, first);
+  build_clone_range(b, outer->blocks[0]->first, inner, first);
   for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
 }
@@ -132,7 +127,7 @@ static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const
   for (uint32_t i = 0; i < count; i++) types[i] = n->live.data[i]->type;
   BuildRegion region = build_if_begin(b, is_first, types, count);
   ValueMap *inside = tile_inputs(n, carried[TILE], carried + at_outer(0));
-  clone_range(b, n->outer->blocks[0]->first, n->inner, inside);
+  build_clone_range(b, n->outer->blocks[0]->first, n->inner, inside);
   Value **now = arena_array(&n->ctx->arena, Value *, count);
   for (uint32_t i = 0; i < count; i++) now[i] = value_map_get(inside, n->live.data[i]);
   build_if_else(b, &region, now);
@@ -155,14 +150,14 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
     Value *init = value_map_get(map, op_operand(inner, 3 + i));
     value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
   }
-  clone_range(b, ib->first, ib->last, map);
+  build_clone_range(b, ib->first, ib->last, map);
   Value **iter = mapped(n->ctx, map, ib->last, 0, inner->num_results);
 
   Value *next_step = build_binary(b, OP_ADDI, carried[STEP], one);
   Value *is_last = build_cmp(b, CMP_EQ, next_step, num_steps);
   BuildRegion post = build_if_begin(b, is_last, outer_types, outer->num_results);
   for (uint32_t i = 0; i < inner->num_results; i++) value_map_set(n->ctx, map, &inner->results[i], iter[i]);
-  clone_range(b, inner->next, ob->last, map);
+  build_clone_range(b, inner->next, ob->last, map);
   build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
   Op *epilogue = build_if_end(b, post, carried + at_outer(0));
 
@@ -179,8 +174,7 @@ static Op *without_inner(const Nest *n) {
   Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
   op_remove_attr(empty, ATTR_FLATTEN);
   while (loop->opcode != OP_FOR) loop = loop->next;
-  for (uint32_t i = 0; i < loop->num_results; i++) value_replace_all_uses(op_result(loop, i), op_operand(loop, 3 + i));
-  op_erase(loop);
+  op_replace(loop, op_operand_values(n->ctx, loop, 3));
   return empty;
 }
 
@@ -198,8 +192,7 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   if (n_inner->type != ct) n_inner = build_cast(&b, OP_EXTSI, n_inner, ct);
   if (n_outer->type != ct) n_outer = build_cast(&b, OP_EXTSI, n_outer, ct);
   Value *zero = build_int(&b, ct, 0), *one = build_int(&b, ct, 1);
-  const Type **types = arena_array(&ctx->arena, const Type *, num_o);
-  for (uint32_t i = 0; i < num_o; i++) types[i] = op_result(outer, i)->type;
+  const Type **types = op_result_types(ctx, outer);
   BuildRegion versions = build_if_begin(&b, build_cmp(&b, CMP_SGT, n_inner, zero), types, num_o);
 
   Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
@@ -211,30 +204,22 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   build_step(&nest, &b, n_inner, types, carried, yields);
   Op *fused = build_for_end(&b, loop, yields);
 
-  Value **results = arena_array(&ctx->arena, Value *, num_o);
-  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(fused, at_outer(i));
-  build_if_else(&b, &versions, results);
+  build_if_else(&b, &versions, op_result_values(ctx, fused) + at_outer(0));
   Op *empty = without_inner(&nest);
   op_append(empty, b.block);
-  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(empty, i);
-  Op *both = build_if_end(&b, versions, results);
-  for (uint32_t i = 0; i < num_o; i++) value_replace_all_uses(op_result(outer, i), op_result(both, i));
-  op_erase(outer);
+  Op *both = build_if_end(&b, versions, op_result_values(ctx, empty));
+  op_replace(outer, op_result_values(ctx, both));
   s->changed = true;
 }
 
-static void visit_block(Flatten *s, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
-    if (op->opcode != OP_FOR || !op_int(op, ATTR_FLATTEN, 0)) continue;
-    Op *inner = only_inner_loop(op);
-    if (inner) flatten(s, op, inner);
-  }
+static void visit(Op *op, void *user) {
+  if (op->opcode != OP_FOR || !op_int(op, ATTR_FLATTEN, 0)) return;
+  Op *inner = only_inner_loop(op);
+  if (inner) flatten(user, op, inner);
 }
 
 bool pass_flatten_loops(PassCtx *p) {
   Flatten s = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  module_walk_inside_out(p->module, visit, &s);
   return s.changed;
 }

@@ -5,11 +5,11 @@
 // In, out: TILE.
 #include "passes/pass.h"
 
-static bool is_product(const Value *v) { return v->def && v->def->opcode == OP_MULF && value_has_one_use(v); }
+static bool is_product(const Value *v) { return value_op(v, OP_MULF) && value_has_one_use(v); }
 
 static bool is_plain_dot(const Value *v, const Op *user) {
   uint64_t bits;
-  return v->def && v->def->opcode == OP_DOT && value_has_one_use(v) && v->def->parent == user->parent &&
+  return value_op(v, OP_DOT) && value_has_one_use(v) && v->def->parent == user->parent &&
          value_constant_bits(op_operand(v->def, 2), &bits) && bits == 0;
 }
 
@@ -22,8 +22,7 @@ static bool fuse_dot(Op *op) {
   Op *dot = product->def;
   op_move_before(dot, op);       // behind the definition of what it now adds to
   op_set_operand(dot, 2, op_operand(op, 1 - which));
-  value_replace_all_uses(&op->results[0], product);
-  op_erase(op);
+  op_replace(op, &product);
   return true;
 }
 
@@ -64,8 +63,7 @@ static void fuse(Op *op, void *user) {
   if (subtract && left) c = build_unary(&b, OP_NEGF, c);
   if (subtract && !left) a = build_unary(&b, OP_NEGF, a);
   Value *r = build_ternary(&b, OP_FMA, a, op_operand(product, 1), c);
-  value_replace_all_uses(&op->results[0], r);
-  op_erase(op);
+  op_replace(op, &r);
   op_erase(product);
   *changed = true;
 }

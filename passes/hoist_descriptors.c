@@ -15,7 +15,7 @@ static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t
   *param = -1;
   *value = 0;
   if (value_constant_int(v, value)) return true;
-  while (v->def && v->def->opcode == OP_EXTSI) v = op_operand(v->def, 0);
+  while (value_op(v, OP_EXTSI)) v = op_operand(v->def, 0);
   if (v->block != f->body || f->params[v->index].kind != PARAM_PLAIN) return false;
   *param = (int)v->index;
   return true;

@@ -29,9 +29,6 @@ static void number(Op *op, void *user) {
   Assign *c = user;
   op->mark = c->ops.count;
   vec_push(&c->ctx->arena, &c->ops, op);
-  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
-  for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
 }
 
 static bool is_tensor_core(const Op *op) { return op_unit(op) == UNIT_DOT && op->opcode != OP_DOT; }
@@ -211,8 +208,7 @@ static void rewrite(Assign *c) {
 
 void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const LayoutChoices *choices) {
   Assign c = {.ctx = ctx, .choices = choices};
-  for (Func *f = m->funcs; f; f = f->next)
-    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
+  module_clear_scratch(m);
   FixedList fixed = {0};
   module_walk(m, remember_fixed, &(FixedSearch){ctx, &fixed});
   module_walk(m, take_conversion_away, NULL);

@@ -42,7 +42,7 @@ static void search_uses(Value *v, void *user) {
     if (s->seen.data[i] == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
   // What has been waited for in full holds no buffer any more.
-  if (v->def && v->def->opcode == OP_WGMMA_WAIT && op_int(v->def, ATTR_COUNT, 0) == 0) return;
+  if (value_op(v, OP_WGMMA_WAIT) && op_int(v->def, ATTR_COUNT, 0) == 0) return;
   if (value_block(v) != s->home && v->block && v->block->parent) {
     uint32_t end = use_end(s->order, v->block->parent, s->home);
     if (end > s->end) s->end = end;

@@ -159,7 +159,7 @@ static void lower(Op *op, void *user) {
   bool by_rows = op->opcode == OP_DESC_GATHER || op->opcode == OP_DESC_SCATTER;
   if (tma_usable(l->module, d) && tma_has(op)) {
     check_box(l->ctx, op, d->type);
-    if (d->def && d->def->opcode == OP_MAKE_DESC) tma_guard_empty(op, d->def);
+    if (value_op(d, OP_MAKE_DESC)) tma_guard_empty(op, d->def);
     return;
   }
   if (d->def ? d->def->opcode != OP_MAKE_DESC : d->block->parent != NULL) {

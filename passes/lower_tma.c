@@ -19,9 +19,7 @@ static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
 }
 
 static Value *alloc_tile(Builder *b, const Type *desc) {
-  const Type *t = tma_tile_buffer(b->ctx, desc);
-  Value *none = NULL;
-  return op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+  return build_alloc(b, tma_tile_buffer(b->ctx, desc), NULL);
 }
 
 typedef struct { Op *loop; Value *buffer; } StoreBuffer;
@@ -53,19 +51,23 @@ static void lower_load(Context *ctx, Op *op) {
     next = u->next;
     Op *alloc = u->user;
     if (alloc->opcode != OP_ALLOC || op_result(alloc, 0)->type != buf->type) continue;
-    value_replace_all_uses(op_result(alloc, 0), buf);
-    op_erase(alloc);
+    op_replace(alloc, &buf);
   }
   if (x->uses) value_replace_all_uses(x, tma_build_read(&b, buf, x->type));
   op_erase(op);
 }
 
-// The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
-// Stores of one loop and type share a buffer where one each would not fit.
-static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
+static Op *outermost_loop(const Op *op) {
   Op *loop = NULL;
   for (Op *p = op->parent->parent; p; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) loop = p;
+  return loop;
+}
+
+// The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
+// Stores of one loop and type share a buffer where one each would not fit.
+static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
+  Op *loop = outermost_loop(op);
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
   if (!loop) return alloc_tile(&b, desc);
   const Type *t = tma_tile_buffer(b.ctx, desc);
@@ -81,15 +83,14 @@ static void lower_store(LowerTma *s, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *value = op_operand(op, 1), *coords[MAX_RANK];
   coordinates(op, 2, coords);
-  op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  build_wait(&b, OP_TMA_WAIT, 0);
   Value *buf = store_buffer(s, op, desc->type);
   if (value->type->rank != desc->type->rank) {
     const Type *t = type_tensor(ctx, value->type->elem, desc->type->rank, desc->type->shape,
                                 layout_reshape(ctx, value->type->layout, desc->type->rank, desc->type->shape));
-    value = op_result(build_op_typed(&b, OP_RESHAPE, &t, 1, &value, 1), 0);
+    value = build_value(&b, OP_RESHAPE, t, &value, 1);
   }
-  Value *put[2] = {value, buf};
-  build_op(&b, OP_LOCAL_STORE, put, 2);
+  build_op(&b, OP_LOCAL_STORE, (Value *[]){value, buf}, 2);
   build_op(&b, OP_FENCE_ASYNC, NULL, 0);
   Value *args[2 + MAX_RANK] = {desc, buf};
   for (uint32_t i = 0; i < desc->type->rank; i++) args[2 + i] = coords[i];
@@ -147,12 +148,6 @@ static bool compares_signed(const Value *desc) {
   return false;
 }
 
-static bool in_loop(const Op *op) {
-  for (const Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (op_is(p, TRAIT_LOOP)) return true;
-  return false;
-}
-
 // Each make_desc has a map of its own in each program's scratch. In a loop it is written again when no copy uses it any more: loads
 // have been waited for where their data is read, stores are waited for here.
 static void write_map(Op *op, void *user) {
@@ -163,7 +158,7 @@ static void write_map(Op *op, void *user) {
   Builder b = builder_before(ctx, op);
   Value *args[2 + 2 * MAX_RANK] = {scratch_param(s)};
   for (uint32_t i = 0; i < op->num_operands; i++) args[1 + i] = op_operand(op, i);
-  if (in_loop(op) && is_written(desc)) op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  if (outermost_loop(op) && is_written(desc)) build_wait(&b, OP_TMA_WAIT, 0);
   Op *map = build_op_typed(&b, OP_MAKE_TENSOR_MAP, &desc->type, 1, args, 1 + op->num_operands);
   op_copy_attrs(ctx, map, op);
   if (compares_signed(desc)) op_set_int(ctx, map, ATTR_SIGNED, 1);
@@ -179,7 +174,7 @@ static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
   if (op->opcode != OP_RETURN) return;
   Builder b = builder_before(s->module->ctx, op);
-  op_set_int(s->module->ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  build_wait(&b, OP_TMA_WAIT, 0);
 }
 
 typedef struct {
@@ -199,9 +194,7 @@ static void order_at_barrier(Op *op, void *user) {
   if (op->opcode != OP_BARRIER) return;
   Builder b = builder_before(o->ctx, op);
   if (o->tma_writes) {
-    Op *wait = build_op(&b, OP_TMA_WAIT, NULL, 0);
-    op_set_int(o->ctx, wait, ATTR_COUNT, 0);
-    op_set_int(o->ctx, wait, ATTR_WRITTEN, 1);
+    op_set_int(o->ctx, build_wait(&b, OP_TMA_WAIT, 0), ATTR_WRITTEN, 1);
   }
   if (o->threads_write) op_set_int(o->ctx, build_op(&b, OP_FENCE_ASYNC, NULL, 0), ATTR_GLOBAL, 1);
 }

@@ -111,11 +111,11 @@ static bool find_chain(Op *loop, Chain *c) {
   Value *a = op_operand(c->second, 0), *result = op_result(c->second, 0);
   if (a->type->kind != TYPE_TENSOR || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
   c->second->mark |= DELAYED;
-  while (a->def && a->def->opcode == OP_CONVERT_LAYOUT && value_has_one_use(a)) {
+  while (value_op(a, OP_CONVERT_LAYOUT) && value_has_one_use(a)) {
     a->def->mark |= DELAYED;
     a = op_operand(a->def, 0);
   }
-  if (!a->def || a->def->opcode != OP_FPTRUNC || !value_has_one_use(a) || !depends_on(loop, a, c->first)) return false;
+  if (!value_op(a, OP_FPTRUNC) || !value_has_one_use(a) || !depends_on(loop, a, c->first)) return false;
   block_walk(body, clear_marks, &seen);
   c->narrow = a->def;
   c->narrow->mark |= DELAYED;
@@ -147,10 +147,8 @@ static bool find_chain(Op *loop, Chain *c) {
 }
 
 static Op *clone_to(Builder *b, const Op *op, ValueMap *map, int64_t peeled) {
-  Op *copy = op_clone(b->ctx, op, map);
+  Op *copy = build_clone(b, op, map);
   if (op->opcode == OP_DESC_LOAD && peeled) op_set_int(b->ctx, copy, ATTR_PEELED, peeled);
-  if (b->before) op_insert_before(copy, b->before);
-  else op_append(copy, b->block);
   return copy;
 }
 
@@ -212,7 +210,7 @@ static Op *build_pingpong(Builder *b, Opcode oc, bool edge) {
   return op;
 }
 
-static Value *build_wait(Builder *b, int64_t count, Value *v) {
+static Value *await(Builder *b, int64_t count, Value *v) {
   Op *wait = build_op(b, OP_WGMMA_WAIT, &v, 1);
   op_set_int(b->ctx, wait, ATTR_COUNT, count);
   return op_result(wait, 0);
@@ -277,10 +275,10 @@ static void schedule(PingPong *s, Chain *c) {
   op_set_int(ctx, first, ATTR_ASYNC, 1);
   op_set_int(ctx, second, ATTR_ASYNC, 1);
   build_pingpong(&b, OP_PINGPONG_PASS, false);
-  value_map_set(ctx, map, op_result(c->first, 0), build_wait(&b, 1, op_result(first, 0)));
+  value_map_set(ctx, map, op_result(c->first, 0), await(&b, 1, op_result(first, 0)));
   for (const Op *op = body->first; op != body->last; op = op->next)
     if (is_between(op) && !(op->mark & OF_FIRST)) clone_to(&b, op, map, 0);
-  carried_values(&b, c, map, build_wait(&b, 0, op_result(second, 0)), next, yields);
+  carried_values(&b, c, map, await(&b, 0, op_result(second, 0)), next, yields);
   Op *made = build_for_end(&b, region, yields);
   if (alternate) build_pingpong(&b, OP_PINGPONG_WAIT, true);
 
@@ -297,17 +295,13 @@ static void schedule(PingPong *s, Chain *c) {
   s->changed = true;
 }
 
-static void visit_block(PingPong *s, Block *blk) {
-  for (Op *op = blk->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
-    Chain c;
-    if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(s, &c);
-  }
+static void visit(Op *op, void *user) {
+  Chain c;
+  if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(user, &c);
 }
 
 bool pass_ping_pong(PassCtx *p) {
   PingPong s = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  module_walk_inside_out(p->module, visit, &s);
   return s.changed;
 }

@@ -119,7 +119,7 @@ static void clone_op(NewBody *n, Op *op) {
     value_map_set(p->ctx, n->map, op_result(op, 0), tma_build_index(&n->b, alloc->ring, place_of(n, alloc).slot));
   } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {   // else read so already
     if (p->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(n);
-    op_append(op_clone(p->ctx, op, n->map), n->b.block);
+    build_clone(&n->b, op, n->map);
   }
   if (n->issue_after == op) issue_once(n);
 }
@@ -215,17 +215,13 @@ static void pipeline(Pipe *p, Op *loop) {
   p->changed = true;
 }
 
-// Innermost loops first; a loop that holds a pipelined loop may itself have loads of its own.
-static void visit_block(Pipe *p, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(p, op->blocks[i]);
-    if (op->opcode == OP_FOR) pipeline(p, op);
-  }
+// Innermost loops first: a loop around a pipelined one may have loads of its own.
+static void visit(Op *op, void *user) {
+  if (op->opcode == OP_FOR) pipeline(user, op);
 }
 
 bool pass_pipeline_loops(PassCtx *ctx) {
   Pipe p = {.ctx = ctx->ctx, .module = ctx->module};
-  for (Func *f = ctx->module->funcs; f; f = f->next) visit_block(&p, f->body);
+  module_walk_inside_out(ctx->module, visit, &p);
   return p.changed;
 }

@@ -172,7 +172,7 @@ static bool reads_computed(const Pipe *p, const Op *op) {
     const Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_BUFFER) continue;
     while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
-    if (v->def && v->def->opcode == OP_ALLOC && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
+    if (value_op(v, OP_ALLOC) && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
   }
   return false;
 }

@@ -161,8 +161,8 @@ static Value *carry_out(Remat *r, Value *v, const Layout *l, Op *place) {
     Op *first = v->def ? v->def->next : v->block->first;
     Builder b = builder_before(r->ctx, first);
     if (v->def) b.span = v->def->span;
-    Value *x = v->def && v->def->opcode == OP_CONVERT_LAYOUT ? op_operand(v->def, 0) : v;
-    p->made = x->type->layout == l ? x : op_result(build_op_typed(&b, OP_CONVERT_LAYOUT, &t, 1, &x, 1), 0);
+    Value *x = value_op(v, OP_CONVERT_LAYOUT) ? op_operand(v->def, 0) : v;
+    p->made = x->type->layout == l ? x : build_value(&b, OP_CONVERT_LAYOUT, t, &x, 1);
     return p->made;
   }
   Op *op = v->def;
@@ -196,8 +196,7 @@ static void weigh(Op *op, void *user) {
   int64_t now = convert_cost_at(r, x, want, op), then = plan_cost(r, x, want, op, MAX_PLAN_DEPTH);
   if (x->type->layout != want && then >= now) return;
   Value *made = carry_out(r, x, want, op);
-  value_replace_all_uses(&op->results[0], made);
-  op_erase(op);
+  op_replace(op, &made);
   r->changed = true;
 }
 

@@ -177,7 +177,7 @@ static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
     case OP_MULI:
       for (uint32_t i = 0; i < 2; i++) {
         const Value *factor = op_operand(v->def, 1 - i);
-        if (factor->def && factor->def->opcode == OP_SPLAT && is_tile_local(s, op_operand(v->def, i), depth - 1)) return true;
+        if (value_op(factor, OP_SPLAT) && is_tile_local(s, op_operand(v->def, i), depth - 1)) return true;
       }
       return false;
     default: return false;
@@ -286,8 +286,8 @@ static bool decompose(Split *s, Value *v, Address *out) {
 // A value of pointers again, for users that want one (other accesses decompose it back).
 static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
   const Type *splat_type = t;
-  Value *splat = op_result(build_op_typed(b, OP_SPLAT, &splat_type, 1, &a.base, 1), 0);
-  Value *v = a.offset ? op_result(build_op_typed(b, OP_ADDPTR, &t, 1, (Value *[]){splat, a.offset}, 2), 0) : splat;
+  Value *splat = build_value(b, OP_SPLAT, splat_type, &a.base, 1);
+  Value *v = a.offset ? build_value(b, OP_ADDPTR, t, (Value *[]){splat, a.offset}, 2) : splat;
   Address *memo = arena_new(&s->ctx->arena, Address);
   *memo = a;
   v->aux = memo;
@@ -511,18 +511,9 @@ static void find_failures(Op *op, void *user) {
   }
 }
 
-static void clear(Op *op, void *user) {
-  (void)user;
-  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
-  for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
-}
-
 bool pass_split_addresses(PassCtx *p) {
   Split s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
-  for (Func *f = p->module->funcs; f; f = f->next)
-    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
-  module_walk(p->module, clear, NULL);
+  module_clear_scratch(p->module);
   FailSearch search = {&s, true};
   while (search.grew) {
     search.grew = false;

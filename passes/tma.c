@@ -76,16 +76,14 @@ Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
   const Type *t = buffers->type;
   if (t->count == 0) return buffers;
   const Type *tile = type_buffer(b->ctx, t->elem, t->rank, t->shape, t->layout, 0);
-  Value *args[2] = {buffers, i};
-  return op_result(build_op_typed(b, OP_BUFFER_INDEX, &tile, 1, args, 2), 0);
+  return build_value(b, OP_BUFFER_INDEX, tile, (Value *[]){buffers, i}, 2);
 }
 
 Value *tma_build_barriers(Builder *b, uint32_t count) {
   const int64_t one = 1;
   const uint32_t order = 0;
   const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one, layout_make_shared_plain(b->ctx, 1, &one, &order), count);
-  Value *none = NULL;
-  Value *bars = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+  Value *bars = build_alloc(b, t, NULL);
   for (uint32_t i = 0; i < (count ? count : 1); i++) {
     Value *bar = tma_build_index(b, bars, build_i32(b, i));
     op_set_int(b->ctx, build_op(b, OP_MBAR_INIT, &bar, 1), ATTR_COUNT, 1);
@@ -101,8 +99,7 @@ void tma_build_invalidate(Builder *b, Value *bars) {
 }
 
 void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer) {
-  Value *args[2] = {bar, pred};
-  Op *op = build_op(b, OP_MBAR_EXPECT, args, 2);
+  Op *op = build_op(b, OP_MBAR_EXPECT, (Value *[]){bar, pred}, 2);
   op_set_int(b->ctx, op, ATTR_BYTES, bytes);
   if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
 }
@@ -115,15 +112,13 @@ void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred
 }
 
 void tma_build_wait(Builder *b, Value *bar, Value *phase) {
-  Value *args[3] = {bar, phase, NULL};
-  build_op(b, OP_MBAR_WAIT, args, 3);
+  build_op(b, OP_MBAR_WAIT, (Value *[]){bar, phase, NULL}, 3);
 }
 
 Value *tma_build_read(Builder *b, Value *buf, const Type *tensor) {
   const Type *t = tensor;
   if (tensor->rank != buf->type->rank)
     t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
-  Value *args[2] = {buf, NULL};
-  Value *v = op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
-  return t == tensor ? v : op_result(build_op_typed(b, OP_RESHAPE, &tensor, 1, &v, 1), 0);
+  Value *v = build_local_load(b, buf, t);
+  return t == tensor ? v : build_value(b, OP_RESHAPE, tensor, &v, 1);
 }

@@ -13,11 +13,7 @@ static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, body->args[0], iv);
   for (uint32_t i = 0; i < n; i++) value_map_set(b->ctx, map, body->args[i + 1], carried[i]);
-  for (const Op *op = body->first; op != body->last; op = op->next) {
-    Op *copy = op_clone(b->ctx, op, map);
-    if (b->before) op_insert_before(copy, b->before);
-    else op_append(copy, b->block);
-  }
+  build_clone_range(b, body->first, body->last, map);
   for (uint32_t i = 0; i < n; i++) carried[i] = value_map_get(map, op_operand(body->last, i));
 }
 
@@ -58,22 +54,17 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
       for (uint32_t i = 0; i < n; i++) carried[i] = op_result(rest, i);
     }
   }
-  for (uint32_t i = 0; i < n; i++) value_replace_all_uses(&op->results[i], carried[i]);
-  op_erase(op);
+  op_replace(op, carried);
   u->changed = true;
 }
 
-static void visit_block(Unroll *u, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(u, op->blocks[i]);
-    int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
-    if (factor > 1) unroll(op, factor, u);
-  }
+static void visit(Op *op, void *user) {
+  int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
+  if (factor > 1) unroll(op, factor, user);
 }
 
 bool pass_unroll_loops(PassCtx *p) {
   Unroll u = {p->ctx, false};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&u, f->body);
+  module_walk_inside_out(p->module, visit, &u);
   return u.changed;
 }

@@ -161,7 +161,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
   Op *branch = r.op;
   op_set_int(ctx, branch, ATTR_LIKELY, 1);
   for (uint32_t i = 0; i < masks->count; i++) value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
-  for (Op *op = first; op != end; op = op->next) op_append(op_clone(ctx, op, map), branch->blocks[0]);
+  build_clone_range(&b, first, end, map);
   Value **copies = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) copies[i] = value_map_get(map, inside[i]);
   build_if_else(&b, &r, copies);
