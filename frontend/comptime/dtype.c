@@ -4,18 +4,18 @@
 #include <string.h>
 
 
-const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
+const DtypeInfo ct_dtype_info[NUM_DTYPE_KINDS] = {
 #define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
     TILE_DTYPES(DTYPE)
 #undef DTYPE
 };
 
-bool dtype_find(const char *name, DtypeKind *out) {
+bool ct_dtype_find(const char *name, DtypeKind *out) {
   static const struct { const char *name; DtypeKind kind; } aliases[] = {
       {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64},
       {"float8e4m3fn", DT_FP8E4NV}};
   for (int i = 0; i < NUM_DTYPE_KINDS; i++)
-    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
+    if (!strcmp(name, ct_dtype_info[i].short_name) || !strcmp(name, ct_dtype_info[i].name)) return *out = (DtypeKind)i, true;
   for (size_t i = 0; i < countof(aliases); i++)
     if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
   return false;
@@ -52,7 +52,7 @@ bool ct_type_equal(const CtType *a, const CtType *b) {
 }
 
 const char *ct_type_text(Context *ctx, const CtType *type) {
-  if (type->kind == CT_TYPE_SCALAR) return dtype_info[type->scalar].short_name;
+  if (type->kind == CT_TYPE_SCALAR) return ct_dtype_info[type->scalar].short_name;
   const char *elem = ct_type_text(ctx, type->elem);
   if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "*%s%s", type->is_const ? "k" : "", elem);
   Buf b = buf_make(&ctx->arena);
@@ -66,6 +66,6 @@ const char *ct_type_name(Context *ctx, const CtType *type) {
   if (type->kind == CT_TYPE_POINTER)
     return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
   if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
-  const DtypeInfo *d = &dtype_info[type->scalar];
+  const DtypeInfo *d = &ct_dtype_info[type->scalar];
   return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
 }

@@ -53,9 +53,9 @@ typedef enum {
 } DtypeKind;
 typedef enum { DTCLASS_VOID, DTCLASS_SIGNED, DTCLASS_UNSIGNED, DTCLASS_FLOAT } DtypeClass;
 typedef struct { const char *short_name, *name; uint32_t bits; DtypeClass cls; } DtypeInfo;
-extern const DtypeInfo dtype_info[NUM_DTYPE_KINDS];
+extern const DtypeInfo ct_dtype_info[NUM_DTYPE_KINDS];
 // By either name ("fp32", "float32"; also "u1", "B" spellings of signatures). False if there is none.
-bool dtype_find(const char *name, DtypeKind *out);
+bool ct_dtype_find(const char *name, DtypeKind *out);
 
 // A type as a value: scalar, pointer to one, or block (tensor) of either.
 typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
@@ -129,8 +129,8 @@ struct CtEnv {
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
-CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
-CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
+CtValue *ct_env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
+CtValue *ct_env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
 
 // A module. Built-in ones have a canonical prefix ("tl", "triton", "libdevice", "gl", "math", …) and no scope: an
 // attribute they do not bind themselves becomes the builtin "prefix.attribute". Files have a scope.
@@ -261,13 +261,13 @@ enum { CT_UNORDERED = 2 };
 int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
-CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
-CtValue *dict_get_str(const CtDict *d, const char *key);
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key);
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
-CtValue *instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
+CtValue *ct_dict_get_str(const CtDict *d, const char *key);
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key);
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
+CtValue *ct_instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
 const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
 const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
 

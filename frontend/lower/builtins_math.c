@@ -24,7 +24,7 @@ static Term *strong_arg(Lower *L, Call *c, uint32_t i) {
 
 static const char *float_name(ScalarKind k) {
   for (int d = 0; d < NUM_DTYPE_KINDS; d++)
-    if (dtype_info[d].cls == DTCLASS_FLOAT && ct_scalar_kind((DtypeKind)d) == k) return dtype_info[d].short_name;
+    if (ct_dtype_info[d].cls == DTCLASS_FLOAT && ct_scalar_kind((DtypeKind)d) == k) return ct_dtype_info[d].short_name;
   return scalar_name(k);
 }
 
@@ -277,7 +277,7 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
 static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *product) {
   const CtType *have = term_t(acc);
   if (ct_type_equal(have, product)) return true;
-  const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
+  const char *elem = ct_dtype_info[ct_scalar_of(product)->scalar].name;
   lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
               ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
   if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");

@@ -24,7 +24,7 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
     return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15",
-                       dtype_info[k].short_name) != NULL;
+                       ct_dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
     return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
                        L->module->target->name) != NULL;

@@ -17,7 +17,7 @@ const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? 
 bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
 
 static DtypeClass class_of(const CtType *t) {
-  return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls;
+  return ct_is_ptr(t) ? DTCLASS_VOID : ct_dtype_info[ct_scalar_of(t)->scalar].cls;
 }
 bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
 bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
@@ -25,7 +25,7 @@ bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
 bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
 bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
 bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
-uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
+uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : ct_dtype_info[ct_scalar_of(t)->scalar].bits; }
 
 bool ct_int_fits(Int128 v, const CtType *t) {
   uint32_t bits = ct_bits(t);
@@ -103,7 +103,7 @@ static bool parse_desc(Context *ctx, const char *text, const CtType **out) {
   DtypeKind kind;
   size_t n = (size_t)(open - text);
   while (n && text[n - 1] == ' ') n--;
-  if (!dtype_find(intern_n(ctx, text, n), &kind)) return false;
+  if (!ct_dtype_find(intern_n(ctx, text, n), &kind)) return false;
   int64_t shape[CT_MAX_RANK];
   uint32_t rank = 0;
   const char *p = open + 1;
@@ -140,7 +140,7 @@ bool frontend_parse_type(Context *ctx, const char *text, const CtType **out, boo
   size_t n = strlen(text);
   while (n && text[n - 1] == ' ') n--;
   DtypeKind kind;
-  if (n == 0 || !dtype_find(intern_n(ctx, text, n), &kind)) return false;
+  if (n == 0 || !ct_dtype_find(intern_n(ctx, text, n), &kind)) return false;
   *out = ct_type_scalar(ctx, kind);
   return true;
 }
