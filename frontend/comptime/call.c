@@ -61,9 +61,15 @@ CtFunction *ct_function_new(Comptime *ct, const Node *def, CtEnv *env) {
 }
 
 CtValue *ct_function_value(Comptime *ct, CtFunction *fn) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_FUNCTION;
+  CtValue *v = ct_new(ct->ctx, CT_FUNCTION);
   v->fn = fn;
+  return v;
+}
+
+CtValue *ct_bind(Comptime *ct, CtValue *self, CtValue *fn) {
+  CtValue *v = ct_new(ct->ctx, CT_METHOD);
+  v->method.self = self;
+  v->method.fn = fn;
   return v;
 }
 
@@ -156,7 +162,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   } else if (ct_exec_statements(ct, &fn->def->func.body, env)) {
     result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator")
              : frame.result   ? frame.result
-                              : ct_none(ct->ctx);
+                              : ct_none();
   }
   ct->depth--;
   ct->frame = frame.caller;
@@ -165,7 +171,7 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
 }
 
 CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) {
-  return ct_call(ct, callee, &(CtArgs){&arg, 1, NULL, 0, span});
+  return ct_call(ct, callee, CT_ARGS(span, arg));
 }
 
 CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {

@@ -52,8 +52,7 @@ CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
 }
 
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MISSING;
+  CtValue *v = ct_new(ct->ctx, CT_MISSING);
   v->missing.name = name;
   v->missing.why = why;
   v->missing.span = span;
