@@ -276,31 +276,33 @@ static CtValue *eval_pointer_type(Comptime *ct, const Node *n, CtEnv *env) {
   return ct_dtype(ct->ctx, ct_type_pointer(ct->ctx, v->type, false));
 }
 
-CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
-  if (!ct_step(ct, n->span)) return NULL;
-  CtList items;
+static CtValue *eval_literal(Comptime *ct, const Node *n) {
   switch ((NodeKind)n->kind) {
-    case NODE_NAME: return eval_name(ct, n, env);
     case NODE_INT:
       if (n->integer.is_too_large)
         return ct_fail(ct, n->span, "OverflowError", "integer literal does not fit in 128 bits");
       return ct_int(ct->ctx, n->integer.value);
     case NODE_FLOAT: return ct_float(ct->ctx, n->floating.value);
     case NODE_STR: case NODE_BYTES: {
-      CtValue *v = arena_new(ct->arena, CtValue);
-      v->kind = n->kind == NODE_STR ? CT_STR : CT_BYTES;
+      CtValue *v = ct_new(ct->ctx, n->kind == NODE_STR ? CT_STR : CT_BYTES);
       v->str.data = n->str.data;
       v->str.size = n->str.size;
       return v;
     }
+    case NODE_TRUE: case NODE_FALSE: return ct_bool(n->kind == NODE_TRUE);
+    case NODE_ELLIPSIS: return ct_new(ct->ctx, CT_ELLIPSIS);
+    default: return ct_none();
+  }
+}
+
+CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
+  if (!ct_step(ct, n->span)) return NULL;
+  CtList items;
+  switch ((NodeKind)n->kind) {
+    case NODE_NAME: return eval_name(ct, n, env);
+    case NODE_INT: case NODE_FLOAT: case NODE_STR: case NODE_BYTES: case NODE_NONE: case NODE_TRUE: case NODE_FALSE:
+    case NODE_ELLIPSIS: return eval_literal(ct, n);
     case NODE_FSTRING: return eval_fstring(ct, n, env);
-    case NODE_NONE: return ct_none();
-    case NODE_TRUE: return ct_bool(true);
-    case NODE_FALSE: return ct_bool(false);
-    case NODE_ELLIPSIS: {
-      CtValue *v = ct_new(ct->ctx, CT_ELLIPSIS);
-      return v;
-    }
     case NODE_TUPLE: return eval_items(ct, &n->list, env, &items) ? ct_tuple(ct->ctx, items.data, items.count) : NULL;
     case NODE_LIST: return eval_items(ct, &n->list, env, &items) ? ct_list(ct->ctx, items.data, items.count) : NULL;
     case NODE_SET: return eval_set(ct, n, env);

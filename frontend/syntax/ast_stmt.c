@@ -4,43 +4,24 @@
 
 // ---- functions and classes ----
 
-// `break`, `continue` and `return` where nothing is to be left. Functions and classes in the list have been through
-// it. After another error nothing is said: what begins the loop or function may be what could not be parsed.
+// Reports `break`, `continue` and `return` that have nothing to leave. Functions and classes in the list have been
+// checked on their own. After another error nothing is reported, because the statement that could not be parsed may
+// be the loop or function.
 static void check_exits(PyParser *p, const NodeList *list, bool in_function, bool in_loop) {
   for (uint32_t i = 0; i < list->count; i++) {
     const Node *s = list->data[i];
-    switch (s->kind) {
-    case NODE_BREAK: case NODE_CONTINUE:
-      if (!in_loop && diag_error_count(p->ctx) == p->num_bad_exits) {
-        p->num_bad_exits++;
-        diag_error(p->ctx, s->span, "`%s` outside of a loop", s->kind == NODE_BREAK ? "break" : "continue");
-      }
-      break;
-    case NODE_RETURN:
-      if (!in_function && diag_error_count(p->ctx) == p->num_bad_exits) {
-        p->num_bad_exits++;
-        diag_error(p->ctx, s->span, "`return` outside of a function");
-      }
-      break;
-    case NODE_IF:
-      check_exits(p, &s->cond.body, in_function, in_loop);
-      check_exits(p, &s->cond.orelse, in_function, in_loop);
-      break;
-    case NODE_FOR: case NODE_WHILE:
-      check_exits(p, &s->loop.body, in_function, true);
-      check_exits(p, &s->loop.orelse, in_function, in_loop);
-      break;
-    case NODE_WITH: check_exits(p, &s->with.body, in_function, in_loop); break;
-    case NODE_TRY:
-      check_exits(p, &s->try_.body, in_function, in_loop);
-      check_exits(p, &s->try_.orelse, in_function, in_loop);
-      check_exits(p, &s->try_.finalbody, in_function, in_loop);
-      for (uint32_t k = 0; k < s->try_.handlers.count; k++)
-        if (s->try_.handlers.data[k]->kind != NODE_ERROR)
-          check_exits(p, &s->try_.handlers.data[k]->handler.body, in_function, in_loop);
-      break;
-    default: break;
+    const bool is_exit = s->kind == NODE_BREAK || s->kind == NODE_CONTINUE;
+    if (s->kind == NODE_FUNCTION_DEF || s->kind == NODE_CLASS_DEF) continue;
+    if ((is_exit && !in_loop) || (s->kind == NODE_RETURN && !in_function)) {
+      if (diag_error_count(p->ctx) != p->num_bad_exits) continue;
+      p->num_bad_exits++;
+      diag_error(p->ctx, s->span, "`%s` outside of a %s", ast_kind_name(s->kind), is_exit ? "loop" : "function");
     }
+    for (const AstPart *part = ast_parts(s); part->kind; part++)
+      if (part->kind == PART_BODY)
+        check_exits(p, ast_part_list(s, part), in_function,
+                    in_loop || ((s->kind == NODE_FOR || s->kind == NODE_WHILE) &&
+                                ast_part_list(s, part) == &s->loop.body));
   }
 }
 
