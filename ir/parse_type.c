@@ -147,7 +147,7 @@ bool parse_type(Parser *p, const Type **out) {
   if (buffer) {
     // A count is a number followed by a space and '*'.
     Lexer ahead = p->lexer;
-    Token star = lex_next(&ahead);
+    LexToken star = lex_next(&ahead);
     if (p->tok.kind == TOK_NUMBER && star.kind == TOK_PUNCT && star.punct == '*') {
       if (!parse_int(p, &count) || !expect(p, '*')) return false;
       if (count < 1 || count > 1024) return diag_error(p->ctx, span, "a multi-buffer has 1 to 1024 tiles");
