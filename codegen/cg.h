@@ -15,6 +15,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "codegen/codegen.h"
+#include "ir/arena.h"
 #include "ir/scratch.h"
 
 typedef enum {
@@ -26,7 +27,7 @@ typedef enum {
 typedef struct {
   uint32_t count;          // registers; `splat` values store only v[0]
   bool splat;              // one value for all elements: in every register and every thread
-  const char *held;        // sums that a loop holds in PTX registers of this name and their number; v has nothing
+  const char *pinned;      // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
   LLVMValueRef v[];
 } CgValue;
 
@@ -54,7 +55,7 @@ typedef struct Cg {
   struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
-  uint32_t num_held;                         // names given to held sums
+  uint32_t num_pinned;                       // names given to pinned accumulators
   bool has_loops, has_allocas;
   DebugLines *debug;
   LLVMTargetMachineRef machine;              // these three may be there when a compilation is left
@@ -106,11 +107,29 @@ void cg_require_ptx(Cg *c, uint32_t version);
 
 // ---- machine instructions (nvptx.c) ----
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-// As cg_insn, with the text and constraints built by the caller from the row's.
-LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
 LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
+LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
 const char *cg_insn_template(InsnId id);
+enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
+
+// An instruction whose row has no text, under construction. The lowering names the results first and then the operands; each gets the
+// next number, $0 first, and the register class of its LLVM type. The lowering writes the text.
+typedef struct {
+  Cg *c;
+  Buf text, constraints;
+  VEC(LLVMTypeRef) results;
+  VEC(LLVMValueRef) args;
+} CgAsm;
+CgAsm cg_asm_new(Cg *c);
+uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type);        // returns its number
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number
+void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // v is in the register of that result beforehand
+void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n);    // writes `{$first, …}`, or `$first` if n is 1
+LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
+// Result i of such a call.
+LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
+// What an assembly with these results returns: void, the type, or a structure.
+LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n);
 // In the module as LLVM's passes have left it (backend_faults.c).
 void cg_avoid_backend_faults(Cg *c);
 void cg_barrier(Cg *c);
@@ -179,10 +198,6 @@ bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
-
-// Sums that a loop holds (lower_wgmma.c): in place of the loop's carried value i, ahead of the loop, or NULL; and in place of its result.
-CgValue *cg_hold_sums(Cg *c, const Op *loop, uint32_t i);
-CgValue *cg_held_result(Cg *c, const Op *loop, uint32_t i, CgValue *held);
 
 // The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE). An LLVM row has none.
 #define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;

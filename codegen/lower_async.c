@@ -177,9 +177,9 @@ static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) { return cg
 void emit_mbar_init(Cg *c, Op *op) {
   LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, NULL)};
   cg_insn(c, INSN_MBAR_INIT, c->t_void, args, 3);
-  // One fence for a row of them.
+  // One fence for a row of them: between them there are only ops without instructions.
   const Op *next = op->next;
-  while (next && (next->opcode == OP_ALLOC || next->opcode == OP_BUFFER_INDEX || next->opcode == OP_CONSTANT)) next = next->next;
+  while (next && op_unit(next) == UNIT_NONE) next = next->next;
   if (next && next->opcode == OP_MBAR_INIT) return;
   // Visible to the async proxy and to the cluster; to the block by the barrier that insert_barriers places.
   cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);

@@ -1,6 +1,7 @@
 // Structured control flow to blocks and phis. Every register of a carried value gets a phi; registers that hold the same
 // element share it. Loops are rotated: a guard, then the body with the test at its end.
 #include "codegen/cg.h"
+#include "codegen/wgmma.h"
 
 // The phis of one carried value: v has one per distinct register.
 static CgValue *make_phis(Cg *c, const Type *t) {
@@ -28,7 +29,7 @@ void emit_for(Cg *c, Op *op) {
   Block *body = op->blocks[0];
   uint32_t n = op->num_results;
   CgValue **carried = arena_array(c->arena, CgValue *, n + 1);
-  for (uint32_t i = 0; i < n; i++) carried[i] = cg_hold_sums(c, op, i);
+  for (uint32_t i = 0; i < n; i++) carried[i] = wgmma_pin(c, op, i);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), loop = cg_block(c, "for"), after = cg_block(c, "for.end");
   LLVMValueRef enters = LLVMBuildICmp(c->b, LLVMIntSLT, lb, ub, "");
   uint64_t always = 0;
@@ -60,19 +61,19 @@ void emit_for(Cg *c, Op *op) {
   LLVMAddIncoming(iv, &next, &latch, 1);
   Op *yield = block_terminator(body);
   for (uint32_t i = 0; i < n; i++)
-    if (!carried[i]->held) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
+    if (!carried[i]->pinned) add_incoming(c, carried[i], body->args[i + 1]->type, cg_get(op_operand(yield, i)), latch);
 
   LLVMPositionBuilderAtEnd(c->b, after);
   for (uint32_t i = 0; i < n; i++) {
-    if (carried[i]->held) continue;
+    if (carried[i]->pinned) continue;
     const Type *t = op_result(op, i)->type;
     CgValue *r = make_phis(c, t);
     add_incoming(c, r, t, cg_get(op_operand(yield, i)), latch);
     if (guarded) add_incoming(c, r, t, cg_get(op_operand(op, i + 3)), before);
     cg_set(op_result(op, i), r);
   }
-  for (uint32_t i = 0; i < n; i++)   // behind all phis
-    if (carried[i]->held) cg_set(op_result(op, i), cg_held_result(c, op, i, carried[i]));
+  for (uint32_t i = 0; i < n; i++)   // after all phis
+    if (carried[i]->pinned) cg_set(op_result(op, i), wgmma_pinned_result(c, op, i, carried[i]));
 }
 
 void emit_while(Cg *c, Op *op) {

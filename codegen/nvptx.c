@@ -46,6 +46,50 @@ LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, u
   return cg_insn_text(c, id, insns[id].text, insns[id].constraints, result, args, n);
 }
 
+CgAsm cg_asm_new(Cg *c) { return (CgAsm){.c = c, .text = buf_make(c->arena), .constraints = buf_make(c->arena)}; }
+
+static void add_constraint(CgAsm *a, const char *modifier, LLVMTypeRef t) {
+  const char *class = LLVMGetTypeKind(t) == LLVMFloatTypeKind ? "f" : LLVMGetTypeKind(t) == LLVMDoubleTypeKind ? "d" : NULL;
+  uint32_t bits = cg_bits(a->c, t);
+  if (!class) class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
+  buf_printf(&a->constraints, "%s%s%s", a->constraints.size ? "," : "", modifier, class);
+}
+
+uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type) {
+  add_constraint(a, "=", type);
+  vec_push(a->c->arena, &a->results, type);
+  return a->results.count - 1;
+}
+
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v) {
+  add_constraint(a, "", LLVMTypeOf(v));
+  vec_push(a->c->arena, &a->args, v);
+  return a->results.count + a->args.count - 1;
+}
+
+void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v) {
+  buf_printf(&a->constraints, ",%u", result);
+  vec_push(a->c->arena, &a->args, v);
+}
+
+void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) buf_printf(&a->text, "%s$%u", i ? ", " : n > 1 ? "{" : "", first + i);
+  if (n > 1) buf_putc(&a->text, '}');
+}
+
+LLVMTypeRef cg_asm_type(Cg *c, LLVMTypeRef *results, uint32_t n) {
+  return n == 0 ? c->t_void : n == 1 ? results[0] : LLVMStructTypeInContext(c->ll, results, n, false);
+}
+
+LLVMValueRef cg_asm_call(CgAsm *a, InsnId id) {
+  LLVMTypeRef result = cg_asm_type(a->c, a->results.data, a->results.count);
+  return cg_insn_text(a->c, id, buf_str(&a->text), buf_str(&a->constraints), result, a->args.data, a->args.count);
+}
+
+LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
+  return LLVMGetTypeKind(LLVMTypeOf(call)) == LLVMStructTypeKind ? LLVMBuildExtractValue(c->b, call, i, "") : call;
+}
+
 void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
 
 // Words of 32 bits, each moved by f; narrower values are widened.

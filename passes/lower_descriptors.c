@@ -174,7 +174,7 @@ static void lower(Op *op, void *user) {
   }
   if (d->def) tell_pointers(l, d->def);
   Builder b = builder_before(l->ctx, op);
-  bool has_value = op->opcode == OP_DESC_STORE || op->opcode == OP_DESC_REDUCE || op->opcode == OP_DESC_SCATTER;
+  bool has_value = op_is(op, TRAIT_WRITES);
   Value *value = has_value ? op_operand(op, 1) : NULL;
   const Type *tile = has_value ? value->type : op->results[0].type;
   uint32_t first = has_value ? 2 : 1;

@@ -17,7 +17,7 @@ rows() {
   printf '# Builtins\n\n%s\n\n' "$note"
   printf 'Every name of `triton.language` that is built in, written `tl.name` or, in native files, `name`. "method" says that\n`x.name(…)` works too. Names marked hidden serve the prelude alone and are left out.\n'
   rows frontend/lower/builtins.def BUILTIN '| call | method | use | meaning |\n|---|---|---|---|' \
-    '/"hidden"/d; s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([01]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/; s/^(\| `[^`]*`) \| 1 \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
+    '/"hidden"/d; s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([012]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/; s/^(\| `[^`]*`) \| [12] \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
   printf '\n## Written in the language\n\nThe prelude supplies these; its functions are ordinary `@jit` functions.\n'
   for f in frontend/prelude/*.tile; do
     grep -q '^def [a-z]' "$f" || continue

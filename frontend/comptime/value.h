@@ -18,7 +18,8 @@ typedef enum {
   CT_CLASS,        // a class of the file, a namedtuple, an aggregate
   CT_INSTANCE,     // of a CT_CLASS, or of a built-in class such as triton.Config
   CT_CONSTEXPR,    // tl.constexpr(v)
-  CT_MISSING,      // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
 
@@ -101,7 +102,8 @@ struct CtValue {
     CtClass *cls;
     CtInstance *instance;
     CtValue *inner;                                                      // CONSTEXPR
-    struct { const char *name, *why; Span span; bool is_construct; } missing;   // is_construct: name describes code, and is no name
+    // is_construct: name describes code, and is no name
+    struct { const char *name, *why; Span span; bool is_construct; } missing;
   };
 };
 
@@ -122,7 +124,8 @@ struct CtEnv {
   uint32_t count, capacity;
   Map index;                   // name → its number in bindings + 1, once a scope has many names
   NameList globals, nonlocals; // names declared so here
-  CtList stars;                // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  CtList stars;
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
@@ -149,7 +152,8 @@ typedef struct {
   ParamKind kind;
   const Node *node;
   CtValue *annotation;         // evaluated; NULL if there is none, or if it means nothing to us (torch.Tensor)
-  const char *type_text;       // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
+  // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
+  const char *type_text;
   CtValue *default_value;      // NULL if there is none
   bool is_constexpr;
   bool is_const;               // tl.const: a pointer that is only read
@@ -244,13 +248,17 @@ const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.na
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
 CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
-static inline bool ct_has_list(const CtValue *v) { return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR; }
-const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+static inline bool ct_has_list(const CtValue *v) {
+  return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
+}
+// an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+const CtValue *ct_integer(const CtValue *v);
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
 bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==
 enum { CT_UNORDERED = 2 };
-int ct_number_order(const CtValue *a, const CtValue *b);        // of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
+// of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
+int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
 CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent

@@ -15,8 +15,8 @@ typedef struct {
 } FileUse;
 typedef struct { FileUse *data; uint32_t count, capacity; } FileUses;   // a VEC(FileUse)
 
-// An error of status TILE_ERROR_USAGE where the file is in use already, under this name or another one: a link counts as what it leads to.
-// "-", devices and pipes may be used any number of times.
+// An error of status TILE_ERROR_USAGE where the file is in use already, under this name or another one: a link counts
+// as what it leads to. "-", devices and pipes may be used any number of times.
 tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error);
 // What every command reads and names itself: its inputs, and --ir-override's file.
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error);

@@ -109,8 +109,13 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   }
   json_end_object(w);
   const struct { const char *key; int64_t value; } numbers[] = {
-    {"num_warps", m->num_warps}, {"threads", m->num_warps * WARP_SIZE}, {"cluster", m->num_ctas}, {"num_stages", m->num_stages},
-    {"shared_bytes", m->shared_bytes}, {"scratch_bytes", m->scratch_bytes}, {"maxnreg", m->maxnreg}};
+      {"num_warps", m->num_warps},
+                 {"threads", m->num_warps * WARP_SIZE},
+                 {"cluster", m->num_ctas},
+                 {"num_stages", m->num_stages},
+                 {"shared_bytes", m->shared_bytes},
+                 {"scratch_bytes", m->scratch_bytes},
+                 {"maxnreg", m->maxnreg}};
   for (uint32_t i = 0; i < countof(numbers); i++) {
     json_key(w, numbers[i].key);
     json_int(w, numbers[i].value);

@@ -1,0 +1,46 @@
+// What the lowering of wgmma is made of: descriptors of operands in shared memory (wgmma_descriptor.c) and accumulators
+// (wgmma_acc.c).
+#ifndef TILE_CODEGEN_WGMMA_H
+#define TILE_CODEGEN_WGMMA_H
+
+#include "codegen/cg.h"
+
+// ---- descriptors ----
+
+// An operand in shared memory: the tile as chunks of its contiguous axis, one after the other.
+typedef struct {
+  LLVMValueRef base;       // i64: the descriptor of the tile's start
+  LLVMValueRef warpgroup;  // i64: what the warpgroup adds to it
+  bool k_major;            // K is the contiguous axis
+  uint32_t chunk;          // bytes of the contiguous axis that lie together
+  uint32_t lines;          // extent of the other axis: a chunk has that many lines
+  uint32_t elem_bytes;
+} WgmmaDescriptor;
+
+// k_axis: which axis of the buffer is K.
+WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis);
+// Finds the part of the operand that the warpgroup reads: along the rows of the accumulator's layout, or its columns.
+void wgmma_descriptor_split(Cg *c, WgmmaDescriptor *d, const Layout *acc, bool rows, LLVMValueRef warp);
+// i64: the descriptor that begins at element (outer, k); outer along M or N.
+LLVMValueRef wgmma_descriptor_at(Cg *c, const WgmmaDescriptor *d, uint32_t outer, uint32_t k);
+
+// ---- accumulators ----
+// An instruction takes accumulators as words: an f32 or i32 each, or an i32 of two f16.
+
+LLVMTypeRef wgmma_word_type(Cg *c, const Type *acc);
+uint32_t wgmma_num_words(const Type *acc, uint32_t regs);   // that hold so many registers
+LLVMValueRef *wgmma_acc_to_words(Cg *c, const Type *t, const CgValue *v);
+CgValue *wgmma_acc_from_words(Cg *c, const Type *t, const LLVMValueRef *words);
+// Gives each word a register of its own, by way of an empty assembly. The copies that LLVM needs, because a word is a
+// constant, occurs twice or is used again, come before it.
+void wgmma_tie(Cg *c, LLVMValueRef *words, uint32_t n);
+// Waits until at most `pending` groups are in flight. The words become valid.
+void wgmma_wait(Cg *c, uint32_t pending, LLVMValueRef *words, uint32_t n);
+
+// Pins carried value i of a loop: what stands for it in the loop, or NULL if it stays a value. The builder is before
+// the loop.
+CgValue *wgmma_pin(Cg *c, const Op *loop, uint32_t i);
+// What stands for the result of a pinned value. The builder is after the loop.
+CgValue *wgmma_pinned_result(Cg *c, const Op *loop, uint32_t i, CgValue *pinned);
+
+#endif

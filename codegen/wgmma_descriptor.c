@@ -1,0 +1,53 @@
+// Descriptors by which wgmma reads operands in shared memory. Their strides are those of the swizzled tile layouts.
+#include "codegen/wgmma.h"
+
+static const Layout *swizzled(Cg *c, const Type *t, uint32_t span, uint32_t fast) {
+  uint32_t order[2] = {fast, 1 - fast};
+  return layout_make_shared_swizzled(c->ctx, 2, t->shape, type_elem_bytes(type_elem(t)) * 8, span, order);
+}
+
+WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t k_axis) {
+  static const uint32_t spans[] = {128, 64, 32, 0}, modes[] = {1, 2, 3, 0};
+  const Type *t = buf->type;
+  uint32_t i = 0;
+  while (i < 2 * countof(spans) && swizzled(c, t, spans[i / 2], i & 1) != t->layout) i++;
+  if (i == 2 * countof(spans)) cg_unsupported(c, op, "an operand's buffer has none of the layouts that wgmma reads");
+  uint32_t span = spans[i / 2], fast = i & 1;
+  WgmmaDescriptor d = {.k_major = fast == k_axis, .chunk = span ? span : 16, .lines = (uint32_t)t->shape[1 - fast],
+                       .elem_bytes = type_elem_bytes(type_elem(t))};
+  // Strides: between groups of eight lines, and between chunks. Without swizzling the two change places for operands
+  // that are contiguous along M or N.
+  uint32_t group = 8 * d.chunk, next_chunk = d.lines * d.chunk;
+  uint32_t lbo = d.k_major ? span ? 16 : next_chunk : span ? next_chunk : group;
+  uint32_t sbo = span || d.k_major ? group : next_chunk;
+  uint64_t strides = (uint64_t)(lbo >> 4 & 0x3fff) << 16 | (uint64_t)(sbo >> 4 & 0x3fff) << 32;
+  uint64_t constant = strides | (uint64_t)modes[i / 2] << 62;
+  LLVMValueRef address = LLVMBuildAnd(c->b, cg_smem_addr(c, cg_scalar(buf)), cg_i32(c, 0x3ffff), "");
+  address = LLVMBuildZExt(c->b, LLVMBuildLShr(c->b, address, cg_i32(c, 4), ""), c->t_i64, "");
+  d.base = LLVMBuildOr(c->b, address, cg_i64(c, constant), "");
+  d.warpgroup = cg_i64(c, 0);
+  return d;
+}
+
+// i64: bytes from the tile's start to element (outer, k), as the 16-byte units of a descriptor. Swizzling works on
+// bits of the absolute address, so plain offsets inside a line are right.
+static LLVMValueRef units(Cg *c, const WgmmaDescriptor *d, uint32_t outer, uint32_t k) {
+  uint32_t fast = (d->k_major ? k : outer) * d->elem_bytes, line = d->k_major ? outer : k;
+  return cg_i64(c, (fast / d->chunk * d->lines * d->chunk + line * d->chunk + fast % d->chunk) >> 4);
+}
+
+void wgmma_descriptor_split(Cg *c, WgmmaDescriptor *d, const Layout *acc, bool rows, LLVMValueRef warp) {
+  LLVMValueRef offset = cg_i64(c, 0);
+  uint32_t log2_n = acc->log2_size[1];
+  for (uint32_t b = 2; b < acc->num_bits[LAYOUT_WARP]; b++) {
+    uint32_t flat = layout_basis(acc, LAYOUT_WARP, b), outer = rows ? flat >> log2_n : flat & ((1u << log2_n) - 1);
+    if (!outer) continue;
+    LLVMValueRef bit = LLVMBuildAnd(c->b, LLVMBuildLShr(c->b, warp, cg_i32(c, b), ""), cg_i32(c, 1), "");
+    offset = cg_add(c, offset, LLVMBuildMul(c->b, LLVMBuildZExt(c->b, bit, c->t_i64, ""), units(c, d, outer, 0), ""));
+  }
+  d->warpgroup = offset;
+}
+
+LLVMValueRef wgmma_descriptor_at(Cg *c, const WgmmaDescriptor *d, uint32_t outer, uint32_t k) {
+  return cg_add(c, LLVMBuildAdd(c->b, d->base, d->warpgroup, ""), units(c, d, outer, k));
+}
