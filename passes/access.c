@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "passes/axis_transfer.h"
+#include "passes/axis_lattice.h"
 
 bool access_is_tensor(const Op *op) { return op_unit(op) == UNIT_GMEM && access_type(op)->kind == TYPE_TENSOR; }
 

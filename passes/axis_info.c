@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/num.h"
+#include "passes/axis_lattice.h"
 #include "passes/axis_transfer.h"
 
 // What is assumed of a value besides what is computed: every element is in lo … hi and a multiple of `divisor`.
