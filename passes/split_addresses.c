@@ -1,17 +1,18 @@
-// Keeps a tensor of pointers as one scalar base and a tensor of offsets.
+// split_addresses: keeps a tensor of pointers as one scalar base and a tensor of offsets.
 //
 //   %p = splat %base ; %q = addptr %p, %offs ; %x = load %q      →     %x = load %base', %offs'
 //
-// An offset is split into a *uniform* part, which moves to the base, and a *varying* part: (splat u + r)·s + splat c has
-// uniform u·s + c and varying r·s. A carried pointer tensor that only uniform parts are added to becomes a carried base, and
-// its offsets stay outside the loop. Pointers that are data (loaded, chosen per element from different bases) stay tensors.
+// An offset is split into a *uniform* part, which moves to the base, and a *varying* part: (splat u + r)·s + splat c
+// has uniform u·s + c and varying r·s. If a loop adds only uniform parts to a carried pointer tensor, it carries the
+// base, and the offsets stay outside the loop. Pointers that are data (loaded, or chosen per element from different
+// bases) stay tensors.
 //
-// Why the split may stay in 32 bits: address arithmetic is taken not to overflow the program's own integers (where it does,
-// the access is wild). Let o = u + v. When u and v never have opposite signs (*balanced*), |v| ≤ |o|, so v, and v·s when o·s,
-// fits where o did. Sums of balanced parts keep that: two v's of one sign belong to o's of that sign. Uniform parts are
-// computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced is widened or left whole. Offsets
-// added to a pointer one after the other are summed in 32 bits where both stay within a tile (a small number, or one times
-// a stride): a tile spans less than 2^31 elements.
+// Why the split may stay in 32 bits: address arithmetic is assumed not to overflow the program's own integers (if it
+// does, the access is wild). Let o = u + v. If u and v never have opposite signs (*balanced*), |v| ≤ |o|. Therefore v
+// fits where o did, and v·s where o·s did. Sums of balanced parts stay balanced: two v's of one sign belong to o's of
+// that sign. Uniform parts are computed in 64 bits unless ranges prove 32 enough. What is neither proved nor balanced
+// is widened or left whole. Offsets added to a pointer one after the other are summed in 32 bits if both stay within a
+// tile (a small number, or a small number times a stride): a tile spans less than 2^31 elements.
 // In, out: TILE.
 #include "passes/split_addresses.h"
 
@@ -26,7 +27,7 @@ static const Type *i32_of(Split *s) { return type_scalar(s->ctx, SC_I32); }
 
 enum { SMALL_OFFSET = 1 << 20, MAX_LOCAL_DEPTH = 8 };
 
-// Whether v is small, or a small number times a stride: an offset within one tile.
+// Whether v is an offset within one tile: a small number, or a small number times a stride.
 static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
   const AxisInfo *x = axis_info(s->axes, v);
   if (x->lo > -SMALL_OFFSET && x->hi < SMALL_OFFSET) return true;
@@ -50,7 +51,7 @@ static bool has_failed(const Split *s, const Value *arg) {
   return false;
 }
 
-// The block argument that stands for a loop variable, given the argument or the loop's result; NULL when it is neither.
+// The block argument of a loop variable, given the argument or the loop's result; NULL if v is neither.
 static Value *loop_variable(Value *v) {
   if (v->def) return v->def->opcode == OP_FOR ? v->def->blocks[0]->args[v->index + 1] : NULL;
   return v->block->parent && v->block->parent->opcode == OP_FOR && v->index > 0 ? v : NULL;
@@ -60,7 +61,7 @@ static bool same_width(const Op *bitcast) {
   return type_elem_bytes(type_elem(op_operand(bitcast, 0)->type)->elem) == type_elem_bytes(type_elem(bitcast->results[0].type)->elem);
 }
 
-// Whether decompose will succeed, given which loop variables do.
+// Whether decompose will succeed, given which loop variables it succeeds for.
 static bool can_decompose(Split *s, Value *v) {
   if (!is_pointers(v)) return false;
   Value *variable = loop_variable(v);
@@ -80,7 +81,7 @@ static bool can_decompose(Split *s, Value *v) {
 
 static Value *zero_offset(Split *s, Builder *b, const Type *like) { return build_int(b, type_with_elem(s->ctx, like, i32_of(s)), 0); }
 
-// Promises made of the addresses are promised of base and offset, whose sum they are used for.
+// A hint on the addresses becomes hints on base and offset, because accesses use their sum.
 static Address decompose_hint(Split *s, Op *op, Address a) {
   Builder b = builder_before(s->ctx, op);
   int64_t bytes = type_elem_bytes(type_elem(op->results[0].type)->elem);
@@ -143,7 +144,7 @@ static bool decompose(Split *s, Value *v, Address *out) {
   return true;
 }
 
-// A value of pointers again, for users that want one (other accesses decompose it back).
+// Builds the pointers again, for users that need them. (Other accesses decompose them.)
 static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
   const Type *splat_type = t;
   Value *splat = build_value(b, OP_SPLAT, splat_type, &a.base, 1);
@@ -156,7 +157,7 @@ static Value *compose(Split *s, Builder *b, const Type *t, Address a) {
 
 // ---- loops and ifs ----
 
-// Whether v's offsets are those of the loop variable: only uniform parts were added since.
+// Whether v has the offsets of the loop variable: only uniform parts were added.
 static bool keeps_offset(Split *s, Value *v, const Value *variable) {
   if (v == variable) return true;
   if (!v->def) return false;
@@ -177,7 +178,7 @@ static bool keeps_offset(Split *s, Value *v, const Value *variable) {
 
 static void split_block(Split *s, Block *block);
 
-// The use of v by `keep` stays; all others get `by`.
+// Keeps the use of v by `keep`; all others get `by`.
 static void replace_other_uses(Value *v, Value *by, Op *keep) {
   value_replace_all_uses(v, by);
   op_set_operand(keep, 0, v);
@@ -321,7 +322,7 @@ static void split_if(Split *s, Op *op) {
 
 // ---- accesses ----
 
-// The offset in 32 bits, where its range proves that enough: pushed down to where it was widened.
+// Builds the offset in 32 bits, given that its range fits: the narrowing moves down to where the offset was widened.
 static Value *narrow(Split *s, Builder *b, ValueMap *done, Value *v) {
   const Type *t = type_with_elem(s->ctx, v->type, i32_of(s));
   Op *op = v->def;

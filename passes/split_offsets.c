@@ -5,7 +5,8 @@ Value *split_widen(Split *s, Builder *b, Value *v) {
   return type_elem_bits(v->type) < 64 ? build_cast(b, OP_EXTSI, v, type_scalar(s->ctx, SC_I64)) : v;
 }
 
-// x + y (x − y, x · y) of signed numbers, in 32 bits where the ranges prove it or `assume32`, else in 64.
+// x + y (x − y, x · y) of signed numbers: in 32 bits if the ranges prove that enough, or if `assume32`; otherwise in
+// 64.
 static Value *arithmetic(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bool assume32) {
   const AxisInfo *p = axis_info(s->axes, x), *q = axis_info(s->axes, y);
   bool narrow = type_elem_bits(x->type) == 32 && type_elem_bits(y->type) == 32;
@@ -33,8 +34,8 @@ Value *split_add(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bool assum
 
 static bool nonneg(Split *s, Value *v) { return !v || axis_info(s->axes, v)->nonneg; }
 
-// The parts of an integer are kept in its aux, as addresses of pointers are: a sum may be shared by many. They hold as long as what they
-// consist of is in its place.
+// Value.aux keeps the parts of an integer, as it keeps the addresses of pointers, because many may share a sum. The
+// parts are valid as long as they are linked.
 static bool in_place(const Value *v) { return !v || !v->def || v->def->parent; }
 
 Value *split_move(Builder *b, const Op *op, Value *x) {
@@ -52,7 +53,7 @@ static Parts sum_parts(Split *s, Op *op) {
   Builder b = builder_before(s->ctx, op);
   bool is_sum = op->opcode == OP_ADDI;
   bool signs_agree = is_sum && nonneg(s, x.uniform) && nonneg(s, x.varying) && nonneg(s, y.uniform) && nonneg(s, y.varying);
-  // A pure uniform plus a pure varying of unknown signs may cancel; two balanced sums may not.
+  // A pure uniform plus a pure varying part of unknown signs may cancel; two balanced sums may not.
   bool mixed = (!x.varying && !y.uniform) || (!x.uniform && !y.varying);
   Parts r;
   r.balanced = signs_agree || (x.balanced && y.balanced && !mixed);
@@ -100,7 +101,7 @@ static Parts parts_of(Split *s, Value *o) {
     case OP_MULI: return product_parts(s, op);
     case OP_EXTSI: {
       Parts x = split_offset(s, op_operand(op, 0));
-      // Stays narrow: only the sum with the base is wide.
+      // The parts stay narrow; only the sum with the base is wide.
       return x.uniform || (x.varying && type_elem_bits(x.varying->type) >= 32) ? x : whole;
     }
     case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_RESHAPE: case OP_TRANS: {
