@@ -6,7 +6,7 @@
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
-enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16 };
+enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16, MAX_TMA_BOX = 256 };
 
 const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain",
                                                        [PARAM_DESC] = "descriptor",
@@ -111,7 +111,8 @@ static bool read_indices(const tile_kernel *k, const JsonValue *json, const char
 }
 
 static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
-  const bool needs_box = !k->device || k->device->arch;   // the interpreter runs IR that may have none yet
+  // The interpreter runs IR from before the pass that cuts boxes to what TMA takes: it may have none, or larger ones.
+  const bool is_tma = !k->device || k->device->arch;
   int64_t index = json_get_int(json, "param", -1);
   if (index < 0 || index >= k->num_params) return false;
   KernelParam *p = &k->params[index];
@@ -122,7 +123,8 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   p->is_unsigned = !json_get_bool(json, "signed");
   p->padding = !strcmp(json_get_string(json, "fill", ""), "nan") ? PAD_NAN : PAD_ZERO;
   if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK ||
-      !find_scalar(element, strlen(element), &p->scalar) || !read_ints(json, "box", p->rank, needs_box, 256, p->box) ||
+      !find_scalar(element, strlen(element), &p->scalar) ||
+      !read_ints(json, "box", p->rank, is_tma, is_tma ? MAX_TMA_BOX : INT32_MAX, p->box) ||
       (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
     return false;
   if (p->kind == PARAM_DESC) return true;
