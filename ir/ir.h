@@ -11,6 +11,7 @@
 #define TILE_IR_IR_H
 
 #include "ir/context.h"
+#include "ir/dtype.h"
 #include "ir/target.h"
 #include "ir/type.h"
 
