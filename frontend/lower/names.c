@@ -25,7 +25,7 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
-    CtValue *v = env_get_local(load(L, i)->env, intern(L->ctx, name));
+    CtValue *v = ct_env_get_local(load(L, i)->env, intern(L->ctx, name));
     return v ? term_const(L, v) : NULL;
   }
   return NULL;
