@@ -312,9 +312,9 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const BuiltinRow *row = builtin_row_of(name);
   if (row) return builtin_call(L, row, self, args);
   Term *fn = builtin_resolve(L, name);
-  if (fn && fn->ct->kind == CT_FUNCTION) {
+  if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;
-    return call_function(L, fn->ct, &a);
+    return lower_call(L, fn, &a);
   }
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
