@@ -108,8 +108,6 @@ void cg_require_ptx(Cg *c, uint32_t version);
 // ---- machine instructions (nvptx.c) ----
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
 LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-const char *cg_insn_template(InsnId id);
 enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
 
 // An instruction whose row has no text, under construction. The lowering names the results first and then the operands; each gets the
@@ -122,9 +120,9 @@ typedef struct {
 } CgAsm;
 CgAsm cg_asm_new(Cg *c);
 uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type);        // returns its number
-uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number; a byte is extended to 16 bits
 void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // v is in the register of that result beforehand
-void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n);    // writes `{$first, …}`, or `$first` if n is 1
+void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close);   // writes `$first, …` between the two
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);

@@ -1,8 +1,5 @@
 // Asynchronous copies (cp.async), mbarriers, TMA and the fences between proxies. What one thread does for the block is
 // done by thread 0, predicated rather than branched around.
-#include <stdio.h>
-#include <string.h>
-
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
@@ -130,9 +127,9 @@ void emit_async_copy(Cg *c, Op *op) {
   if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
   // A copy of 4 bytes or more may end early; what is smaller goes through registers, as a whole.
   uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
-  AccessShape s = memory_access_shape(copy_vector(&m, most), a.elem_bytes);
+  AccessShape s = access_shape(copy_vector(&m, most), a.elem_bytes);
   bool by_copy = s.count * a.elem_bytes >= 4;
-  if (!by_copy) s = memory_access_shape(copy_vector(&m, whole), a.elem_bytes);
+  if (!by_copy) s = access_shape(copy_vector(&m, whole), a.elem_bytes);
   uint32_t bytes = s.count * a.elem_bytes, free_reg = m.free_reg;
   LLVMValueRef owner = cg_owner_pred(c, m.free_thread), base = cg_scalar(buf);
   placemap_scale(&m, log2_u32(a.elem_bytes));
@@ -147,13 +144,18 @@ void emit_async_copy(Cg *c, Op *op) {
       copy_by_registers(c, cg_smem_ptr(c, cg_add(c, base, at)), from, keep, type, bytes);
       continue;
     }
-    char text[128];
-    LLVMValueRef args[3] = {cg_add(c, address, at), from};
+    CgAsm copy = cg_asm_new(c);
+    cg_asm_arg(&copy, cg_add(c, address, at));
+    cg_asm_arg(&copy, from);
     // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
-    snprintf(text, sizeof text, "cp.async.%s.shared.global [$0], [$1], %u%s;", bytes == 16 ? "cg" : "ca", bytes, keep ? ", $2" : "");
-    if (keep && s.count <= whole) args[2] = LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "");
-    else if (keep) args[2] = LLVMBuildMul(c->b, kept_elements(c, mask, r, s.count), cg_i32(c, a.elem_bytes), "");
-    cg_insn_text(c, INSN_CP_ASYNC, text, keep ? "r,l,r" : "r,l", c->t_void, args, keep ? 3 : 2);
+    buf_printf(&copy.text, "cp.async.%s.shared.global [$0], [$1], %u", bytes == 16 ? "cg" : "ca", bytes);
+    if (keep) {
+      LLVMValueRef kept = s.count <= whole ? LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "")
+                                           : LLVMBuildMul(c->b, kept_elements(c, mask, r, s.count), cg_i32(c, a.elem_bytes), "");
+      buf_printf(&copy.text, ", $%u", cg_asm_arg(&copy, kept));
+    }
+    buf_puts(&copy.text, ";");
+    cg_asm_call(&copy, INSN_CP_ASYNC);
   }
   cg_end_if(c, only);
   set_token(c, op);
@@ -237,66 +239,60 @@ static Boxes boxes_of(const Type *desc) {
   return (Boxes){n, width, (uint32_t)type_numel(desc) * type_elem_bytes(desc) / n};
 }
 
-static void coordinates(Cg *c, const Op *op, uint32_t first, uint32_t rank, uint32_t skip, LLVMValueRef *out) {
-  for (uint32_t i = 0; i < rank; i++) out[i] = LLVMBuildIntCast2(c->b, cg_scalar(op_operand(op, first + rank - 1 - i)), c->t_i32, true, "");
-  out[0] = cg_add(c, out[0], cg_i32(c, skip));
-}
-
-static size_t coordinate_list(char *text, size_t size, uint32_t first, uint32_t rank) {
-  size_t at = 0;
-  for (uint32_t i = 0; i < rank; i++) at += (size_t)snprintf(text + at, size - at, "%s$%u", i ? ", " : "", first + i);
-  return at;
-}
-
 static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   if (!d->v[0]) cg_unsupported(c, op, "the descriptor has no tensor map");
   return d->v[0];
 }
 
-void emit_tma_load(Cg *c, Op *op) {
+// One instruction for each box between the descriptor's tensor and the buffer. bar: of a load; NULL: a store or the reduction.
+static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar, LLVMValueRef pred) {
   const Type *desc = op_operand(op, 0)->type;
   uint32_t rank = desc->rank;
   Boxes b = boxes_of(desc);
-  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2), pred = issuer(c, op, optional(op, 3));
-  char list[64], text[256];
-  coordinate_list(list, sizeof list, 4, rank);
-  snprintf(text, sizeof text, "@$3 cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {%s}], [$2];", rank, list);
-  static const char *const constraints[] = {"", "r,l,r,b,r", "r,l,r,b,r,r", "r,l,r,b,r,r,r", "r,l,r,b,r,r,r,r", "r,l,r,b,r,r,r,r,r"};
   for (uint32_t i = 0; i < b.num_boxes; i++) {
-    LLVMValueRef args[4 + MAX_RANK] = {cg_add(c, to, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), bar, pred};
-    coordinates(c, op, 4, rank, i * b.box_width, args + 4);
-    cg_insn_text(c, INSN_TMA_LOAD, text, constraints[rank], c->t_void, args, 4 + rank);
+    CgAsm a = cg_asm_new(c);
+    cg_asm_arg(&a, cg_add(c, shared, cg_i32(c, i * b.box_bytes)));
+    cg_asm_arg(&a, tensor_map(c, op));
+    if (bar) cg_asm_arg(&a, bar);
+    uint32_t guard = cg_asm_arg(&a, pred);
+    for (uint32_t k = 0; k < rank; k++) {   // TMA counts axes from the fastest
+      const Value *coordinate = op_operand(op, (bar ? 4 : 2) + rank - 1 - k);
+      LLVMValueRef x = LLVMBuildIntCast2(c->b, cg_scalar(coordinate), c->t_i32, true, "");
+      cg_asm_arg(&a, k ? x : cg_add(c, x, cg_i32(c, i * b.box_width)));
+    }
+    buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
+    if (bar)
+      cg_asm_list(&a, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {", guard + 1, rank, "}], [$2];");
+    else {
+      buf_printf(&a.text, ".global.shared::cta%s", reduction);
+      cg_asm_list(&a, ".tile.bulk_group [$1, {", guard + 1, rank, "}], [$0];");
+    }
+    cg_asm_call(&a, id);
   }
 }
 
-static void tma_out(Cg *c, Op *op, const char *operation, InsnId id) {
-  const Type *desc = op_operand(op, 0)->type;
-  uint32_t rank = desc->rank;
-  Boxes b = boxes_of(desc);
-  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1)));
-  char list[64], text[256];
-  coordinate_list(list, sizeof list, 3, rank);
-  snprintf(text, sizeof text, "@$2 cp%s.async.bulk.tensor.%ud.global.shared::cta%s%s.tile.bulk_group [$1, {%s}], [$0];", *operation ? ".reduce" : "", rank,
-           *operation ? "." : "", operation, list);
-  static const char *const constraints[] = {"", "r,l,b,r", "r,l,b,r,r", "r,l,b,r,r,r", "r,l,b,r,r,r,r", "r,l,b,r,r,r,r,r"};
-  LLVMValueRef pred = thread0(c, NULL);
-  for (uint32_t i = 0; i < b.num_boxes; i++) {
-    LLVMValueRef args[3 + MAX_RANK] = {cg_add(c, from, cg_i32(c, i * b.box_bytes)), tensor_map(c, op), pred};
-    coordinates(c, op, 2, rank, i * b.box_width, args + 3);
-    cg_insn_text(c, id, text, constraints[rank], c->t_void, args, 3 + rank);
-  }
+void emit_tma_load(Cg *c, Op *op) {
+  LLVMValueRef to = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), bar = barrier_address(c, op, 2);
+  move_boxes(c, op, INSN_TMA_LOAD, "", to, bar, issuer(c, op, optional(op, 3)));
+}
+
+static void tma_out(Cg *c, const Op *op, InsnId id, const char *reduction) {
+  LLVMValueRef from = cg_smem_addr(c, cg_scalar(op_operand(op, 1))), pred = thread0(c, NULL);
+  move_boxes(c, op, id, reduction, from, NULL, pred);
   cg_insn(c, INSN_BULK_COMMIT, c->t_void, &pred, 1);
 }
 
-void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, "", INSN_TMA_STORE); }
+void emit_tma_store(Cg *c, Op *op) { tma_out(c, op, INSN_TMA_STORE, ""); }
 
 void emit_tma_reduce(Cg *c, Op *op) {
-  static const char *const names[] = {[ATOMIC_ADD] = "add", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max", [ATOMIC_MIN] = "min",
-                                      [ATOMIC_UMAX] = "max", [ATOMIC_UMIN] = "min", [ATOMIC_AND] = "and", [ATOMIC_OR] = "or", [ATOMIC_XOR] = "xor"};
+  static const char *const names[] = {
+    [ATOMIC_ADD] = ".add", [ATOMIC_FADD] = ".add", [ATOMIC_MAX] = ".max", [ATOMIC_MIN] = ".min", [ATOMIC_UMAX] = ".max",
+    [ATOMIC_UMIN] = ".min", [ATOMIC_AND] = ".and", [ATOMIC_OR] = ".or", [ATOMIC_XOR] = ".xor",
+  };
   int64_t kind = op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   if (kind == ATOMIC_XCHG) cg_unsupported(c, op, "there is no such TMA reduction");
-  tma_out(c, op, names[kind], INSN_TMA_REDUCE);
+  tma_out(c, op, INSN_TMA_REDUCE, names[kind]);
 }
 
 void emit_tma_wait(Cg *c, Op *op) {

@@ -187,13 +187,13 @@ static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_
   }
 }
 
-static void asm_results(Cg *c, Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef call, CgValue *const *out) {
+static void asm_results(Cg *c, Op *op, uint32_t first, uint32_t n, LLVMValueRef call, CgValue *const *out) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
   for (uint32_t i = 0; i < op->num_results; i++) {
     const Type *t = op_result(op, i)->type;
     uint32_t each = inline_asm_per_register(t, pack), bits = storage_bits(t);
     for (uint32_t k = 0; k < pack; k += each, at++) {
-      LLVMValueRef word = regs->num_results == 1 ? call : LLVMBuildExtractValue(c->b, call, at, ""), parts[4];
+      LLVMValueRef word = cg_asm_get(c, call, at), parts[4];
       word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
       cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
       for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
@@ -227,16 +227,15 @@ void emit_inline_asm(Cg *c, Op *op) {
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
   const uint32_t *reps = type_is_tensor(t) && pack == 1 ? cg_reg_reps(c, t->layout) : NULL;
 
-  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results), result = c->t_void;
+  LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results);
   for (uint32_t i = 0; i < regs.num_results; i++) types[i] = register_type(c, regs.letters[i]);
-  if (regs.num_results == 1) result = types[0];
-  if (regs.num_results > 1) result = LLVMStructTypeInContext(c->ll, types, regs.num_results, false);
+  LLVMTypeRef result = cg_asm_type(c, types, regs.num_results);
   LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, regs.num_args);
   for (uint32_t first = 0; first < n; first += pack) {
     if (reps && reps[first] != first) continue;
     asm_arguments(c, op, &regs, first, n, args);
     LLVMValueRef call = cg_asm(c, effects, text, constraints, result, args, regs.num_args);
-    asm_results(c, op, &regs, first, n, call, out);
+    asm_results(c, op, first, n, call, out);
   }
   for (uint32_t i = 0; i < num_out; i++) {
     for (uint32_t r = 0; r < n && reps; r++) out[i]->v[r] = out[i]->v[reps[r]];

@@ -1,7 +1,5 @@
 // reduce: registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
 // ir/reduce_order.h states. Several operands go together through one combine region, emitted inline at every step.
-#include <stdio.h>
-
 #include "codegen/cg.h"
 #include "ir/reduce_order.h"
 
@@ -80,9 +78,11 @@ static const char *redux_name(const Reduction *red, const Type *t) {
 }
 
 static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, const char *name) {
-  char text[64];
-  snprintf(text, sizeof text, cg_insn_template(INSN_REDUX), name);
-  v[0]->v[r] = cg_insn_text(red->c, INSN_REDUX, text, "=r,r", red->c->t_i32, &v[0]->v[r], 1);
+  CgAsm a = cg_asm_new(red->c);
+  cg_asm_result(&a, red->c->t_i32);
+  cg_asm_arg(&a, v[0]->v[r]);
+  buf_printf(&a.text, "redux.sync.%s $0, $1, 0xffffffff;", name);
+  v[0]->v[r] = cg_asm_call(&a, INSN_REDUX);
 }
 
 // Map of the partial results: element of the result, then the warp's number along the axis above it.

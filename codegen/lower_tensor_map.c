@@ -1,8 +1,6 @@
 // Tensor maps that the kernel writes: each block has its own, in the global scratch memory that the launcher provides. The first
 // warp fills the 128 bytes in shared memory and copies them out with the fence that shows them to TMA; it is also the warp that
 // issues copies, so that no other one has to look.
-#include <stdio.h>
-
 #include "codegen/cg.h"
 #include "ir/scratch.h"
 
@@ -11,14 +9,14 @@ typedef struct { Cg *c; LLVMValueRef address, pred; } MapWriter;
 // One field, or entry `index` of it (−1: it has one). The value is a register, or the number where it is NULL.
 static void put(MapWriter *w, const char *field, int index, LLVMValueRef value, uint32_t number) {
   Cg *c = w->c;
-  char operand[32], text[160];
-  bool is_wide = value && LLVMTypeOf(value) == c->t_i64;
-  int at = index < 0 ? 0 : snprintf(operand, sizeof operand, "%d, ", index);
-  if (value) snprintf(operand + at, sizeof operand - (size_t)at, "$2");
-  else snprintf(operand + at, sizeof operand - (size_t)at, "%u", number);
-  snprintf(text, sizeof text, cg_insn_template(INSN_TENSORMAP_REPLACE), field, is_wide ? "b64" : "b32", operand);
-  LLVMValueRef args[3] = {w->pred, w->address, value};
-  cg_insn_text(c, INSN_TENSORMAP_REPLACE, text, !value ? "b,r" : is_wide ? "b,r,l" : "b,r,r", c->t_void, args, value ? 3 : 2);
+  CgAsm a = cg_asm_new(c);
+  cg_asm_arg(&a, w->pred);
+  cg_asm_arg(&a, w->address);
+  const char *width = value && LLVMTypeOf(value) == c->t_i64 ? "b64" : "b32";
+  buf_printf(&a.text, "@$0 tensormap.replace.tile.%s.shared::cta.b1024.%s [$1], ", field, width);
+  if (index >= 0) buf_printf(&a.text, "%d, ", index);
+  buf_printf(&a.text, value ? "$%u;" : "%u;", value ? cg_asm_arg(&a, value) : number);
+  cg_asm_call(&a, INSN_TENSORMAP_REPLACE);
 }
 
 // As tensormap.replace numbers them. Only reductions look at signs.
