@@ -53,7 +53,7 @@ static void hide_negations(Cg *c, LLVMValueRef extremum) {
 static LLVMValueRef replacement(Cg *c, const unsigned ids[NUM_INTRINSICS], LLVMValueRef in) {
   LLVMTypeRef type = LLVMTypeOf(in);
   if (LLVMIsASIToFPInst(in) && LLVMTypeOf(LLVMGetOperand(in, 0)) == LLVMInt1TypeInContext(c->ll))
-    return LLVMBuildSelect(c->b, LLVMGetOperand(in, 0), LLVMConstReal(type, -1), LLVMConstNull(type), "");
+    return cg_select(c, LLVMGetOperand(in, 0), LLVMConstReal(type, -1), LLVMConstNull(type));
   if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind) return in;
   unsigned width = LLVMGetIntTypeWidth(type), which = 0;
   if (!LLVMIsAIntrinsicInst(in)) {

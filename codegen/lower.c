@@ -29,9 +29,9 @@ static LLVMValueRef lower_element(Cg *c, const Op *op, ScalarKind k, LLVMValueRe
 
 // For each register the lowest one that holds the same element, or an element that `constancy` says is equal.
 static const uint32_t *equal_registers(Cg *c, const Op *op) {
-  const Layout *l = op->results[0].type->layout;
   const Type *t = op->results[0].type;
-  const uint32_t *reps = cg_reg_reps(c, l);
+  const Layout *l = t->layout;
+  const uint32_t *reps = cg_reps(c, t);
   const Attr *constancy = op_attr(op, ATTR_CONSTANCY);
   if (!constancy) return reps;
   uint32_t equal = 0;        // register bits that move within a run of equal elements

@@ -10,16 +10,16 @@ static LLVMValueRef issuer(Cg *c, const Op *op, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   uint32_t warp = (uint32_t)op_int(op, ATTR_ISSUER, 0);
   if (c->issuer.block != here || c->issuer.warp != warp) {
-    LLVMValueRef elected = LLVMBuildICmp(c->b, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), cg_i32(c, 0), "");
+    LLVMValueRef elected = cg_cmp(c, LLVMIntNE, cg_insn(c, INSN_ELECT, c->t_i32, NULL, 0), 0);
     c->issuer.block = here;
     c->issuer.warp = warp;
-    c->issuer.pred = cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, warp), ""), elected);
+    c->issuer.pred = cg_and(c, cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), warp), elected);
   }
   return cg_and(c, c->issuer.pred, pred);
 }
 
 static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
-  return cg_and(c, LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""), pred);
+  return cg_and(c, cg_cmp(c, LLVMIntEQ, c->tid, 0), pred);
 }
 
 static LLVMValueRef optional(const Op *op, uint32_t i) { return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL; }
@@ -112,10 +112,10 @@ static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32
     if (first.all[k] != bound) shared = cg_and(c, first.all[k], shared);
   LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1), most = LLVMConstInt(LLVMTypeOf(n), count, false);
   LLVMValueRef left = LLVMBuildSub(c->b, n, index, "");   // unsigned: right for any index below n
-  left = LLVMBuildSelect(c->b, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most, "");
+  left = cg_select(c, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most);
   if (LLVMGetIntTypeWidth(LLVMTypeOf(left)) > 32) left = LLVMBuildTrunc(c->b, left, c->t_i32, "");
-  left = LLVMBuildSelect(c->b, bound, left, cg_i32(c, 0), "");
-  return shared ? LLVMBuildSelect(c->b, shared, left, cg_i32(c, 0), "") : left;
+  left = cg_select(c, bound, left, cg_i32(c, 0));
+  return shared ? cg_select(c, shared, left, cg_i32(c, 0)) : left;
 }
 
 void emit_async_copy(Cg *c, Op *op) {
@@ -150,8 +150,8 @@ void emit_async_copy(Cg *c, Op *op) {
     // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
     buf_printf(&copy.text, "cp.async.%s.shared.global [$0], [$1], %u", bytes == 16 ? "cg" : "ca", bytes);
     if (keep) {
-      LLVMValueRef kept = s.count <= whole ? LLVMBuildSelect(c->b, keep, cg_i32(c, bytes), cg_i32(c, 0), "")
-                                           : LLVMBuildMul(c->b, kept_elements(c, mask, r, s.count), cg_i32(c, a.elem_bytes), "");
+      LLVMValueRef kept = s.count <= whole ? cg_select(c, keep, cg_i32(c, bytes), cg_i32(c, 0))
+                                           : cg_op(c, LLVMMul, kept_elements(c, mask, r, s.count), a.elem_bytes);
       buf_printf(&copy.text, ", $%u", cg_asm_arg(&copy, kept));
     }
     buf_puts(&copy.text, ";");
@@ -218,9 +218,9 @@ void emit_fence_async(Cg *c, Op *op) {
 static void turn(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
   uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
   if (groups < 2) return;
-  LLVMValueRef group = LLVMBuildLShr(c->b, cg_uniform_warp(c), cg_i32(c, 2), ""), pred = cg_i1(c, true);
-  if (op_int(op, ATTR_EDGE, 0)) pred = LLVMBuildICmp(c->b, LLVMIntEQ, group, cg_i32(c, edge_group), "");
-  LLVMValueRef to = LLVMBuildURem(c->b, cg_add(c, group, cg_i32(c, next)), cg_i32(c, groups), "");
+  LLVMValueRef group = cg_op(c, LLVMLShr, cg_uniform_warp(c), 2), pred = cg_int(c->t_i1, 1);
+  if (op_int(op, ATTR_EDGE, 0)) pred = cg_cmp(c, LLVMIntEQ, group, edge_group);
+  LLVMValueRef to = cg_op(c, LLVMURem, cg_add(c, group, cg_i32(c, next)), groups);
   LLVMValueRef args[3] = {cg_add(c, to, cg_i32(c, 1)), cg_i32(c, 2 * WARPGROUP_WARPS * WARP_SIZE), pred};
   cg_insn(c, id, c->t_void, args, 3);
 }

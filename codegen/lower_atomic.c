@@ -135,7 +135,7 @@ static void lower_atomic(Cg *c, Op *op) {
   bool bf16 = k == SC_BF16 && kind == ATOMIC_FADD && !cas;
   // There is no red of an exchange, nor with acquire semantics.
   bool red = width > 1 || (!want_old && !cas && (sem == SEM_RELAXED || sem == SEM_RELEASE) && kind != ATOMIC_XCHG);
-  const uint32_t *reps = is_scalar ? NULL : cg_reg_reps(c, t->layout);
+  const uint32_t *reps = cg_reps(c, t);
   const char *name = operation_name(c, op, k, a.elem_bytes * 8, width / per_word, per_word);
 
   bool release = sem == SEM_RELEASE || sem == SEM_ACQ_REL;
@@ -143,7 +143,7 @@ static void lower_atomic(Cg *c, Op *op) {
   LLVMValueRef owner = cg_layout_owner(c, t);
   CgValue *old = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r += width) {
-    if (reps && reps[r] != r) {
+    if (reps[r] != r) {
       old->v[r] = old->v[reps[r]];
       continue;
     }

@@ -9,15 +9,15 @@ static CgValue *make_phis(Cg *c, const Type *t) {
   CgValue *v = cg_value_new(c, n);
   v->splat = !type_is_tensor(t);       // a carried base serves every register of the offsets
   if (t->kind == TYPE_DESC) cg_unsupported(c, c->op, "a tensor descriptor cannot be carried");
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
-  for (uint32_t r = 0; r < n; r++) v->v[r] = reps && reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");
+  const uint32_t *reps = cg_reps(c, t);
+  for (uint32_t r = 0; r < n; r++) v->v[r] = reps[r] != r ? v->v[reps[r]] : LLVMBuildPhi(c->b, cg_elem_type(c, t), "");
   return v;
 }
 
 static void add_incoming(Cg *c, const CgValue *phis, const Type *t, const CgValue *from, LLVMBasicBlockRef block) {
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, t);
   for (uint32_t r = 0; r < phis->count; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     LLVMValueRef x = cg_reg(from, r);
     LLVMAddIncoming(phis->v[r], &x, &block, 1);
   }

@@ -13,11 +13,11 @@ static void permute_by_lane(Cg *c, LLVMValueRef *regs, uint32_t n, uint32_t skip
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < 5; i++) lanes |= (columns[i] >> b & 1) << i;
     // Parity of the lane bits that feed this register bit.
-    LLVMValueRef bits = LLVMBuildAnd(c->b, c->lane, cg_i32(c, lanes), "");
-    if (lanes & (lanes - 1)) bits = LLVMBuildAnd(c->b, cg_unary_intrinsic(c, "llvm.ctpop", bits), cg_i32(c, 1), "");
-    LLVMValueRef flip = LLVMBuildICmp(c->b, LLVMIntNE, bits, cg_i32(c, 0), "");
+    LLVMValueRef bits = cg_op(c, LLVMAnd, c->lane, lanes);
+    if (lanes & (lanes - 1)) bits = cg_op(c, LLVMAnd, cg_unary_intrinsic(c, "llvm.ctpop", bits), 1);
+    LLVMValueRef flip = cg_cmp(c, LLVMIntNE, bits, 0);
     for (uint32_t r = 0; r < n; r++)
-      if (!(r & skip)) next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : LLVMBuildSelect(c->b, flip, regs[r ^ 1u << b], regs[r], "");
+      if (!(r & skip)) next[r] = regs[r] == regs[r ^ 1u << b] ? regs[r] : cg_select(c, flip, regs[r ^ 1u << b], regs[r]);
     for (uint32_t r = 0; r < n; r++) regs[r] = next[r];
   }
 }
@@ -70,7 +70,7 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   }
   permute_by_lane(c, tmp, src, pack.src_mask, plan->before);
   LLVMValueRef base = cg_thread_bits(c, plan->from_lane, 5);
-  const uint32_t *reps = cg_reg_reps(c, to->layout);
+  const uint32_t *reps = cg_reps(c, to);
   for (uint32_t j = 0; j < dst; j++) {
     if (j & pack.dst_mask) continue;
     uint32_t lane = apply(plan->from_round, j), reg = apply(plan->take, j);
@@ -138,10 +138,8 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
   switch (kind) {
   case CONVERT_NONE: return (CgValue *)x;
   case CONVERT_REGISTERS: {
-    uint32_t *sources = arena_array(c->arena, uint32_t, n);
-    if (!cg_reg_sources(c, to->layout, from->layout, sources)) cg_unsupported(c, op, "not a conversion within threads");
-    CgValue *v = cg_value_new(c, n);
-    for (uint32_t r = 0; r < n; r++) v->v[r] = x->v[sources[r]];
+    CgValue *v = cg_rename(c, x, to->layout, from->layout);
+    if (!v) cg_unsupported(c, op, "not a conversion within threads");
     return v;
   }
   case CONVERT_SHUFFLE:

@@ -76,24 +76,21 @@ static int decimal_digits(int64_t x) {
 void emit_print(Cg *c, Op *op) {
   bool hex = op_int(op, ATTR_HEX, 0) != 0, is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   const char *prefix = op_str(op, ATTR_TEXT, "");
-  static const char *const ids[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
   LLVMValueRef args[16];
-  for (int k = 0; k < 3; k++) args[k] = cg_call_intrinsic(c, ids[k], NULL, 0, NULL, 0);
+  for (uint32_t k = 0; k < 3; k++) args[k] = cg_special_register(c, "ctaid", k);
   uint32_t num = op->num_operands;
   for (uint32_t i = 0; i < (num ? num : 1); i++) {
     Value *x = num ? op_operand(op, i) : NULL;
-    const Type *t = x ? x->type : NULL;
-    bool tensor = t && type_is_tensor(t);
-    uint32_t regs = x ? cg_num_regs(t) : 1;
-    const uint32_t *reps = tensor ? cg_reg_reps(c, t->layout) : NULL;
+    const Type *t = x ? x->type : type_scalar(c->ctx, SC_I32);   // without operands a line is printed as for a scalar
+    const uint32_t *reps = cg_reps(c, t);
     LLVMValueRef threads[LAYOUT_MAX_RANK] = {0};
-    CgIf only = cg_begin_if(c, tensor ? cg_layout_owner(c, t) : LLVMBuildICmp(c->b, LLVMIntEQ, c->tid, cg_i32(c, 0), ""));
-    for (uint32_t r = 0; r < regs; r++) {
-      if (reps && reps[r] != r) continue;
+    CgIf only = cg_begin_if(c, cg_layout_owner(c, t));
+    for (uint32_t r = 0; r < cg_num_regs(t); r++) {
+      if (reps[r] != r) continue;
       unsigned n = 3;
       Buf f = buf_make(c->arena);
       buf_puts(&f, "pid (%u, %u, %u) idx (");
-      for (uint32_t a = 0; tensor && a < t->rank; a++) {
+      for (uint32_t a = 0; type_is_tensor(t) && a < t->rank; a++) {
         buf_printf(&f, "%s%%%du", a ? ", " : "", decimal_digits(t->shape[a] - 1));
         args[n++] = cg_axis_index(c, t->layout, a, r, &threads[a]);
       }
@@ -225,7 +222,7 @@ void emit_inline_asm(Cg *c, Op *op) {
   uint32_t n = cg_num_regs(t), effects = op_int(op, ATTR_PURE, 0) ? EFFECT_NONE : EFFECT_SIDE;
   CgValue **out = arena_array(c->arena, CgValue *, num_out);
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  const uint32_t *reps = type_is_tensor(t) && pack == 1 ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = pack == 1 ? cg_reps(c, t) : NULL;
 
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, regs.num_results);
   for (uint32_t i = 0; i < regs.num_results; i++) types[i] = register_type(c, regs.letters[i]);

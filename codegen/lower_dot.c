@@ -39,7 +39,7 @@ static PlaceMap operand_map(const Layout *result, uint32_t log2_k, bool is_a) {
 }
 
 static LLVMValueRef scaled(Cg *c, LLVMValueRef k, uint32_t bytes, LLVMValueRef base) {
-  return cg_add(c, LLVMBuildMul(c->b, k, cg_i32(c, bytes), ""), base);
+  return cg_add(c, cg_op(c, LLVMMul, k, bytes), base);
 }
 
 void emit_dot(Cg *c, Op *op) {
@@ -48,7 +48,7 @@ void emit_dot(Cg *c, Op *op) {
   const Type *result = op_result(op, 0)->type;
   uint32_t regs = cg_num_regs(result), a_bytes = type_elem_bytes(type_elem(a->type)), b_bytes = type_elem_bytes(type_elem(b->type));
   uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1], log2_n = result->layout->log2_size[result->rank - 1];
-  const uint32_t *reps = cg_reg_reps(c, result->layout);
+  const uint32_t *reps = cg_reps(c, result);
   DotTypes t = {.c = c, .in = cg_elem_kind(a->type), .acc = cg_elem_kind(result), .is_signed = op_int(op, ATTR_SIGNED, 1) != 0};
   DotTypes tb = t;
   tb.in = cg_elem_kind(b->type);
@@ -100,7 +100,7 @@ void emit_dot(Cg *c, Op *op) {
   LLVMAddIncoming(k, &next, &latch, 1);
   for (uint32_t r = 0; r < regs; r++)
     if (reps[r] == r) LLVMAddIncoming(phis[r], &acc[r], &latch, 1);
-  LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, next, cg_i32(c, 1u << log2_k), ""), loop, after);
+  LLVMBuildCondBr(c->b, cg_cmp(c, LLVMIntULT, next, 1u << log2_k), loop, after);
   LLVMPositionBuilderAtEnd(c->b, after);
 
   CgValue *out = cg_value_new(c, regs);

@@ -110,9 +110,9 @@ void cg_lower_func(Cg *c, Func *f) {
   c->entry = cg_block(c, "entry");
   LLVMPositionBuilderAtEnd(c->b, c->entry);
   if (c->debug) debug_lines_begin_func(c->debug, f);
-  c->tid = cg_call_intrinsic(c, "llvm.nvvm.read.ptx.sreg.tid.x", NULL, 0, NULL, 0);
+  c->tid = cg_special_register(c, "tid", 0);
   c->lane = LLVMBuildAnd(c->b, c->tid, cg_i32(c, WARP_SIZE - 1), "lane");
-  c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, 5), "warp");
+  c->warp = LLVMBuildLShr(c->b, c->tid, cg_i32(c, log2_u32(WARP_SIZE)), "warp");
   c->uniform_warp = NULL;
   c->issuer.block = NULL;
   bind_params(c, f);
@@ -123,19 +123,17 @@ void cg_lower_func(Cg *c, Func *f) {
 void emit_return(Cg *c, Op *op) { cg_unsupported(c, op, "return in a nested block"); }
 
 void emit_program_id(Cg *c, Op *op) {
-  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.z"};
-  int64_t axis = op_int(op, ATTR_AXIS, 0);
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   // The blocks of a cluster work on one program.
   LLVMValueRef id = axis == 0 && c->module->num_ctas > 1 ? cg_insn(c, INSN_CLUSTERID_X, c->t_i32, NULL, 0)
-                                                         : cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
+                                                         : cg_special_register(c, "ctaid", axis);
   cg_set_scalar(c, op_result(op, 0), id);
 }
 
 void emit_num_programs(Cg *c, Op *op) {
-  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.nctaid.x", "llvm.nvvm.read.ptx.sreg.nctaid.y", "llvm.nvvm.read.ptx.sreg.nctaid.z"};
-  int64_t axis = op_int(op, ATTR_AXIS, 0);
-  LLVMValueRef n = cg_call_intrinsic(c, names[axis], NULL, 0, NULL, 0);
-  if (axis == 0 && c->module->num_ctas > 1) n = LLVMBuildUDiv(c->b, n, cg_i32(c, c->module->num_ctas), "");
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
+  LLVMValueRef n = cg_special_register(c, "nctaid", axis);
+  if (axis == 0 && c->module->num_ctas > 1) n = cg_op(c, LLVMUDiv, n, c->module->num_ctas);
   cg_set_scalar(c, op_result(op, 0), n);
 }
 

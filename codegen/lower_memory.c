@@ -44,7 +44,7 @@ typedef struct {
   const CgValue *mask;       // NULL: none
   Hints hints;
   AccessShape shape;
-  const uint32_t *reps;      // registers that repeat others' elements; NULL for scalars
+  const uint32_t *reps;      // registers that repeat others' elements
   uint32_t num_regs, bits;   // of an element in memory
   ScalarKind kind;
 } GlobalAccess;
@@ -54,12 +54,12 @@ static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *m
   a.num_regs = cg_num_regs(t);
   a.bits = a.address.elem_bytes * 8;
   a.shape = access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.address.elem_bytes);
-  a.reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  a.reps = cg_reps(c, t);
   a.kind = cg_elem_kind(t);
   return a;
 }
 
-static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps && a->reps[r] != r; }
+static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps[r] != r; }
 
 static LLVMValueRef plain_load(Cg *c, LLVMValueRef at, const AccessShape *s, uint32_t elem_bytes, bool is_volatile) {
   LLVMTypeRef e = int_type(c, elem_bytes * 8);

@@ -48,13 +48,13 @@ static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint
   Cg *c = red->c;
   LLVMValueRef own[MAX_COMBINED], got[MAX_COMBINED], out[MAX_COMBINED];
   LLVMValueRef upper = NULL;
-  if (!red->symmetric) upper = LLVMBuildICmp(c->b, LLVMIntNE, LLVMBuildAnd(c->b, c->lane, cg_i32(c, 1u << lane_bit), ""), cg_i32(c, 0), "");
+  if (!red->symmetric) upper = cg_cmp(c, LLVMIntNE, cg_op(c, LLVMAnd, c->lane, 1u << lane_bit), 0);
   for (uint32_t i = 0; i < red->n; i++) {
     own[i] = v[i]->v[r];
     got[i] = cg_shuffle_xor(c, own[i], 1u << lane_bit);
     if (!upper) continue;
-    LLVMValueRef first = LLVMBuildSelect(c->b, upper, got[i], own[i], "");
-    got[i] = LLVMBuildSelect(c->b, upper, own[i], got[i], "");
+    LLVMValueRef first = cg_select(c, upper, got[i], own[i]);
+    got[i] = cg_select(c, upper, own[i], got[i]);
     own[i] = first;
   }
   combine(red, own, got, out);
@@ -129,9 +129,9 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   for (uint32_t i = 0; i < in_lanes; i++) load.thread[free_lanes[i]] = 1u << (element_bits + in_regs + i);
   for (uint32_t i = 0; i < red->n; i++)
     v[i] = cg_shared_load(c, cg_add(c, scratch, cg_i32(c, plan->offsets[i])), &load, type_elem(op_operand(op, i)->type));
-  const uint32_t *reps = type_is_tensor(result) ? cg_reg_reps(c, result->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, result);
   for (uint32_t r = 0; r < regs; r++) {
-    if (reps && reps[r] != r) {
+    if (reps[r] != r) {
       for (uint32_t i = 0; i < red->n; i++) v[i]->v[r] = v[i]->v[reps[r]];
       continue;
     }
@@ -171,7 +171,7 @@ void emit_reduce(Cg *c, Op *op) {
   axis_places(t->layout, axis, at);
   uint8_t order[LAYOUT_MAX_BITS];
   uint32_t num_bits = reduce_order(t, axis, order);
-  const uint32_t *reps = cg_reg_reps(c, t->layout);
+  const uint32_t *reps = cg_reps(c, t);
 
   CgValue *v[MAX_COMBINED];
   for (uint32_t i = 0; i < red.n; i++) {
@@ -217,10 +217,8 @@ void emit_reduce(Cg *c, Op *op) {
       cg_set(op_result(op, i), type_is_tensor(result) ? v[i] : cg_splat(c, 1, v[i]->v[0]));
       continue;
     }
-    uint32_t *sources = arena_array(c->arena, uint32_t, regs);
-    if (!cg_reg_sources(c, result->layout, plan.partial, sources)) cg_unsupported(c, op, "the result's layout is not reached");
-    CgValue *out = cg_value_new(c, regs);
-    for (uint32_t r = 0; r < regs; r++) out->v[r] = v[i]->v[sources[r]];
+    CgValue *out = cg_rename(c, v[i], result->layout, plan.partial);
+    if (!out) cg_unsupported(c, op, "the result's layout is not reached");
     cg_set(op_result(op, i), out);
   }
 }

@@ -42,7 +42,7 @@ static void put(const Scan *s, CgValue *const *v, uint32_t r, const Tuple *t) {
 
 static Tuple choose(const Scan *s, LLVMValueRef p, const Tuple *a, const Tuple *b) {
   Tuple t = {0};
-  for (uint32_t i = 0; i < s->n; i++) t.x[i] = LLVMBuildSelect(s->c->b, p, a->x[i], b->x[i], "");
+  for (uint32_t i = 0; i < s->n; i++) t.x[i] = cg_select(s->c, p, a->x[i], b->x[i]);
   return t;
 }
 
@@ -88,9 +88,9 @@ static LLVMValueRef gather_bits(Cg *c, const uint32_t *bits, uint32_t count) {
 static LLVMValueRef scatter_bits(Cg *c, LLVMValueRef number, const uint32_t *bits, uint32_t count) {
   LLVMValueRef x = cg_i32(c, 0);
   for (uint32_t i = 0; i < count; i++) {
-    LLVMValueRef bit = LLVMBuildAnd(c->b, number, cg_i32(c, 1u << i), "");
-    if (bits[i] > i) bit = LLVMBuildShl(c->b, bit, cg_i32(c, bits[i] - i), "");
-    if (bits[i] < i) bit = LLVMBuildLShr(c->b, bit, cg_i32(c, i - bits[i]), "");
+    LLVMValueRef bit = cg_op(c, LLVMAnd, number, 1u << i);
+    if (bits[i] > i) bit = cg_op(c, LLVMShl, bit, bits[i] - i);
+    if (bits[i] < i) bit = cg_op(c, LLVMLShr, bit, i - bits[i]);
     x = i ? LLVMBuildOr(c->b, x, bit, "") : bit;
   }
   return x;
@@ -106,17 +106,17 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
   Cg *c = s->c;
   uint32_t blocks = 1u << count, group = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
-  LLVMValueRef number = gather_bits(c, bits, count), others = LLVMBuildAnd(c->b, c->lane, cg_i32(c, 31 & ~group), "");
+  LLVMValueRef number = gather_bits(c, bits, count), others = cg_op(c, LLVMAnd, c->lane, 31 & ~group);
   LLVMValueRef rank = s->reverse ? LLVMBuildSub(c->b, cg_i32(c, blocks - 1), number, "") : number;
   LLVMValueRef sources[6], reaches[6];
   uint32_t steps = 0;
   for (uint32_t d = 1; d < blocks; d *= 2, steps++) {
-    LLVMValueRef from = s->reverse ? LLVMBuildAdd(c->b, number, cg_i32(c, d), "") : LLVMBuildSub(c->b, number, cg_i32(c, d), "");
+    LLVMValueRef from = s->reverse ? cg_op(c, LLVMAdd, number, d) : cg_op(c, LLVMSub, number, d);
     sources[steps] = LLVMBuildOr(c->b, others, scatter_bits(c, from, bits, count), "");
-    reaches[steps] = LLVMBuildICmp(c->b, LLVMIntUGE, rank, cg_i32(c, d), "");
+    reaches[steps] = cg_cmp(c, LLVMIntUGE, rank, d);
   }
   uint32_t last_number = s->reverse ? 0 : group;
-  LLVMValueRef last_lane = LLVMBuildOr(c->b, others, cg_i32(c, last_number), "");
+  LLVMValueRef last_lane = cg_op(c, LLVMOr, others, last_number);
   for (uint32_t key = 0; key < s->regs; key++) {
     if (key & s->low_regs || s->reps[key] != key) continue;
     Tuple sum = get(s, s->total, key);
@@ -133,8 +133,8 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
       uint32_t end = s->reverse ? key : key | s->low_regs;
       LLVMValueRef is_end = NULL;
       if (s->low_thread) {
-        LLVMValueRef low = LLVMBuildAnd(c->b, c->tid, cg_i32(c, s->low_thread), "");
-        is_end = LLVMBuildICmp(c->b, LLVMIntEQ, low, cg_i32(c, s->reverse ? 0 : s->low_thread), "");
+        LLVMValueRef low = cg_op(c, LLVMAnd, c->tid, s->low_thread);
+        is_end = cg_cmp(c, LLVMIntEQ, low, s->reverse ? 0 : s->low_thread);
       }
       for (uint32_t r = 0; r < s->regs; r++) {
         if (!in_block(s, r, key)) continue;
@@ -191,10 +191,10 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
         sum = before = total;
         continue;
       }
-      if (j > 1) before = choose(s, LLVMBuildICmp(c->b, LLVMIntEQ, number, cg_i32(c, w), ""), &sum, &before);
+      if (j > 1) before = choose(s, cg_cmp(c, LLVMIntEQ, number, w), &sum, &before);
       sum = combine(s, &sum, &total);
     }
-    LLVMValueRef is_first = LLVMBuildICmp(c->b, LLVMIntEQ, number, cg_i32(c, s->reverse ? warps - 1 : 0), "");
+    LLVMValueRef is_first = cg_cmp(c, LLVMIntEQ, number, s->reverse ? warps - 1 : 0);
     for (uint32_t r = 0; r < s->regs; r++) {
       if (!in_block(s, r, key)) continue;
       Tuple x = get(s, s->v, r), y = combine(s, &before, &x);
@@ -208,7 +208,7 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
 void emit_scan(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
-  Scan s = {.c = c, .op = op, .type = t, .n = op->num_operands, .regs = cg_num_regs(t), .reps = cg_reg_reps(c, t->layout),
+  Scan s = {.c = c, .op = op, .type = t, .n = op->num_operands, .regs = cg_num_regs(t), .reps = cg_reps(c, t),
             .reverse = op_int(op, ATTR_REVERSE, 0) != 0};
   AxisPlace at[LAYOUT_MAX_BITS];
   if (!axis_places(t->layout, axis, at)) cg_unsupported(c, op, "the layout mixes the axis with others");

@@ -59,12 +59,10 @@ static void put_fields(MapWriter *w, const Op *op) {
 
 // Where this block's map lies.
 static LLVMValueRef map_address(Cg *c, const Op *op) {
-  static const char *const ids[] = {"llvm.nvvm.read.ptx.sreg.ctaid.z", "llvm.nvvm.read.ptx.sreg.ctaid.y", "llvm.nvvm.read.ptx.sreg.ctaid.x"};
-  static const char *const counts[] = {"llvm.nvvm.read.ptx.sreg.nctaid.z", "llvm.nvvm.read.ptx.sreg.nctaid.y", "llvm.nvvm.read.ptx.sreg.nctaid.x"};
   LLVMValueRef block = cg_i64(c, 0);
-  for (uint32_t i = 0; i < countof(ids); i++) {
-    LLVMValueRef count = LLVMBuildZExt(c->b, cg_call_intrinsic(c, counts[i], NULL, 0, NULL, 0), c->t_i64, "");
-    LLVMValueRef id = LLVMBuildZExt(c->b, cg_call_intrinsic(c, ids[i], NULL, 0, NULL, 0), c->t_i64, "");
+  for (uint32_t axis = 3; axis-- > 0;) {
+    LLVMValueRef count = LLVMBuildZExt(c->b, cg_special_register(c, "nctaid", axis), c->t_i64, "");
+    LLVMValueRef id = LLVMBuildZExt(c->b, cg_special_register(c, "ctaid", axis), c->t_i64, "");
     block = LLVMBuildAdd(c->b, LLVMBuildMul(c->b, block, count, ""), id, "");
   }
   LLVMValueRef offset = LLVMBuildMul(c->b, block, cg_i64(c, c->module->scratch_bytes), "");
@@ -75,12 +73,12 @@ static LLVMValueRef map_address(Cg *c, const Op *op) {
 void emit_make_tensor_map(Cg *c, Op *op) {
   const Type *t = op_result(op, 0)->type;
   LLVMValueRef scratch = cg_scratch(c, op), map = map_address(c, op);
-  LLVMValueRef first_warp = LLVMBuildICmp(c->b, LLVMIntEQ, cg_uniform_warp(c), cg_i32(c, 0), "");
+  LLVMValueRef first_warp = cg_cmp(c, LLVMIntEQ, cg_uniform_warp(c), 0);
   CgIf fill = cg_begin_if(c, first_warp);
-  LLVMValueRef own = cg_add(c, scratch, LLVMBuildShl(c->b, c->lane, cg_i32(c, 2), ""));
+  LLVMValueRef own = cg_add(c, scratch, cg_op(c, LLVMShl, c->lane, 2));
   LLVMSetAlignment(LLVMBuildStore(c->b, cg_i32(c, 0), cg_smem_ptr(c, own)), 4);
   cg_insn(c, INSN_WARP_SYNC, c->t_void, NULL, 0);
-  MapWriter w = {c, cg_smem_addr(c, scratch), LLVMBuildICmp(c->b, LLVMIntEQ, c->lane, cg_i32(c, 0), "")};
+  MapWriter w = {c, cg_smem_addr(c, scratch), cg_cmp(c, LLVMIntEQ, c->lane, 0)};
   put_fields(&w, op);
   cg_end_if(c, fill);
   cg_barrier(c);
