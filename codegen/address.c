@@ -32,7 +32,8 @@ void access_put_width(CgAsm *a, const AccessShape *s) {
   buf_printf(&a->text, ".b%u ", s->word_bits);
 }
 
-void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred, const LLVMValueRef *elems, const AccessShape *s) {
+void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred,
+                  const LLVMValueRef *elems, const AccessShape *s) {
   CgAsm a = cg_asm_new(c);
   cg_asm_arg(&a, at);
   for (uint32_t i = 0; i < s->num_words; i++)

@@ -23,6 +23,7 @@ AccessShape access_shape(uint32_t vector, uint32_t elem_bytes);
 void access_put_width(CgAsm *a, const AccessShape *s);
 void access_put_words(CgAsm *a, uint32_t first, const AccessShape *s);
 // `st<modifiers>` of the elements, storage integers, in threads where pred holds (NULL: all).
-void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred, const LLVMValueRef *elems, const AccessShape *s);
+void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred,
+                  const LLVMValueRef *elems, const AccessShape *s);
 
 #endif

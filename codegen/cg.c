@@ -75,9 +75,15 @@ LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildAnd(c->b, a, b, "");
 }
 
-LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b) { return LLVMBuildBinOp(c->b, o, a, cg_i32(c, b), ""); }
-LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b) { return LLVMBuildICmp(c->b, p, a, cg_i32(c, b), ""); }
-LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildSelect(c->b, p, a, b, ""); }
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b) {
+  return LLVMBuildBinOp(c->b, o, a, cg_i32(c, b), "");
+}
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b) {
+  return LLVMBuildICmp(c->b, p, a, cg_i32(c, b), "");
+}
+LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildSelect(c->b, p, a, b, "");
+}
 
 uint32_t cg_bits(Cg *c, LLVMTypeRef t) {
   switch (LLVMGetTypeKind(t)) {
@@ -134,11 +140,13 @@ void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef
   for (uint32_t i = 0; i < n; i++) out[i] = LLVMBuildExtractElement(c->b, vec, cg_i32(c, i), "");
 }
 
-LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n) {
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,
+                               LLVMValueRef *args, unsigned n) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   // The lookup accepts a longer name than the intrinsic's; building such a declaration would crash.
   size_t len = 0;
-  if (!id || (LLVMIntrinsicGetName(id, &len), len != strlen(name))) ice(c->ctx, "codegen: no intrinsic %s in this LLVM", name);
+  if (!id || (LLVMIntrinsicGetName(id, &len), len != strlen(name)))
+    ice(c->ctx, "codegen: no intrinsic %s in this LLVM", name);
   LLVMValueRef fn = LLVMGetIntrinsicDeclaration(c->mod, id, overloads, num_overloads);
   return LLVMBuildCall2(c->b, LLVMGlobalGetValueType(fn), fn, args, n, "");
 }

@@ -27,7 +27,8 @@ typedef enum {
 typedef struct {
   uint32_t count;          // registers; `splat` values store only v[0]
   bool splat;              // one value for all elements: in every register and every thread
-  const char *pinned;      // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
+  // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
+  const char *pinned;
   LLVMValueRef v[];
 } CgValue;
 
@@ -99,7 +100,8 @@ LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
 // Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);
-LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,
+                               LLVMValueRef *args, unsigned n);
 LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // overloaded on its argument
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);   // of x and `false`: a zero or INT_MIN is no poison
@@ -109,11 +111,13 @@ void cg_require_ptx(Cg *c, uint32_t version);
 
 // ---- machine instructions (nvptx.c) ----
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
+                    LLVMValueRef *args, unsigned n);
 enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
 
-// An instruction whose row has no text, under construction. The lowering names the results first and then the operands; each gets the
-// next number, $0 first, and the register class of its LLVM type. The lowering writes the text.
+// An instruction whose row has no text, under construction. The lowering names the results first and then the
+// operands; each gets the next number, $0 first, and the register class of its LLVM type. The lowering writes the
+// text.
 typedef struct {
   Cg *c;
   Buf text, constraints;
@@ -176,8 +180,10 @@ CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src
 // ---- shared memory traffic (shared_access.c) ----
 // Elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as the map
 // allows. Stores are made by owning threads only, further restricted by pred (may be NULL).
-void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred);
-// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored, elsewhere.
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values,
+                     LLVMValueRef pred);
+// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored,
+// elsewhere.
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values);
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 bool cg_can_load_matrices(const PlaceMap *map, const Type *elem);

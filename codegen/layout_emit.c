@@ -5,10 +5,12 @@
 #include "ir/gf2.h"
 
 PlaceMap placemap_of_layout(const Layout *l) {
-  PlaceMap m = {.num_reg_bits = l->num_bits[LAYOUT_REG], .num_thread_bits = l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]};
+  PlaceMap m = {.num_reg_bits = l->num_bits[LAYOUT_REG],
+                .num_thread_bits = l->num_bits[LAYOUT_LANE] + l->num_bits[LAYOUT_WARP]};
   for (uint32_t i = 0; i < m.num_reg_bits; i++) m.reg[i] = layout_basis(l, LAYOUT_REG, i);
   for (uint32_t i = 0; i < l->num_bits[LAYOUT_LANE]; i++) m.thread[i] = layout_basis(l, LAYOUT_LANE, i);
-  for (uint32_t i = 0; i < l->num_bits[LAYOUT_WARP]; i++) m.thread[l->num_bits[LAYOUT_LANE] + i] = layout_basis(l, LAYOUT_WARP, i);
+  for (uint32_t i = 0; i < l->num_bits[LAYOUT_WARP]; i++)
+    m.thread[l->num_bits[LAYOUT_LANE] + i] = layout_basis(l, LAYOUT_WARP, i);
   m.free_reg = layout_free_bits(l, LAYOUT_REG);
   m.free_thread = layout_free_bits(l, LAYOUT_LANE) | layout_free_bits(l, LAYOUT_WARP) << l->num_bits[LAYOUT_LANE];
   return m;
@@ -115,7 +117,8 @@ const uint32_t *cg_reps(Cg *c, const Type *t) {
     // A free column is a combination of earlier independent ones.
     Gf2Space s = gf2_span(&l->basis[layout_dim_start(l, LAYOUT_REG)], i);
     rep_of_bit[i] = 0;
-    if (gf2_reduce(&s, layout_basis(l, LAYOUT_REG, i), &rep_of_bit[i]) != 0) ice(c->ctx, "codegen: free register bit outside the span");
+    if (gf2_reduce(&s, layout_basis(l, LAYOUT_REG, i), &rep_of_bit[i]) != 0)
+      ice(c->ctx, "codegen: free register bit outside the span");
     uint32_t combination = rep_of_bit[i];
     rep_of_bit[i] = 0;
     for (uint32_t j = 0; j < i; j++)

@@ -63,8 +63,10 @@ static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi)
   return LLVMBuildInsertElement(c->b, pair, cg_reg(v, hi), cg_i32(c, 1), "");
 }
 
-// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with halves changed over.)
-static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
+// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with
+// halves changed over.)
+static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps,
+                         CgValue *out) {
   uint8_t bits[LAYOUT_MAX_BITS];
   const Layout *l = op->results[0].type->layout;
   uint32_t step = 0, most = 0;

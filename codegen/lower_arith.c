@@ -23,7 +23,8 @@ static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   LLVMTypeRef t = LLVMTypeOf(d);
   return cg_select(c, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d);
 }
-// Likewise that the least number over −1, which wraps, does not occur; by a constant it would decide comparisons with the quotient by that.
+// Likewise that the least number over −1, which wraps, does not occur; by a constant it would decide comparisons with
+// the quotient by that.
 SCALAR_EMITTER(divsi) {
   if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
   return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
@@ -63,7 +64,8 @@ SCALAR_EMITTER(clz) { return cg_intrinsic_false(c, "llvm.ctlz", in[0]); }
 SCALAR_EMITTER(cmpi) {
   static const LLVMIntPredicate preds[] = {
     [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE, [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT,
-    [CMP_SGE] = LLVMIntSGE, [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT, [CMP_UGE] = LLVMIntUGE,
+    [CMP_SGE] = LLVMIntSGE, [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT,
+                [CMP_UGE] = LLVMIntUGE,
   };
   return LLVMBuildICmp(c->b, preds[op_int(op, ATTR_PRED, CMP_EQ)], in[0], in[1], "");
 }
@@ -88,7 +90,9 @@ SCALAR_EMITTER(addptr) {
   LLVMTypeRef unit = LLVMIntTypeInContext(c->ll, type_elem_bytes(p->elem) * 8);
   return LLVMBuildGEP2(c->b, unit, in[0], &offset, 1, "");
 }
-SCALAR_EMITTER(inttoptr) { return LLVMBuildIntToPtr(c->b, LLVMBuildIntCast2(c->b, in[0], c->t_i64, false, ""), c->t_gptr, ""); }
+SCALAR_EMITTER(inttoptr) {
+  return LLVMBuildIntToPtr(c->b, LLVMBuildIntCast2(c->b, in[0], c->t_i64, false, ""), c->t_gptr, "");
+}
 SCALAR_EMITTER(ptrtoint) { return LLVMBuildPtrToInt(c->b, in[0], cg_elem_type(c, op->results[0].type), ""); }
 SCALAR_EMITTER(bitcast) {
   const Type *to = op->results[0].type;

@@ -22,7 +22,9 @@ static LLVMValueRef thread0(Cg *c, LLVMValueRef pred) {
   return cg_and(c, cg_cmp(c, LLVMIntEQ, c->tid, 0), pred);
 }
 
-static LLVMValueRef optional(const Op *op, uint32_t i) { return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL; }
+static LLVMValueRef optional(const Op *op, uint32_t i) {
+  return op_operand(op, i) ? cg_scalar(op_operand(op, i)) : NULL;
+}
 
 // ---- cp.async ----
 
@@ -38,7 +40,8 @@ static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
   return 1u << n;
 }
 
-static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMValueRef mask, LLVMTypeRef type, uint32_t align) {
+static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMValueRef mask, LLVMTypeRef type,
+                              uint32_t align) {
   LLVMValueRef zero = LLVMConstNull(type), v;
   LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b);
   CgIf g = cg_begin_if(c, mask);
@@ -81,11 +84,12 @@ static bool has_term(const Terms *t, LLVMValueRef v) {
 // first < n of the first element, and of the others later < n with the same n.
 static bool is_bound(LLVMValueRef first, LLVMValueRef later) {
   LLVMValueRef x = LLVMIsAICmpInst(first), y = LLVMIsAICmpInst(later);
-  return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
+  return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT
+         && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
 }
 
-// How many of `count` elements from register r on the mask keeps: the first ones. Where the mask is `index < n`, and other terms that
-// all elements share, that is n − index as far as it is in 0 … count.
+// How many of `count` elements from register r on the mask keeps: the first ones. Where the mask is `index < n`, and
+// other terms that all elements share, that is n − index as far as it is in 0 … count.
 static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32_t count) {
   Terms first = {.count = 0}, terms;
   add_terms(&first, cg_reg(mask, r));
@@ -110,7 +114,8 @@ static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32
   }
   for (uint32_t k = 0; k < first.count; k++)
     if (first.all[k] != bound) shared = cg_and(c, first.all[k], shared);
-  LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1), most = LLVMConstInt(LLVMTypeOf(n), count, false);
+  LLVMValueRef index = LLVMGetOperand(bound, 0), n = LLVMGetOperand(bound, 1);
+  LLVMValueRef most = LLVMConstInt(LLVMTypeOf(n), count, false);
   LLVMValueRef left = LLVMBuildSub(c->b, n, index, "");   // unsigned: right for any index below n
   left = cg_select(c, LLVMBuildICmp(c->b, LLVMIntULT, left, most, ""), left, most);
   if (LLVMGetIntTypeWidth(LLVMTypeOf(left)) > 32) left = LLVMBuildTrunc(c->b, left, c->t_i32, "");
@@ -124,7 +129,8 @@ void emit_async_copy(Cg *c, Op *op) {
   const Type *t = op_operand(op, 2) ? op_operand(op, 2)->type : op_operand(op, 1)->type;
   const CgValue *mask = mask_value ? cg_get(mask_value) : NULL;
   PlaceMap m;
-  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m))
+    cg_unsupported(c, op, "the buffer does not hold the tensor");
   // A copy of 4 bytes or more may end early; what is smaller goes through registers, as a whole.
   uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
   AccessShape s = access_shape(copy_vector(&m, most), a.elem_bytes);
@@ -174,7 +180,9 @@ void emit_async_wait(Cg *c, Op *op) {
 
 // ---- mbarriers ----
 
-static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) { return cg_smem_addr(c, cg_scalar(op_operand(op, i))); }
+static LLVMValueRef barrier_address(Cg *c, const Op *op, uint32_t i) {
+  return cg_smem_addr(c, cg_scalar(op_operand(op, i)));
+}
 
 void emit_mbar_init(Cg *c, Op *op) {
   LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, NULL)};
@@ -193,12 +201,14 @@ void emit_mbar_inval(Cg *c, Op *op) {
 }
 
 void emit_mbar_expect(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)), issuer(c, op, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_BYTES, 0)),
+                         issuer(c, op, optional(op, 1))};
   cg_insn(c, INSN_MBAR_EXPECT, c->t_void, args, 3);
 }
 
 void emit_mbar_arrive(Cg *c, Op *op) {
-  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)), thread0(c, optional(op, 1))};
+  LLVMValueRef args[] = {barrier_address(c, op, 0), cg_i32(c, (uint32_t)op_int(op, ATTR_COUNT, 1)),
+                         thread0(c, optional(op, 1))};
   cg_insn(c, INSN_MBAR_ARRIVE, c->t_void, args, 3);
 }
 
@@ -245,8 +255,10 @@ static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   return d->v[0];
 }
 
-// One instruction for each box between the descriptor's tensor and the buffer. bar: of a load; NULL: a store or the reduction.
-static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar, LLVMValueRef pred) {
+// One instruction for each box between the descriptor's tensor and the buffer. bar: of a load; NULL: a store or the
+// reduction.
+static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
+                       LLVMValueRef pred) {
   const Type *desc = op_operand(op, 0)->type;
   uint32_t rank = desc->rank;
   Boxes b = boxes_of(desc);
@@ -263,7 +275,8 @@ static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LL
     }
     buf_printf(&a.text, "@$%u cp%s.async.bulk.tensor.%ud", guard, *reduction ? ".reduce" : "", rank);
     if (bar)
-      cg_asm_list(&a, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {", guard + 1, rank, "}], [$2];");
+      cg_asm_list(&a, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {", guard + 1, rank,
+                  "}], [$2];");
     else {
       buf_printf(&a.text, ".global.shared::cta%s", reduction);
       cg_asm_list(&a, ".tile.bulk_group [$1, {", guard + 1, rank, "}], [$0];");
@@ -305,7 +318,8 @@ void emit_desc_fields(Cg *c, Op *op) {
   for (uint32_t i = 0; i < op->num_results; i++) {
     LLVMTypeRef want = cg_elem_type(c, op_result(op, i)->type);
     if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not tell its base
-    cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i] : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
+    cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i]
+                  : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
   }
 }
 

@@ -1,16 +1,18 @@
-// Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of threads that hold the same
-// element only the owner acts; when others need the old value it goes through scratch shared memory. A scalar atomic is
-// done by thread 0 for the block; barriers order the block's accesses before a release, and after an acquire whose value is used.
+// Atomics, as inline assembly: LLVM's atomicrmw drops the memory order on this target. Of the threads that hold an
+// element only the owner acts; if others need the old value, it goes through scratch. Thread 0 does a scalar atomic for
+// the block; barriers order the accesses of the block before a release, and after an acquire whose value is used.
 #include "codegen/address.h"
 
-static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
+static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release",
+                                   [SEM_ACQ_REL] = "acq_rel"};
 static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
 
 // `add.noftz.f16`, `add.noftz.v2.f16x2`, `max.s32`, `and.b64` … of `words` operands with per_word elements each.
 static const char *operation_name(Cg *c, const Op *op, ScalarKind k, uint32_t bits, uint32_t words, uint32_t per_word) {
   static const char *const names[] = {
-    [ATOMIC_ADD] = "add.u", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max.s", [ATOMIC_MIN] = "min.s", [ATOMIC_UMAX] = "max.u",
-    [ATOMIC_UMIN] = "min.u", [ATOMIC_AND] = "and.b", [ATOMIC_OR] = "or.b", [ATOMIC_XOR] = "xor.b", [ATOMIC_XCHG] = "exch.b",
+    [ATOMIC_ADD] = "add.u", [ATOMIC_FADD] = "add", [ATOMIC_MAX] = "max.s", [ATOMIC_MIN] = "min.s",
+    [ATOMIC_UMAX] = "max.u", [ATOMIC_UMIN] = "min.u", [ATOMIC_AND] = "and.b", [ATOMIC_OR] = "or.b",
+    [ATOMIC_XOR] = "xor.b", [ATOMIC_XCHG] = "exch.b",
   };
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   if (op->opcode == OP_ATOMIC_CAS) return arena_printf(c->arena, "cas.b%u", bits);
@@ -24,10 +26,10 @@ static const char *operation_name(Cg *c, const Op *op, ScalarKind k, uint32_t bi
   return arena_printf(c->arena, "add.%s%s%s%s", bits == 16 ? "noftz." : "", vector, type, per_word == 2 ? "x2" : "");
 }
 
-// One predicated instruction: red, or atom, which returns the old bits (as storage integer; 0 where pred is false). Only a red has several
-// operands for as many elements; the two of an atom are compared and stored.
-static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *name, LLVMValueRef at, LLVMValueRef *operands, uint32_t n,
-                         LLVMValueRef pred) {
+// One predicated instruction: red, or atom, which returns the old bits (as storage integer; 0 where pred is false).
+// Only a red has several operands for as many elements; the two of an atom are compared and stored.
+static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *name, LLVMValueRef at,
+                         LLVMValueRef *operands, uint32_t n, LLVMValueRef pred) {
   LLVMTypeRef t = LLVMTypeOf(operands[0]);
   CgAsm a = cg_asm_new(c);
   if (!red) cg_asm_result(&a, t);
@@ -36,17 +38,19 @@ static LLVMValueRef atom(Cg *c, const Op *op, bool red, bool bf16, const char *n
   if (pred) buf_printf(&a.text, "@$%u ", cg_asm_arg(&a, pred));
   if (pred && !red) cg_asm_tie(&a, 0, LLVMConstNull(t));
   const char *sem = sems[op_int(op, ATTR_SEM, SEM_ACQ_REL)], *scope = scopes[op_int(op, ATTR_SCOPE, SCOPE_GPU)];
-  buf_printf(&a.text, "%s.%s.%s.global.%s %s[$%u], ", red ? "red" : "atom", sem, scope, name, red ? "" : "$0, ", address);
+  buf_printf(&a.text, "%s.%s.%s.global.%s %s[$%u], ", red ? "red" : "atom", sem, scope, name, red ? "" : "$0, ",
+             address);
   bool vector = red && n > 1;
   cg_asm_list(&a, vector ? "{" : "", address + 1, n, vector ? "};" : ";");
   InsnId id = vector ? INSN_RED_VECTOR : red ? bf16 ? INSN_RED_BF16 : INSN_RED : bf16 ? INSN_ATOM_BF16 : INSN_ATOM;
   return cg_asm_call(&a, id);
 }
 
-// bf16 addition where the machine has none: compare-and-swap on the 16 bits.
+// bf16 addition for targets without one: compare-and-swap on the 16 bits.
 static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValueRef bits, LLVMValueRef pred) {
   c->has_loops = true;
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas"), after = cg_block(c, "cas.end");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), start = cg_block(c, "cas.start"), loop = cg_block(c, "cas");
+  LLVMBasicBlockRef after = cg_block(c, "cas.end");
   if (pred)
     LLVMBuildCondBr(c->b, pred, start, after);
   else
@@ -59,9 +63,11 @@ static LLVMValueRef bf16_add_loop(Cg *c, const Op *op, LLVMValueRef at, LLVMValu
   LLVMPositionBuilderAtEnd(c->b, loop);
   LLVMValueRef seen = LLVMBuildPhi(c->b, c->t_i16, "");
   LLVMAddIncoming(seen, &first, &start, 1);
-  LLVMValueRef x = cg_float_to_f32(c, cg_bitcast(c, seen, c->t_bf16), SC_BF16), y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
+  LLVMValueRef x = cg_float_to_f32(c, cg_bitcast(c, seen, c->t_bf16), SC_BF16);
+  LLVMValueRef y = cg_float_to_f32(c, cg_bitcast(c, bits, c->t_bf16), SC_BF16);
   LLVMValueRef sum = cg_f32_to_float(c, LLVMBuildFAdd(c->b, x, y, ""), SC_BF16, ROUND_RNE);
-  LLVMValueRef old = atom(c, op, false, false, "cas.b16", at, (LLVMValueRef[]){seen, cg_bitcast(c, sum, c->t_i16)}, 2, NULL);
+  LLVMValueRef swap[] = {seen, cg_bitcast(c, sum, c->t_i16)};
+  LLVMValueRef old = atom(c, op, false, false, "cas.b16", at, swap, 2, NULL);
   LLVMAddIncoming(seen, &old, &loop, 1);
   LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntEQ, old, seen, ""), after, loop);
   LLVMPositionBuilderAtEnd(c->b, after);
@@ -99,7 +105,7 @@ static void look_before(Op *op, void *user) {
   b->reads |= op->opcode == OP_LOAD;
 }
 
-// Whether the value comes out of a reduction, and so waits for what every thread has read.
+// Whether the value comes out of a reduction, and therefore waits for what every thread has read.
 static bool comes_from_reduce(const Value *v, int depth) {
   if (!v->def || depth == 0 || type_is_tensor(v->type)) return false;
   if (v->def->opcode == OP_REDUCE) return true;
@@ -109,8 +115,8 @@ static bool comes_from_reduce(const Value *v, int depth) {
   return false;
 }
 
-// A release by thread 0 must follow the accesses of the whole block. Nothing to wait for: a kernel that has only read, and whose
-// value needed all it read.
+// A release by thread 0 must follow the accesses of the whole block. There is nothing to wait for if the kernel has only
+// read, and the value depends on all that it read.
 static bool release_needs_barrier(const Op *op, const Value *value) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) return true;
@@ -129,7 +135,8 @@ static void lower_atomic(Cg *c, Op *op) {
   MemSem sem = (MemSem)op_int(op, ATTR_SEM, SEM_ACQ_REL);
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);
   ScalarKind k = cg_elem_kind(t);
-  uint32_t n = cg_num_regs(t), width = (uint32_t)op_int(op, ATTR_VECTOR, 1);   // annotate_access: more than 1 where a red does it
+  // annotate_access gives a width above 1 only if one red can do it.
+  uint32_t n = cg_num_regs(t), width = (uint32_t)op_int(op, ATTR_VECTOR, 1);
   uint32_t per_word = width > 1 && a.elem_bytes == 2 ? 2 : 1;
   bool is_scalar = !type_is_tensor(t), want_old = op->num_results && op->results[0].uses;
   bool bf16 = k == SC_BF16 && kind == ATOMIC_FADD && !cas;
@@ -153,12 +160,13 @@ static void lower_atomic(Cg *c, Op *op) {
     if (cas) operands[num++] = cg_to_storage(c, cg_reg(cg_get(op_operand(op, 2)), r), k);
     for (uint32_t i = 0; i < width; i++) elems[i] = cg_to_storage(c, cg_reg(cg_get(subject), r + i), k);
     for (uint32_t i = 0; i < width; i += per_word) operands[num++] = cg_pack(c, elems + i, per_word, 16);
-    LLVMValueRef x = bf16 && width == 1 && !c->target->has_bf16_vector_red ? bf16_add_loop(c, op, at, operands[0], pred)
-                                                                           : atom(c, op, red, bf16, name, at, operands, num, pred);
+    bool by_loop = bf16 && width == 1 && !c->target->has_bf16_vector_red;
+    LLVMValueRef x = by_loop ? bf16_add_loop(c, op, at, operands[0], pred)
+                             : atom(c, op, red, bf16, name, at, operands, num, pred);
     if (want_old) old->v[r] = cg_from_storage(c, x, cg_elem_type(c, t));
   }
-  // Sharing the old value fences an acquire for the block. Without it there is nothing that could have been acquired: the
-  // program cannot know what the atomic has read.
+  // The barrier of share_result orders an acquire for the block. If nobody uses the old value, the program cannot know
+  // what the atomic has read, and has acquired nothing.
   if (want_old) cg_set(op_result(op, 0), share_result(c, op, old));
 }
 

@@ -51,14 +51,17 @@ static LLVMValueRef fp8_to_f16_software(Cg *c, LLVMValueRef v, ScalarKind k) {
   LLVMValueRef sign = LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x8000), "");
   LLVMValueRef mag = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x7f00), ""), cg_int(c->t_i16, 1), "");
   if (k == SC_F8E4B15) return cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16);
-  LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16), LLVMConstReal(c->t_f16, 256.0), "");
+  LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16),
+                                      LLVMConstReal(c->t_f16, 256.0), "");
   LLVMValueRef is_nan = LLVMBuildICmp(c->b, LLVMIntEQ, mag, cg_int(c->t_i16, 0x3f80), "");
   return cg_select(c, is_nan, cg_bitcast(c, cg_int(c->t_i16, 0x7fff), c->t_f16), scaled);
 }
 
 // ---- fp8 by machine instruction, two at a time ----
 
-static bool fp8_in_hardware(const Cg *c, ScalarKind k) { return c->target->has_fp8_convert && (k == SC_F8E4M3 || k == SC_F8E5M2); }
+static bool fp8_in_hardware(const Cg *c, ScalarKind k) {
+  return c->target->has_fp8_convert && (k == SC_F8E4M3 || k == SC_F8E5M2);
+}
 
 static void fp8_pair_from_f32(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind k, LLVMValueRef out[2]) {
   InsnId id = k == SC_F8E4M3 ? INSN_CVT_E4M3X2_F32 : INSN_CVT_E5M2X2_F32;
@@ -104,8 +107,8 @@ LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding round
   return LLVMBuildFPTrunc(c->b, v, c->elem[k], "");
 }
 
-// On the way to a narrower type f32 must not round to nearest: that would round twice. Cut off, with the last bit set where something
-// was lost, it rounds as the original would.
+// On the way to a narrower type f32 must not round to nearest: that would round twice. Cut off, with the last bit set
+// where something was lost, it rounds as the original would.
 static LLVMValueRef round_to_odd(Cg *c, LLVMValueRef cut, LLVMValueRef inexact) {
   LLVMValueRef bits = LLVMBuildOr(c->b, cg_bitcast(c, cut, c->t_i32), LLVMBuildZExt(c->b, inexact, c->t_i32, ""), "");
   return cg_bitcast(c, bits, c->t_f32);
@@ -118,7 +121,8 @@ static LLVMValueRef f64_to_odd_f32(Cg *c, LLVMValueRef x) {
 
 // x has 32 or 64 bits.
 static LLVMValueRef int_to_odd_f32(Cg *c, LLVMValueRef x, bool is_signed) {
-  static const InsnId ids[2][2] = {{INSN_CVT_RZ_F32_U32, INSN_CVT_RZ_F32_S32}, {INSN_CVT_RZ_F32_U64, INSN_CVT_RZ_F32_S64}};
+  static const InsnId ids[2][2] = {{INSN_CVT_RZ_F32_U32, INSN_CVT_RZ_F32_S32},
+                                   {INSN_CVT_RZ_F32_U64, INSN_CVT_RZ_F32_S64}};
   LLVMTypeRef t = LLVMTypeOf(x);
   LLVMValueRef cut = cg_insn(c, ids[LLVMGetIntTypeWidth(t) == 64][is_signed], c->t_f32, &x, 1);
   LLVMValueRef back = is_signed ? LLVMBuildFPToSI(c->b, cut, t, "") : LLVMBuildFPToUI(c->b, cut, t, "");
@@ -129,7 +133,8 @@ SCALAR_EMITTER(fpext) {
   ScalarKind to = target_kind(op);
   if (is_fp8(k)) {
     LLVMValueRef f = cg_float_to_f32(c, in[0], k);
-    return to == SC_F16 || to == SC_BF16 ? LLVMBuildFPTrunc(c->b, f, c->elem[to], "") : cg_f32_to_float(c, f, to, ROUND_RNE);
+    return to == SC_F16 || to == SC_BF16 ? LLVMBuildFPTrunc(c->b, f, c->elem[to], "")
+           : cg_f32_to_float(c, f, to, ROUND_RNE);
   }
   return LLVMBuildFPExt(c->b, in[0], c->elem[to], "");
 }
@@ -137,7 +142,8 @@ SCALAR_EMITTER(fpext) {
 SCALAR_EMITTER(fptrunc) {
   ScalarKind to = target_kind(op);
   Rounding rounding = (Rounding)op_int(op, ATTR_ROUNDING, ROUND_RNE);
-  if (k == SC_F64 && (to == SC_F32 || rounding == ROUND_RNE) && !is_fp8(to)) return LLVMBuildFPTrunc(c->b, in[0], c->elem[to], "");
+  if (k == SC_F64 && (to == SC_F32 || rounding == ROUND_RNE) && !is_fp8(to))
+    return LLVMBuildFPTrunc(c->b, in[0], c->elem[to], "");
   return cg_f32_to_float(c, k == SC_F64 ? f64_to_odd_f32(c, in[0]) : cg_float_to_f32(c, in[0], k), to, rounding);
 }
 
@@ -184,8 +190,10 @@ SCALAR_EMITTER(fptoui) { return float_to_int(c, op, k, in[0], false); }
 
 // ---- pairs ----
 
-static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to, Rounding rounding, LLVMValueRef out[2]) {
-  static const InsnId ids[2][2] = {{INSN_CVT_F16X2_F32, INSN_CVT_RZ_F16X2_F32}, {INSN_CVT_BF16X2_F32, INSN_CVT_RZ_BF16X2_F32}};
+static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to, Rounding rounding,
+                         LLVMValueRef out[2]) {
+  static const InsnId ids[2][2] = {{INSN_CVT_F16X2_F32, INSN_CVT_RZ_F16X2_F32},
+                                   {INSN_CVT_BF16X2_F32, INSN_CVT_RZ_BF16X2_F32}};
   if (is_fp8(to)) {
     fp8_pair_from_f32(c, lo, hi, to, out);
     return;
@@ -198,7 +206,8 @@ static void packed_trunc(Cg *c, LLVMValueRef lo, LLVMValueRef hi, ScalarKind to,
 bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps) {
   if (op->opcode != OP_FPTRUNC && op->opcode != OP_FPEXT) return false;
   ScalarKind from = cg_elem_kind(op_operand(op, 0)->type), to = target_kind(op);
-  bool narrows = op->opcode == OP_FPTRUNC && from != SC_F64 && (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
+  bool narrows = op->opcode == OP_FPTRUNC && from != SC_F64
+                 && (to == SC_F16 || to == SC_BF16 || fp8_in_hardware(c, to));
   bool widens = op->opcode == OP_FPEXT && fp8_in_hardware(c, from);
   if (!narrows && !widens) return false;
 

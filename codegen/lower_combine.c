@@ -20,7 +20,8 @@ void emit_histogram(Cg *c, Op *op) {
     LLVMValueRef inside = LLVMBuildICmp(c->b, LLVMIntULT, v, cg_i64(c, num_bins), "");
     LLVMValueRef pred = cg_and(c, cg_and(c, inside, owner), mask ? cg_reg(cg_get(mask), r) : NULL);
     LLVMValueRef offset = cg_op(c, LLVMShl, LLVMBuildTrunc(c->b, v, c->t_i32, ""), 2);
-    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void, (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
+    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void,
+            (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
   }
   cg_barrier(c);
   CgValue *counts = cg_shared_load(c, scratch, &bins, counter);
@@ -69,7 +70,8 @@ void emit_map(Cg *c, Op *op) {
   const uint32_t *reps = cg_reps(c, t);
   CgValue **out = arena_array(c->arena, CgValue *, num_out + 1);
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1), *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
+  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1);
+  LLVMValueRef *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
   uint32_t *group = arena_array(c->arena, uint32_t, pack), held = 0;
   for (uint32_t r = 0; r < n; r++) {
     if (reps[r] != r) continue;

@@ -117,7 +117,8 @@ void emit_assert(Cg *c, Op *op) {
   LineCol at = source_locate(c->ctx, op->span.begin);
   CgIf failed = cg_begin_if(c, LLVMBuildNot(c->b, all, ""));
   const char *function = op->inlined_at ? op->inlined_at->function : c->func->name;
-  LLVMValueRef args[] = {text_constant(c, op_str(op, ATTR_TEXT, "")), text_constant(c, at.file ? at.file->path : ""), cg_i32(c, at.line),
+  LLVMValueRef args[] = {text_constant(c, op_str(op, ATTR_TEXT, "")), text_constant(c, at.file ? at.file->path : ""),
+                         cg_i32(c, at.line),
                          text_constant(c, function), cg_i64(c, 1)};
   call_extern(c, "__assertfail", c->t_void, args, 5);
   cg_end_if(c, failed);
@@ -165,8 +166,10 @@ static LLVMValueRef resize_int(Cg *c, LLVMValueRef v, uint32_t bits) {
 
 static uint32_t storage_bits(const Type *t) { return type_is_ptr(t) ? 64 : type_elem_bytes(type_elem(t)) * 8; }
 
-// The arguments of the piece that begins at register `first`. Past the end (pack above the elements of a thread) the last one repeats.
-static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n, LLVMValueRef *args) {
+// The arguments of the piece that begins at register `first`. Past the end (pack above the elements of a thread) the
+// last one repeats.
+static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n,
+                          LLVMValueRef *args) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Type *t = op_operand(op, i)->type;
@@ -193,7 +196,8 @@ static void asm_results(Cg *c, Op *op, uint32_t first, uint32_t n, LLVMValueRef 
       LLVMValueRef word = cg_asm_get(c, call, at), parts[4];
       word = cg_bitcast(c, word, LLVMIntTypeInContext(c->ll, cg_bits(c, LLVMTypeOf(word))));
       cg_unpack(c, resize_int(c, word, each * bits), each, bits, parts);
-      for (uint32_t e = 0; e < each && first + k + e < n; e++) out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
+      for (uint32_t e = 0; e < each && first + k + e < n; e++)
+        out[i]->v[first + k + e] = cg_from_storage(c, parts[e], cg_elem_type(c, t));
     }
   }
 }
@@ -201,8 +205,10 @@ static void asm_results(Cg *c, Op *op, uint32_t first, uint32_t n, LLVMValueRef 
 // The versions of PTX that came with what a text mentions; the rest is as old as the oldest target.
 static uint32_t asm_ptx_version(const char *text) {
   static const struct { const char *part; uint32_t version; } since[] = {
-      {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80}, {"elect.sync", 80},
-      {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83}, {".b128", 83}, {"tcgen05.", 86},
+      {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80},
+          {"elect.sync", 80},
+      {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83}, {".b128", 83},
+          {"tcgen05.", 86},
       {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86}, {".v8.", 88}};
   uint32_t version = 0;
   for (size_t i = 0; i < countof(since); i++)

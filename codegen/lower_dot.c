@@ -20,14 +20,16 @@ static DotTypes types_of(Cg *c, const Op *op) {
 
 static LLVMValueRef widen(const DotTypes *t, LLVMValueRef x, ScalarKind from) {
   Cg *c = t->c;
-  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind) return LLVMBuildIntCast2(c->b, x, t->acc_type, t->is_signed, "");
+  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind)
+    return LLVMBuildIntCast2(c->b, x, t->acc_type, t->is_signed, "");
   if (t->acc == SC_F64) return from == SC_F64 ? x : LLVMBuildFPExt(c->b, cg_float_to_f32(c, x, from), c->t_f64, "");
   return cg_float_to_f32(c, x, from);
 }
 
 static LLVMValueRef multiply_add(const DotTypes *t, LLVMValueRef a, LLVMValueRef b, LLVMValueRef acc) {
   Cg *c = t->c;
-  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind) return LLVMBuildAdd(c->b, LLVMBuildMul(c->b, a, b, ""), acc, "");
+  if (LLVMGetTypeKind(t->acc_type) == LLVMIntegerTypeKind)
+    return LLVMBuildAdd(c->b, LLVMBuildMul(c->b, a, b, ""), acc, "");
   return cg_call_intrinsic(c, "llvm.fma", &(LLVMTypeRef){t->acc_type}, 1, (LLVMValueRef[]){a, b, acc}, 3);
 }
 
@@ -58,12 +60,14 @@ void emit_dot(Cg *c, Op *op) {
   c->has_loops = true;
   Value *a = op_operand(op, 0), *b = op_operand(op, 1), *start = op_operand(op, 2);
   const Type *result = op_result(op, 0)->type;
-  uint32_t regs = cg_num_regs(result), a_bytes = type_elem_bytes(type_elem(a->type)), b_bytes = type_elem_bytes(type_elem(b->type));
+  uint32_t regs = cg_num_regs(result), a_bytes = type_elem_bytes(type_elem(a->type));
+  uint32_t b_bytes = type_elem_bytes(type_elem(b->type));
   uint32_t log2_k = a->type->layout->log2_size[a->type->rank - 1], log2_n = result->layout->log2_size[result->rank - 1];
   const uint32_t *reps = cg_reps(c, result);
   DotTypes t = types_of(c, op);
   DotScratch at = dot_scratch(op);
-  LLVMValueRef scratch = cg_scratch(c, op), a_base = cg_add(c, scratch, cg_i32(c, at.a)), b_base = cg_add(c, scratch, cg_i32(c, at.b));
+  LLVMValueRef scratch = cg_scratch(c, op), a_base = cg_add(c, scratch, cg_i32(c, at.a));
+  LLVMValueRef b_base = cg_add(c, scratch, cg_i32(c, at.b));
   store_operand(c, a_base, a);
   store_operand(c, b_base, b);
   cg_barrier(c);

@@ -10,8 +10,8 @@ MACHINE(cos, COS_F32)
 MACHINE(tanh, TANH_F32)
 MACHINE(rcp, RCP_F32)
 
-// x / d for many x and one d: what div.full does, with the part that depends on d alone made once. The reciprocal is normal
-// because d is scaled to where that is so; x is scaled likewise.
+// x / d for many x and one d: what div.full does, with the part that depends on d alone made once. The reciprocal is
+// normal because d is scaled to where that is so; x is scaled likewise.
 static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
   LLVMValueRef size = cg_unary_intrinsic(c, "llvm.fabs", d);
   LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealOGT, size, LLVMConstReal(c->t_f32, 0x1p126), "");
@@ -34,7 +34,8 @@ SCALAR_EMITTER(sqrt) {
 }
 
 SCALAR_EMITTER(rsqrt) {
-  if (k == SC_F64) return LLVMBuildFDiv(c->b, LLVMConstReal(c->t_f64, 1), cg_unary_intrinsic(c, "llvm.sqrt", in[0]), "");
+  if (k == SC_F64)
+    return LLVMBuildFDiv(c->b, LLVMConstReal(c->t_f64, 1), cg_unary_intrinsic(c, "llvm.sqrt", in[0]), "");
   return cg_insn(c, INSN_RSQRT_F32, c->t_f32, in, 1);
 }
 
@@ -42,12 +43,15 @@ SCALAR_EMITTER(rsqrt) {
 
 typedef struct { LLVMTypeRef t; uint32_t bits, man; } FloatShape;
 
-static LLVMValueRef ibin(Cg *c, LLVMOpcode o, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildBinOp(c->b, o, a, b, ""); }
+static LLVMValueRef ibin(Cg *c, LLVMOpcode o, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildBinOp(c->b, o, a, b, "");
+}
 
 // A positive finite number as significand · 2^exponent, the significand's top bit being bit `man`, subnormals included.
 static void split_float(Cg *c, FloatShape s, LLVMValueRef bits, LLVMValueRef *sig, LLVMValueRef *exponent) {
   LLVMValueRef one = cg_int(s.t, 1), zero = cg_int(s.t, 0);
-  LLVMValueRef e = ibin(c, LLVMLShr, bits, cg_int(s.t, s.man)), m = ibin(c, LLVMAnd, bits, cg_int(s.t, (1ull << s.man) - 1));
+  LLVMValueRef e = ibin(c, LLVMLShr, bits, cg_int(s.t, s.man));
+  LLVMValueRef m = ibin(c, LLVMAnd, bits, cg_int(s.t, (1ull << s.man) - 1));
   LLVMValueRef normal = LLVMBuildICmp(c->b, LLVMIntNE, e, zero, "");
   LLVMValueRef lz = cg_intrinsic_false(c, "llvm.ctlz", m);
   LLVMValueRef up = ibin(c, LLVMSub, lz, cg_int(s.t, s.bits - 1 - s.man));

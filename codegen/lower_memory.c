@@ -50,7 +50,8 @@ typedef struct {
 } GlobalAccess;
 
 static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *mask) {
-  GlobalAccess a = {.address = address_of(c, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL, .hints = hints_of(op)};
+  GlobalAccess a = {.address = address_of(c, op_operand(op, 0), op_operand(op, 1)), .mask = mask ? cg_get(mask) : NULL,
+                    .hints = hints_of(op)};
   a.num_regs = cg_num_regs(t);
   a.bits = a.address.elem_bytes * 8;
   a.shape = access_shape((uint32_t)op_int(op, ATTR_VECTOR, 1), a.address.elem_bytes);
@@ -70,7 +71,8 @@ static LLVMValueRef plain_load(Cg *c, LLVMValueRef at, const AccessShape *s, uin
 }
 
 // fill: num_words words that masked-off lanes read, tied to the results.
-static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s, const Hints *h) {
+static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s,
+                             const Hints *h) {
   CgAsm a = cg_asm_new(c);
   for (uint32_t i = 0; i < s->num_words; i++) cg_asm_result(&a, int_type(c, s->word_bits < 16 ? 16 : s->word_bits));
   uint32_t address = cg_asm_arg(&a, at);
@@ -96,7 +98,8 @@ static LLVMValueRef guarded_load(Cg *c, const GlobalAccess *a, uint32_t r, LLVMV
   const AccessShape *s = &a->shape;
   LLVMValueRef fill[4], elems[16];
   for (uint32_t i = 0; i < s->num_words && mask; i++) {
-    for (uint32_t k = 0; k < s->per_word && other; k++) elems[k] = cg_to_storage(c, cg_reg(other, r + i * s->per_word + k), a->kind);
+    for (uint32_t k = 0; k < s->per_word && other; k++)
+      elems[k] = cg_to_storage(c, cg_reg(other, r + i * s->per_word + k), a->kind);
     fill[i] = other ? cg_pack(c, elems, s->per_word, a->bits) : cg_int(int_type(c, s->word_bits), 0);
   }
   return asm_load(c, address_reg(c, &a->address, r), mask, fill, s, &a->hints);
@@ -116,7 +119,8 @@ void emit_load(Cg *c, Op *op) {
     LLVMValueRef m = mask_of(a.mask, r);
     if (repeats(&a, r) || mask_is_false(m)) continue;
     by_asm[r] = m || a.hints.hinted;
-    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other) : plain_load(c, address_reg(c, &a.address, r), &a.shape, a.address.elem_bytes, a.hints.is_volatile);
+    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other)
+                : plain_load(c, address_reg(c, &a.address, r), &a.shape, a.address.elem_bytes, a.hints.is_volatile);
   }
 
   CgValue *v = cg_value_new(c, n);

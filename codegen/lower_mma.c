@@ -1,6 +1,7 @@
-// mma.sync: register operands of layout_make_mma_operand, accumulators of layout_make_mma_acc. The tile is cut into m16n8kK instructions
-// (f64 below sm_90: each as four m8n8k4); the layouts' columns say which registers belong to one. If the tile is narrower than an
-// instruction, lanes and instruction rows beyond it repeat the tile, and nobody reads what they give.
+// mma.sync: register operands of layout_make_mma_operand, accumulators of layout_make_mma_acc. The tile is cut into
+// m16n8kK instructions (f64 below sm_90: each as four m8n8k4); the layouts' columns say which registers belong to
+// one. If the tile is narrower than an instruction, lanes and instruction rows beyond it repeat the tile, and nobody
+// reads what they give.
 #include "codegen/cg.h"
 #include "ir/gf2.h"
 
@@ -59,13 +60,15 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   return cg_pack(c, parts, n, 32 / n);
 }
 
-// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. Where the tile has only one, that stands for both.
+// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. Where the tile has only one, that stands
+// for both.
 static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols, uint32_t both_rows) {
   return first + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
 }
 
 // One instruction: acc += the words of A · the words of B.
-static void add_mma(Cg *c, const MmaKind *kind, LLVMValueRef *a, uint32_t num_a, LLVMValueRef *b, uint32_t num_b, LLVMValueRef *acc,
+static void add_mma(Cg *c, const MmaKind *kind, LLVMValueRef *a, uint32_t num_a, LLVMValueRef *b, uint32_t num_b,
+                    LLVMValueRef *acc,
                     uint32_t num_acc) {
   CgAsm m = cg_asm_new(c);
   for (uint32_t i = 0; i < num_acc; i++) cg_asm_result(&m, LLVMTypeOf(acc[i]));
@@ -89,7 +92,8 @@ typedef struct {
   const CgValue *a, *b;
   LLVMValueRef *words_a, *words_b;        // by first register; made once for all instructions that use them
   uint32_t log2_m, log2_n, log2_k;
-  uint32_t both_cols, both_rows;          // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
+  // of an instruction's column pairs, and its rows g and g + 8: 1 if the tile has both
+  uint32_t both_cols, both_rows;
 } Mma;
 
 static LLVMValueRef word_at(const Mma *m, LLVMValueRef *words, const CgValue *v, const Type *t, uint32_t first) {
@@ -100,7 +104,8 @@ static LLVMValueRef word_at(const Mma *m, LLVMValueRef *words, const CgValue *v,
 // Adds step k to the accumulators of a tile whose first register is given.
 static void add_step(const Mma *m, uint32_t first, uint32_t k, LLVMValueRef *acc) {
   uint32_t flat = layout_apply(m->ct->layout, first, 0, 0, 0), col = flat & ((1u << m->log2_n) - 1);
-  uint32_t row = flat >> m->log2_n & ((1u << m->log2_m) - 1), batch = flat >> (m->log2_m + m->log2_n), width = m->kind.k_width;
+  uint32_t row = flat >> m->log2_n & ((1u << m->log2_m) - 1), batch = flat >> (m->log2_m + m->log2_n);
+  uint32_t width = m->kind.k_width;
   uint32_t ra = register_of(m->c, m->op, m->at->layout, batch << (m->log2_m + m->log2_k) | row << m->log2_k | k);
   uint32_t rb = register_of(m->c, m->op, m->bt->layout, batch << (m->log2_k + m->log2_n) | k << m->log2_n | col);
   LLVMValueRef a[4], b[2];
@@ -135,9 +140,11 @@ void emit_mma(Cg *c, Op *op) {
   LLVMValueRef *accs = arena_array(c->arena, LLVMValueRef, num_tiles * 4);
   for (uint32_t tile = 0; tile < num_tiles; tile++) {
     LLVMValueRef *acc = accs + tile * 4;
-    for (uint32_t i = 0; i < 4; i++) acc[i] = cg_reg(init, fragment_register(tile << log2_each, i, m.both_cols, m.both_rows));
+    for (uint32_t i = 0; i < 4; i++)
+      acc[i] = cg_reg(init, fragment_register(tile << log2_each, i, m.both_cols, m.both_rows));
     for (uint32_t i = 0; i < 2 && m.kind.packed_acc; i++)
-      acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2, 16);
+      acc[i] = cg_pack(c, (LLVMValueRef[]){cg_to_storage(c, acc[2 * i], kc), cg_to_storage(c, acc[2 * i + 1], kc)}, 2,
+                       16);
   }
   // One step of K after the other: neighbouring instructions do not wait for each other, and operands are needed late.
   for (uint32_t k = 0; k < 1u << m.log2_k; k += m.kind.k)

@@ -92,13 +92,15 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   Cg *c = red->of.c;
   Op *op = red->of.op;
   const Type *in = op_operand(op, 0)->type, *result = op_result(op, 0)->type;
-  uint32_t lanes = in->layout->num_bits[LAYOUT_LANE], element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
+  uint32_t lanes = in->layout->num_bits[LAYOUT_LANE];
+  uint32_t element_bits = type_is_tensor(result) ? layout_tensor_bits(result->layout) : 0;
   PlaceMap store = partial_map(in->layout, plan->partial, axis, element_bits);
   PlaceMap load = {.num_thread_bits = lanes};
   if (type_is_tensor(result)) load = placemap_of_layout(result->layout);
-  // The low bits of a partial result's number go to registers, read as one vector; the others to lanes that hold the same
-  // element of the result, as far as there are such.
-  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5], num_free = 0;
+  // The low bits of a partial result's number go to registers, read as one vector; the others to lanes that hold the
+  // same element of the result, as far as there are such.
+  uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5];
+  uint32_t num_free = 0;
   for (uint32_t b = 0; b < lanes; b++)
     if (load.thread[b] == 0) free_lanes[num_free++] = b;
   while (element_bits == 0 && vector < partial_bits && type_elem_bits(in) << (vector + 1) <= 128) vector++;
@@ -121,7 +123,8 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
 
 // The chain of multiply-adds that begins a sum of squares, over the registers that the order's first `count` bits bring
 // together. Returns those register bits.
-static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at, const uint8_t *order, uint32_t count) {
+static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at,
+                            const uint8_t *order, uint32_t count) {
   uint32_t chained = 0;
   for (uint32_t k = 0; k < count; k++) chained |= 1u << at[order[k]].bit;
   for (uint32_t r = 0; r < n; r++) {
@@ -139,15 +142,16 @@ static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps,
   return chained;
 }
 
-// Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result of those that it was
-// folded with.
+// Folds the registers of each thread and then the lanes of each warp along the axis. Every register gets the result
+// of those that it was folded with.
 static void fold_in_warps(const Reduction *red, CgValue *const *v, uint32_t axis) {
   Cg *c = red->of.c;
   const Type *t = op_operand(red->of.op, 0)->type;
   AxisPlace at[LAYOUT_MAX_BITS];
   axis_places(t->layout, axis, at);
   uint8_t order[LAYOUT_MAX_BITS];
-  uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0, chained = 0;
+  uint32_t n = cg_num_regs(t), num_bits = reduce_order(t, axis, order), folded = 0, lane_bits = 0, lanes = 0;
+  uint32_t chained = 0;
   const uint32_t *reps = cg_reps(c, t);
   if (op_int(red->of.op, ATTR_SQUARE, 0)) {
     chained = reduce_square_folds(t, axis);

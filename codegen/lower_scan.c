@@ -126,7 +126,8 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
 static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint32_t *offsets) {
   Cg *c = s->of.c;
   const Layout *l = s->type->layout;
-  PlaceMap full = placemap_of_layout(l), store = {.num_reg_bits = full.num_reg_bits, .num_thread_bits = full.num_thread_bits}, load;
+  PlaceMap full = placemap_of_layout(l);
+  PlaceMap store = {.num_reg_bits = full.num_reg_bits, .num_thread_bits = full.num_thread_bits}, load;
   uint32_t group = 0, dense = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
   store.free_reg = full.free_reg | s->low_regs;
@@ -183,7 +184,8 @@ void emit_scan(Cg *c, Op *op) {
     for (uint32_t r = 0; r < s.regs; r++) s.v[i]->v[r] = s.total[i]->v[r] = cg_reg(x, r);
   }
   ScanGroup groups[LAYOUT_MAX_BITS];
-  uint32_t n = scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0, lanes = t->layout->num_bits[LAYOUT_LANE];
+  uint32_t n = scan_order(t, axis, groups), offsets[MAX_SCAN_OFFSETS] = {0}, warp_groups = 0;
+  uint32_t lanes = t->layout->num_bits[LAYOUT_LANE];
   scan_scratch_offsets(op, offsets);
   for (uint32_t g = 0; g < n; g++) {
     uint32_t bits[LAYOUT_MAX_BITS], count = groups[g].count, mask = 0;

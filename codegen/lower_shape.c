@@ -31,13 +31,16 @@ void emit_range(Cg *c, Op *op) {
     }
     // start joins the register's constant: one addition.
     uint32_t k = placemap_reg(&m, r);
-    LLVMValueRef x = start ? cg_add(c, placemap_join(c, &m, thread, k), cg_i32(c, start)) : placemap_join(c, &m, thread, k);
+    LLVMValueRef x = start ? cg_add(c, placemap_join(c, &m, thread, k), cg_i32(c, start))
+                     : placemap_join(c, &m, thread, k);
     v->v[r] = x;
   }
   cg_set(op_result(op, 0), v);
 }
 
-void emit_splat(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_splat(c, cg_num_regs(op_result(op, 0)->type), cg_scalar(op_operand(op, 0)))); }
+void emit_splat(Cg *c, Op *op) {
+  cg_set(op_result(op, 0), cg_splat(c, cg_num_regs(op_result(op, 0)->type), cg_scalar(op_operand(op, 0))));
+}
 
 void emit_hint(Cg *c, Op *op) {
   (void)c;
@@ -108,7 +111,8 @@ void emit_join(Cg *c, Op *op) {
   if (!type_is_tensor(half)) {
     const CgValue *a = cg_get(op_operand(op, 0)), *b = cg_get(op_operand(op, 1));
     CgValue *both = side_by_side(c, a, b, 1);
-    Layout l = {.kind = LAYOUT_DISTRIBUTED, .rank = 1, .log2_size = {1}, .num_bits = {1, to->layout->num_bits[1], to->layout->num_bits[2], to->layout->num_bits[3]}};
+    Layout l = {.kind = LAYOUT_DISTRIBUTED, .rank = 1, .log2_size = {1},
+                .num_bits = {1, to->layout->num_bits[1], to->layout->num_bits[2], to->layout->num_bits[3]}};
     l.basis[0] = 1;
     rename_registers(c, op, both, layout_intern(c->ctx, &l));
     return;
@@ -133,7 +137,8 @@ void emit_split(Cg *c, Op *op) {
   Layout wanted = {.kind = LAYOUT_DISTRIBUTED, .rank = from->rank};
   for (uint32_t a = 0; a < from->rank; a++) wanted.log2_size[a] = from->layout->log2_size[a];
   const Layout *half = type_is_tensor(to) ? to->layout : NULL;
-  for (uint32_t d = 0; d < LAYOUT_DIMS; d++) wanted.num_bits[d] = half ? half->num_bits[d] : d == LAYOUT_REG ? 0 : from->layout->num_bits[d];
+  for (uint32_t d = 0; d < LAYOUT_DIMS; d++)
+    wanted.num_bits[d] = half ? half->num_bits[d] : d == LAYOUT_REG ? 0 : from->layout->num_bits[d];
   for (uint32_t i = 0; half && i < layout_total_bits(half); i++) wanted.basis[i] = half->basis[i] << 1;
   uint32_t place[LAYOUT_MAX_BITS];
   if (!layout_right_inverse(from->layout, place) || place[0] >> from->layout->num_bits[LAYOUT_REG])

@@ -4,10 +4,10 @@
 
 // ---- 8×8 matrices of 16-bit elements ----
 //
-// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits, register
-// bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns change
-// places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l mod 8 of
-// matrix l / 8.
+// A matrix is eight rows of 16 bytes. Lane l holds the pair of elements 2(l mod 4) of row l / 4: as place bits,
+// register bit 0 and lane bits 0, 1 run along the row, lane bits 2, 3, 4 over the rows. With .trans rows and columns
+// change places. Up to four matrices go at once, chosen by two more register bits; lane l gives the address of row l
+// mod 8 of matrix l / 8.
 
 typedef struct {
   bool transposed;
@@ -49,7 +49,8 @@ static uint32_t matrix_register(const MatrixAccess *a, uint32_t first, uint32_t 
 }
 
 static void put_matrices(CgAsm *a, const MatrixAccess *m, const char *operation) {
-  buf_printf(&a->text, "%s.sync.aligned.m8n8.x%u%s.shared.b16 ", operation, 1u << m->num_extra, m->transposed ? ".trans" : "");
+  buf_printf(&a->text, "%s.sync.aligned.m8n8.x%u%s.shared.b16 ", operation, 1u << m->num_extra, m->transposed
+             ? ".trans" : "");
 }
 
 static LLVMValueRef row_address(Cg *c, const MatrixAccess *a, LLVMValueRef base, LLVMValueRef thread, uint32_t r) {
@@ -84,7 +85,8 @@ static CgValue *load_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
   return out;
 }
 
-static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k, const CgValue *v) {
+static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const MatrixAccess *a, ScalarKind k,
+                           const CgValue *v) {
   uint32_t regs = 1u << m->num_reg_bits, n = 1u << a->num_extra, inside = extra_mask(a);
   LLVMValueRef thread = placemap_thread(c, &a->rows), address = cg_smem_addr(c, base);
   for (uint32_t r = 0; r < regs; r++) {
@@ -106,7 +108,8 @@ static void store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Ma
 
 static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *buffer) {
   PlaceMap m;
-  if (!placemap_to_shared(tensor->layout, buffer->layout, &m)) cg_unsupported(c, op, "the buffer does not hold the tensor");
+  if (!placemap_to_shared(tensor->layout, buffer->layout, &m))
+    cg_unsupported(c, op, "the buffer does not hold the tensor");
   return m;
 }
 
@@ -163,10 +166,12 @@ void emit_buffer_trans(Cg *c, Op *op) { cg_set_scalar(c, op_result(op, 0), cg_sc
 
 void emit_buffer_slice(Cg *c, Op *op) {
   const Type *t = op_operand(op, 0)->type;
-  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0), places[LAYOUT_MAX_BITS], at = 0;
+  uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0), start = (uint32_t)op_int(op, ATTR_START, 0);
+  uint32_t places[LAYOUT_MAX_BITS], at = 0;
   if (!layout_right_inverse(t->layout, places)) cg_unsupported(c, op, "the buffer's layout has holes");
   for (uint32_t x = start << layout_axis_shift(t->layout, axis); x; x &= x - 1) at ^= places[__builtin_ctz(x)];
-  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)), cg_i32(c, at * type_elem_bytes(type_elem(t)))));
+  cg_set_scalar(c, op_result(op, 0), cg_add(c, cg_scalar(op_operand(op, 0)),
+                                            cg_i32(c, at * type_elem_bytes(type_elem(t)))));
 }
 
 void emit_local_load(Cg *c, Op *op) {

@@ -1,6 +1,6 @@
-// Tensor maps that the kernel writes: each block has its own, in the global scratch memory that the launcher provides. The first
-// warp fills the 128 bytes in shared memory and copies them out with the fence that shows them to TMA; it is also the warp that
-// issues copies, so that no other one has to look.
+// Tensor maps that the kernel writes: each block has its own, in the global scratch memory that the launcher
+// provides. The first warp fills the 128 bytes in shared memory and copies them out with the fence that shows them to
+// TMA; it is also the warp that issues copies, so that no other one has to look.
 #include "codegen/cg.h"
 #include "ir/scratch.h"
 
@@ -49,7 +49,8 @@ static void put_fields(MapWriter *w, const Op *op) {
     put(w, "box_dim", (int)i, cg_i32(c, i ? (uint32_t)t->shape[axis] : type_desc_box_width(t)), 0);
     put(w, "global_dim", (int)i, extent, 0);
     put(w, "element_stride", (int)i, cg_i32(c, 1), 0);
-    if (i) put(w, "global_stride", (int)i - 1, LLVMBuildMul(c->b, cg_scalar(op_operand(op, 2 + rank + axis)), bytes, ""), 0);
+    if (i)
+      put(w, "global_stride", (int)i - 1, LLVMBuildMul(c->b, cg_scalar(op_operand(op, 2 + rank + axis)), bytes, ""), 0);
   }
   put(w, "elemtype", -1, NULL, element_code(c, op, type_elem(t)));
   put(w, "interleave_layout", -1, NULL, 0);

@@ -14,13 +14,17 @@ static const Insn insns[NUM_INSNS] = {
 #include "codegen/nvptx.def"
 };
 
-LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
+                    LLVMValueRef *args, unsigned n) {
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
-  // To LLVM's machine passes an effect alone is no store: without the clobber they sink loads past a barrier into a later block.
-  if (effects & EFFECT_SIDE) constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
-  LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints), (effects & EFFECT_SIDE) != 0, false,
+  // To LLVM's machine passes an effect alone is no store: without the clobber they sink loads past a barrier into a
+  // later block.
+  if (effects & EFFECT_SIDE)
+    constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
+  LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints),
+                                     (effects & EFFECT_SIDE) != 0, false,
                                      LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(c->b, ft, fn, args, n, "");
   // Every assembly call that threads make together must be marked: the function's own attribute does not cover it.
@@ -30,7 +34,8 @@ LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *const
   return call;
 }
 
-static LLVMValueRef call_insn(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+static LLVMValueRef call_insn(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result,
+                              LLVMValueRef *args, unsigned n) {
   const Insn *in = &insns[id];
   if (c->target->sm < in->min_sm) {
     c->ctx->current_op = c->op;
@@ -47,7 +52,8 @@ LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, u
 CgAsm cg_asm_new(Cg *c) { return (CgAsm){.c = c, .text = buf_make(c->arena), .constraints = buf_make(c->arena)}; }
 
 static void add_constraint(CgAsm *a, const char *modifier, LLVMTypeRef t) {
-  const char *class = LLVMGetTypeKind(t) == LLVMFloatTypeKind ? "f" : LLVMGetTypeKind(t) == LLVMDoubleTypeKind ? "d" : NULL;
+  const char *class = LLVMGetTypeKind(t) == LLVMFloatTypeKind ? "f" : LLVMGetTypeKind(t) == LLVMDoubleTypeKind ? "d"
+                      : NULL;
   uint32_t bits = cg_bits(a->c, t);
   if (!class) class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
   buf_printf(&a->constraints, "%s%s%s", a->constraints.size ? "," : "", modifier, class);
@@ -110,5 +116,9 @@ static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef
   return cg_bitcast(c, x, t);
 }
 
-LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source) { return shuffle_words(c, v, INSN_SHFL_IDX, source); }
-LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t mask) { return shuffle_words(c, v, INSN_SHFL_BFLY, cg_i32(c, mask)); }
+LLVMValueRef cg_shuffle_idx(Cg *c, LLVMValueRef v, LLVMValueRef source) {
+  return shuffle_words(c, v, INSN_SHFL_IDX, source);
+}
+LLVMValueRef cg_shuffle_xor(Cg *c, LLVMValueRef v, uint32_t mask) {
+  return shuffle_words(c, v, INSN_SHFL_BFLY, cg_i32(c, mask));
+}

@@ -64,7 +64,8 @@ static LLVMTypeRef vector_type(const Access *a) {
   return a->num_bits ? LLVMVectorType(a->storage, 1u << a->num_bits) : a->storage;
 }
 
-void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred) {
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values,
+                     LLVMValueRef pred) {
   Access a = access_new(c, base, map, elem);
   ScalarKind k = cg_elem_kind(elem);
   uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
@@ -78,7 +79,8 @@ void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *
       uint32_t immediate;
       LLVMValueRef at = access_offset(c, &a, r, &immediate);
       at = cg_smem_addr(c, cg_add(c, at, cg_i32(c, immediate)));
-      access_store(c, INSN_ST_SHARED, ".shared", at, pred, elems, &shape);   // predicated: lanes of a warp stay together
+      // predicated: lanes of a warp stay together
+      access_store(c, INSN_ST_SHARED, ".shared", at, pred, elems, &shape);
       continue;
     }
     LLVMValueRef v = elems[0];

@@ -28,7 +28,8 @@ Tuple tuple_select(const Combine *k, LLVMValueRef p, const Tuple *a, const Tuple
   return t;
 }
 
-void tuple_exchange(const Combine *k, const uint32_t *offsets, const PlaceMap *store, CgValue *const *from, const PlaceMap *load,
+void tuple_exchange(const Combine *k, const uint32_t *offsets, const PlaceMap *store, CgValue *const *from,
+                    const PlaceMap *load,
                     CgValue **to) {
   Cg *c = k->c;
   LLVMValueRef scratch = cg_scratch(c, k->op), at[MAX_COMBINED];

@@ -17,8 +17,10 @@ void tuple_put(const Combine *k, CgValue *const *v, uint32_t r, const Tuple *t);
 // The combine region, emitted inline, on the two.
 Tuple tuple_combine(const Combine *k, const Tuple *acc, const Tuple *x);
 Tuple tuple_select(const Combine *k, LLVMValueRef p, const Tuple *a, const Tuple *b);
-// Stores the registers `from` to the op's scratch, where operand i begins at offsets[i], meets all threads at a barrier, and loads.
-void tuple_exchange(const Combine *k, const uint32_t *offsets, const PlaceMap *store, CgValue *const *from, const PlaceMap *load,
+// Stores the registers `from` to the op's scratch, where operand i begins at offsets[i], meets all threads at a
+// barrier, and loads.
+void tuple_exchange(const Combine *k, const uint32_t *offsets, const PlaceMap *store, CgValue *const *from,
+                    const PlaceMap *load,
                     CgValue **to);
 
 #endif
