@@ -225,7 +225,7 @@ void emit_fence_async(Cg *c, Op *op) {
 // ---- turns on the tensor cores ----
 // Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
 
-static void turn(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
+static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
   uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
   if (groups < 2) return;
   LLVMValueRef group = cg_op(c, LLVMLShr, cg_uniform_warp(c), 2), pred = cg_int(c->t_i1, 1);
@@ -235,8 +235,8 @@ static void turn(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_gr
   cg_insn(c, id, c->t_void, args, 3);
 }
 
-void emit_turn_wait(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_NAMED, 0, 0); }
-void emit_turn_pass(Cg *c, Op *op) { turn(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1); }
+void emit_pingpong_wait(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_NAMED, 0, 0); }
+void emit_pingpong_pass(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1); }
 
 // ---- TMA ----
 // A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each

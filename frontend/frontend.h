@@ -1,5 +1,5 @@
-// The front end's only door, implemented by lower/: load a program, look at its kernels, say with which types and constants to compile one,
-// and get TILE-stage IR.
+// The front end's only door, implemented by lower/: load a program, look at its kernels, say with which types and
+// constants to compile one, and get TILE-stage IR.
 //
 //   Frontend *fe = frontend_load_file(ctx, "softmax.tile", &options);      // NULL after diagnostics
 //   CtFunction *k = frontend_find_kernel(fe, "softmax");
@@ -26,7 +26,8 @@ typedef struct {
 
 // NULL after diagnostics (a file that cannot be read is one).
 Frontend *frontend_load_file(Context *ctx, const char *path, const FrontendOptions *options);
-Frontend *frontend_load_text(Context *ctx, const char *path, const char *text, size_t size, const FrontendOptions *options);
+Frontend *frontend_load_text(Context *ctx, const char *path, const char *text, size_t size,
+                             const FrontendOptions *options);
 Comptime *frontend_comptime(const Frontend *fe);
 const CtModule *frontend_module(const Frontend *fe);
 
@@ -47,7 +48,8 @@ typedef enum {
 typedef struct ParamSpec ParamSpec;
 struct ParamSpec {
   SpecKind kind;
-  const char *type;        // TYPE: Triton's spelling without hints: "*fp16", "*kfp32", "i32", "u1", "tensordesc<fp16[128,64]>".
+  // TYPE: Triton's spelling without hints: "*fp16", "*kfp32", "i32", "u1", "tensordesc<fp16[128,64]>".
+  const char *type;
                            // CONSTEXPR made by value-1 specialisation (:1): the argument's type
   int64_t divisible;       // TYPE: value or address is a multiple of it; 1 = nothing known
   Padding padding;         // TYPE tensordesc: what out-of-bounds reads give
@@ -77,17 +79,21 @@ uint32_t frontend_param_index(const CtFunction *kernel, const char *name);      
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
 // `-D NAME=EXPR`, which has its `=`. NAME must be a parameter of the kernel. False after a diagnostic.
 bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text);
-bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin);
+bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value,
+                            const char *origin);
 // `type` with its hint ("*fp32:16", "i32:1") for one parameter, which is no constexpr.
-bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin);
+bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type,
+                       const char *origin);
 // A tuple's item: as frontend_set_type, into *out. False after a diagnostic.
-bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin, ParamSpec *out);
-bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items, uint32_t num_items, const char *class_name,
-                        const char *origin);
+bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin,
+                        ParamSpec *out);
+bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items,
+                        uint32_t num_items, const char *class_name, const char *origin);
 // What item i of an argument of this name is called as an argument of the compiled kernel: NAME_0.
 const char *frontend_item_name(Arena *a, const char *name, uint32_t i);
 // A Config's meta-parameters into specs (those that -D or --signature set stay) and its launch options into launch.
-bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch, const CtConfig *config);
+bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch,
+                           const CtConfig *config);
 // Runs @triton.heuristics over args (parameter name -> value; constexprs of specs are added) and sets what they give.
 bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args);
 // Parameters that still lack a type or value.
@@ -96,12 +102,14 @@ uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs);
 // One kernel as a module of its own, at stage TILE; NULL after diagnostics. Open parameters are all reported at once.
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
 // As one more function of m, which has these launch options already. False after diagnostics.
-bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch);
+bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
+                         const LaunchOptions *launch);
 
 // The name nearest to `name` among what tl.* offers, or NULL when none is near.
 const char *frontend_nearest_builtin(Frontend *fe, const char *name);
 
-// A type's spelling to a type; false without a diagnostic when it is none. A descriptor gives its block type and sets is_desc.
+// A type's spelling to a type; false without a diagnostic when it is none. A descriptor gives its block type and
+// sets is_desc.
 bool frontend_parse_type(Context *ctx, const char *text, const CtType **out, bool *is_desc);
 
 #endif

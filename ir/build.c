@@ -12,6 +12,12 @@ Builder builder_before(Context *ctx, Op *op) {
   return (Builder){.ctx = ctx, .func = op->parent->func, .block = op->parent, .before = op, .span = op->span, .inlined_at = op->inlined_at};
 }
 
+Builder builder_after(Context *ctx, Op *op) {
+  Builder b = builder_before(ctx, op);
+  b.before = op->next;
+  return b;
+}
+
 static Op *insert(Builder *b, Op *op) {
   op->inlined_at = b->inlined_at;
   if (b->before) op_insert_before(op, b->before); else op_append(op, b->block);
@@ -29,6 +35,20 @@ Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n) {
   if (op_has(oc, TRAIT_ELEMENTWISE) && !op_takes(oc, operands[op_subject(oc)]->type))   // before folding could hide it
     ice(b->ctx, "build_op(%s): works on %s", op_info[oc].name, elems_text(b->ctx, op_info[oc].takes, scalar_name));
   return build_op_typed(b, oc, types, (uint32_t)count, operands, n);
+}
+
+Value *build_value(Builder *b, Opcode oc, const Type *type, Value *const *operands, uint32_t n) {
+  return op_result(build_op_typed(b, oc, &type, 1, operands, n), 0);
+}
+
+Op *build_clone(Builder *b, const Op *op, ValueMap *map) {
+  Op *copy = op_clone(b->ctx, op, map);
+  if (b->before) op_insert_before(copy, b->before); else op_append(copy, b->block);
+  return copy;
+}
+
+void build_clone_range(Builder *b, const Op *from, const Op *to, ValueMap *map) {
+  for (const Op *op = from; op != to; op = op->next) build_clone(b, op, map);
 }
 
 // The folded value, with op taken away again; else op's result.
@@ -62,6 +82,18 @@ Value *build_constant_bits(Builder *b, const Type *t, uint64_t bits) {
   Op *op = build_op_typed(b, OP_CONSTANT, &t, 1, NULL, 0);
   op_set_bits(b->ctx, op, ATTR_VALUE, num_zext(bits, type_elem_bits(t)));
   return op_result(op, 0);
+}
+
+Value *build_alloc(Builder *b, const Type *buffer, Value *init) { return build_value(b, OP_ALLOC, buffer, &init, 1); }
+
+Value *build_local_load(Builder *b, Value *buffer, const Type *tensor) {
+  return build_value(b, OP_LOCAL_LOAD, tensor, (Value *[]){buffer, NULL}, 2);
+}
+
+Op *build_wait(Builder *b, Opcode oc, int64_t count) {
+  Op *op = build_op(b, oc, NULL, 0);
+  op_set_int(b->ctx, op, ATTR_COUNT, count);
+  return op;
 }
 
 Value *build_int(Builder *b, const Type *t, int64_t v) { return build_constant_bits(b, t, (uint64_t)v); }

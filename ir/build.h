@@ -15,6 +15,7 @@ typedef struct {
 
 Builder builder_at_end(Context *ctx, Func *f, Block *b, Span span);
 Builder builder_before(Context *ctx, Op *op);            // takes span and call chain from op
+Builder builder_after(Context *ctx, Op *op);             // likewise
 
 // Result types by the op's infer rule, where operands and attributes (may be NULL) decide them. Returns how many, or −1
 // when the builder must give them (rule `explicit`). out holds at least max(num_operands, 2).
@@ -24,6 +25,9 @@ int infer_types(Context *ctx, Opcode oc, Value *const *operands, uint32_t n, con
 // types depend on attributes have their own builder below.
 Op *build_op(Builder *b, Opcode oc, Value *const *operands, uint32_t n);
 Op *build_op_typed(Builder *b, Opcode oc, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+Value *build_value(Builder *b, Opcode oc, const Type *type, Value *const *operands, uint32_t n);   // an op's one result, not folded
+Op *build_clone(Builder *b, const Op *op, ValueMap *map);                    // op_clone at the cursor
+void build_clone_range(Builder *b, const Op *from, const Op *to, ValueMap *map);   // of the ops from `from` up to, without, `to`
 // One-result conveniences. Folds constants (fold.c) and returns the folded value when it can.
 Value *build_elementwise(Builder *b, Opcode oc, Value *const *x, uint32_t n);
 Value *build_unary(Builder *b, Opcode oc, Value *x);
@@ -45,6 +49,10 @@ Op *build_store(Builder *b, Value *ptr, Value *offset, Value *value, Value *mask
 Value *build_atomic(Builder *b, AtomicKind kind, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);
 // Of floats of 32 or 64 bits, by integer atomics, which the machine has.
 Value *build_atomic_float_minmax(Builder *b, bool is_max, Value *ptr, Value *value, Value *mask, int64_t sem, int64_t scope);
+
+Value *build_alloc(Builder *b, const Type *buffer, Value *init);             // init NULL: uninitialised
+Value *build_local_load(Builder *b, Value *buffer, const Type *tensor);
+Op *build_wait(Builder *b, Opcode oc, int64_t count);                        // an op that waits until at most `count` groups are in flight
 
 // Structured control flow. Between begin and end the cursor is inside the block.
 typedef struct { Op *op; Block *outer; Op *before; } BuildRegion;

@@ -11,6 +11,7 @@
 #define TILE_IR_IR_H
 
 #include "ir/context.h"
+#include "ir/dtype.h"
 #include "ir/target.h"
 #include "ir/type.h"
 
@@ -191,7 +192,6 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param);
 // What a launch passes, and how much that may be: 4096 bytes before PTX 8.1 (CUDA 12.1).
 enum { MAX_PARAM_BYTES = 32764, MAX_PARAM_BYTES_OLD = 4096 };
 uint32_t func_param_bytes(const Func *f);
-Block *block_new(Context *ctx, Func *func, Op *parent);
 Value *block_add_arg(Context *ctx, Block *b, const Type *type);
 void block_remove_arg(Block *b, uint32_t index);                  // must have no uses
 
@@ -216,9 +216,14 @@ Op *op_clone(Context *ctx, const Op *op, ValueMap *map);          // linked nowh
 // put before op. The caller maps the uses of the old results and erases op.
 Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands);
 void value_replace_all_uses(Value *from, Value *to);
+const Type **op_result_types(Context *ctx, const Op *op);
+Value **op_result_values(Context *ctx, Op *op);
+Value **op_operand_values(Context *ctx, const Op *op, uint32_t first);
+void op_replace(Op *op, Value *const *values);                    // each result by a value; erases op
 bool value_has_one_use(const Value *v);
 static inline Value *op_operand(const Op *op, uint32_t i) { return op->operands[i].value; }
 static inline Value *op_result(Op *op, uint32_t i) { return &op->results[i]; }
+static inline Op *value_op(const Value *v, Opcode oc) { return v && v->def && v->def->opcode == oc ? v->def : NULL; }   // the op that makes v, if it is one of these
 Block *value_block(const Value *v);                               // the block it is defined in
 bool block_encloses(const Block *outer, const Block *inner);      // outer == inner counts
 bool value_defined_outside(const Value *v, const Op *region_op);  // not inside any block of region_op
@@ -242,6 +247,8 @@ bool value_constant_int(const Value *v, int64_t *x);              // sign-extend
 typedef void (*OpVisitor)(Op *op, void *user);
 void block_walk(Block *b, OpVisitor visit, void *user);
 void module_walk(Module *m, OpVisitor visit, void *user);
+void module_clear_scratch(Module *m);                             // every Op.mark and Value.aux
+void module_walk_inside_out(Module *m, OpVisitor visit, void *user);   // an op after those in its blocks; what a visit builds is not visited
 bool op_only_computes(const Op *op);                              // pure, or an `if` of what is
 
 // ---- print.c, parse.c, verify.c ----

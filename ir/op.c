@@ -19,6 +19,13 @@ Module *module_new(Context *ctx, const Target *target) {
   return m;
 }
 
+static Block *block_new(Context *ctx, Func *func, Op *parent) {
+  Block *b = arena_new(&ctx->arena, Block);
+  b->func = func;
+  b->parent = parent;
+  return b;
+}
+
 Func *func_new(Module *m, const char *name, Span span) {
   Func *f = arena_new(&m->ctx->arena, Func);
   f->module = m;
@@ -56,13 +63,6 @@ uint32_t func_param_bytes(const Func *f) {
     if (has_fields) bytes = place(place(bytes, 4, t->rank), 8, t->rank);
   }
   return bytes;
-}
-
-Block *block_new(Context *ctx, Func *func, Op *parent) {
-  Block *b = arena_new(&ctx->arena, Block);
-  b->func = func;
-  b->parent = parent;
-  return b;
 }
 
 Value *block_add_arg(Context *ctx, Block *b, const Type *type) {
@@ -141,6 +141,29 @@ void value_replace_all_uses(Value *from, Value *to) {
   if (from == to) return;
   while (from->uses) op_set_operand(from->uses->user, from->uses->index, to);
   if (!to->name) to->name = from->name;
+}
+
+const Type **op_result_types(Context *ctx, const Op *op) {
+  const Type **types = arena_array(&ctx->arena, const Type *, op->num_results + 1);
+  for (uint32_t i = 0; i < op->num_results; i++) types[i] = op->results[i].type;
+  return types;
+}
+
+Value **op_result_values(Context *ctx, Op *op) {
+  Value **values = arena_array(&ctx->arena, Value *, op->num_results + 1);
+  for (uint32_t i = 0; i < op->num_results; i++) values[i] = op_result(op, i);
+  return values;
+}
+
+Value **op_operand_values(Context *ctx, const Op *op, uint32_t first) {
+  Value **values = arena_array(&ctx->arena, Value *, op->num_operands + 1);
+  for (uint32_t i = first; i < op->num_operands; i++) values[i - first] = op_operand(op, i);
+  return values;
+}
+
+void op_replace(Op *op, Value *const *values) {
+  for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], values[i]);
+  op_erase(op);
 }
 
 bool value_has_one_use(const Value *v) { return v->uses && !v->uses->next; }
@@ -316,4 +339,29 @@ bool op_only_computes(const Op *op) {
 
 void module_walk(Module *m, OpVisitor visit, void *user) {
   for (Func *f = m->funcs; f; f = f->next) block_walk(f->body, visit, user);
+}
+
+static void clear_block(Block *b) {
+  for (uint32_t i = 0; i < b->num_args; i++) b->args[i]->aux = NULL;
+  for (Op *op = b->first; op; op = op->next) {
+    op->mark = 0;
+    for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
+    for (uint32_t i = 0; i < op->num_blocks; i++) clear_block(op->blocks[i]);
+  }
+}
+
+void module_clear_scratch(Module *m) {
+  for (Func *f = m->funcs; f; f = f->next) clear_block(f->body);
+}
+
+static void walk_inside_out(Block *b, OpVisitor visit, void *user) {
+  for (Op *op = b->first, *next; op; op = next) {
+    next = op->next;
+    for (uint32_t i = 0; i < op->num_blocks; i++) walk_inside_out(op->blocks[i], visit, user);
+    visit(op, user);
+  }
+}
+
+void module_walk_inside_out(Module *m, OpVisitor visit, void *user) {
+  for (Func *f = m->funcs; f; f = f->next) walk_inside_out(f->body, visit, user);
 }

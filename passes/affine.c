@@ -84,7 +84,7 @@ bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, Affin
     if (j == quotient->num_scalars) return false;
     quotient->scalars[j] = quotient->scalars[--quotient->num_scalars];
   }
-  // One 32-bit number times a constant is what it was before the product.
+  // If the program multiplied one 32-bit number by a constant, the number itself has 32 bits.
   if (quotient->num_scalars == 0 || (quotient->num_scalars == 1 && type_elem_bits(quotient->scalars[0]->type) <= 32)) quotient->wide = false;
   return true;
 }
@@ -98,10 +98,10 @@ static Value *splat_source(Value *v) {
 // (start + index) mod modulus with a uniform start and modulus.
 static bool wrapped(Op *rem, Affine *out) {
   Value *x = op_operand(rem, 0), *modulus = splat_source(op_operand(rem, 1));
-  if (!modulus || !x->def || x->def->opcode != OP_ADDI) return false;
+  if (!modulus || !value_op(x, OP_ADDI)) return false;
   for (uint32_t i = 0; i < 2; i++) {
     Value *start = splat_source(op_operand(x->def, i)), *range = op_operand(x->def, 1 - i);
-    if (!start || !range->def || range->def->opcode != OP_RANGE || op_int(range->def, ATTR_START, 0) != 0) continue;
+    if (!start || !value_op(range, OP_RANGE) || op_int(range->def, ATTR_START, 0) != 0) continue;
     out->num_terms = 1;
     out->terms[0] = (AffineTerm){.coef = 1, .axis = 0, .wrap_start = start, .wrap_modulus = modulus};
     return true;
@@ -109,7 +109,7 @@ static bool wrapped(Op *rem, Affine *out) {
   return false;
 }
 
-// Shared subexpressions are looked at each time: `budget` is how many values may be.
+// Looks at a shared subexpression each time that it occurs, at `budget` values in all.
 static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
   int64_t c;
   out->num_terms = 0;

@@ -1,11 +1,13 @@
-// Vector widths: how many elements each load, store or asynchronous copy moves in one machine access. The layout must give
-// a thread that many consecutive registers of consecutive elements; the addresses must be contiguous and aligned; the mask
-// must be constant over them; 16 bytes at most. What cp.async moves may be more: its mask may end within (`copy`). Atomics go by pairs where two halves fit a word and nobody wants the result.
-// Likewise constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole vectors) is
-// computed once for them.
+// annotate_access: sets the vector width of each load, store, atomic and asynchronous copy: how many elements one
+// machine access moves. The layout must give a thread that many consecutive registers of consecutive elements, the
+// addresses must be contiguous and aligned, the mask constant over them, and 16 bytes are the most. cp.async may move
+// more (`copy`), because its mask may end within the access. Atomics go in pairs if two halves fit a word and nobody
+// wants the result.
+// Likewise sets constancy: an integer or i1 that is the same over a thread's neighbouring registers (a mask of whole
+// vectors) is computed once for them.
 // In, out: LAID_OUT; sets `vector`, `copy` and `constancy`.
+#include "passes/access.h"
 #include "passes/axis_info.h"
-#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
 typedef struct { Context *ctx; AxisAnalysis *axes; bool changed; } Annotate;
@@ -30,7 +32,7 @@ static void annotate(Op *op, void *user) {
   }
   bool is_copy = op->opcode == OP_ASYNC_COPY;
   AccessInfo info;
-  if ((!is_copy && !op_is_global_access(op)) || op->opcode == OP_ATOMIC_CAS || !axis_access_info(a->axes, op, &info)) return;
+  if ((!is_copy && !access_is_tensor(op)) || op->opcode == OP_ATOMIC_CAS || !access_info(a->axes, op, &info)) return;
   const Value *ptr = op_operand(op, is_copy), *offset = op_operand(op, is_copy + 1u);
   const Type *t = ptr->type->kind == TYPE_TENSOR ? ptr->type : offset->type;
   uint32_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
@@ -39,7 +41,7 @@ static void annotate(Op *op, void *user) {
     vector = max_i64(vector, min_i64(access_max_vector(&info, axis, bytes), layout_contiguity(t->layout, axis)));
     copy = max_i64(copy, min_i64(access_max_copy(&info, axis, bytes), layout_contiguity(t->layout, axis)));
   }
-  if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, op_access_width(op, bytes));
+  if (op->opcode == OP_ATOMIC_RMW) vector = min_i64(vector, access_width(op, bytes));
   op_set_int(a->ctx, op, ATTR_VECTOR, vector);
   if (copy > vector && (is_copy || access_is_copied(op))) op_set_int(a->ctx, op, ATTR_COPY, copy);
   a->changed = true;

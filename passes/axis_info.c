@@ -1,11 +1,12 @@
-// The solver of the analysis that axis_info.h describes: a table of what is known, sweeps over the structured IR, assumptions. What each
-// op makes of its operands is axis_transfer.c.
+// The solver of the axis analysis (axis_info.h): the table of what is known, sweeps over the structured IR,
+// assumptions. What each op makes of its operands is in axis_transfer.c.
 #include <string.h>
 
 #include "ir/num.h"
+#include "passes/axis_lattice.h"
 #include "passes/axis_transfer.h"
 
-// What is assumed of a value besides what is computed: every element is in lo … hi and a multiple of `divisor`.
+// What assumptions say of a value: every element is in lo … hi and a multiple of `divisor`.
 typedef struct { int64_t lo, hi, divisor; } Fact;
 struct AxisAnalysis {
   Context *ctx;
@@ -64,7 +65,8 @@ static AxisInfo result_info(AxisAnalysis *a, Op *op, uint32_t index) {
 
 static void analyse_block(AxisAnalysis *a, Block *b);
 
-// arg ⊇ old arg ∪ x; when it still grows late, ranges go to the type's limits so that the sweep ends.
+// Joins x into what is known of arg. In late sweeps a range that still grows goes to the type's limits, which ends the
+// sweeps.
 static void join_into(AxisAnalysis *a, Value *arg, const AxisInfo *x) {
   const AxisInfo *old = get_info(a, arg);
   if (!old) {
@@ -128,12 +130,12 @@ static void analyse_if(AxisAnalysis *a, Op *op) {
   analyse_block(a, op->blocks[1]);
   for (uint32_t i = 0; i < op->num_results; i++) {
     AxisInfo r = axis_join(axis_info(a, op_operand(block_terminator(op->blocks[0]), i)), axis_info(a, op_operand(block_terminator(op->blocks[1]), i)));
-    // A tensor that is one or the other is constant where both are; which it is does not depend on the element.
+    // The condition is uniform; therefore a tensor that is one of two is constant where both are.
     set_info(a, &op->results[i], &r);
   }
 }
 
-// What assume(cond) says of a value holds wherever the value is, when the assumption stands in the value's own block.
+// What assume(cond) says of a value holds wherever the value is visible if the assumption is in the value's own block.
 static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
   Op *def = cond->def;
   if (!def) return;
@@ -206,7 +208,7 @@ AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
   for (Func *f = m->funcs; f; f = f->next) {
     seed_params(a, f);
     analyse_block(a, f->body);
-    // Assumptions stand after what was computed from the value: sweep once more, with parameters and all knowing them.
+    // Assumptions follow what was computed from the value. The second sweep knows them from the start.
     seed_params(a, f);
     analyse_block(a, f->body);
   }
@@ -230,66 +232,4 @@ int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size) {
 bool axis_known(const AxisInfo *x, int64_t *number) {
   *number = x->lo;
   return x->lo == x->hi;
-}
-
-bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
-  Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1), *mask = NULL;
-  if (op->opcode == OP_ASYNC_COPY) ptr = op_operand(op, 1), offset = op_operand(op, 2), mask = op_operand(op, 3);
-  if (op->opcode == OP_LOAD) mask = op_operand(op, 2);
-  if (op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW) mask = op_operand(op, 3);
-  Value *where = ptr->type->kind == TYPE_TENSOR ? ptr : offset;
-  if (!where || where->type->kind != TYPE_TENSOR) return false;
-  const AxisInfo *p = axis_info(a, ptr), *w = axis_info(a, where), *mi = mask ? axis_info(a, mask) : NULL;
-  int64_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
-  const Type *t = where->type;
-  memset(out, 0, sizeof *out);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    out->contiguity[i] = axis_gcd(w->contiguity[i], t->shape[i]);
-    int64_t d = axis_divisor_at(w, i, out->contiguity[i]);
-    out->alignment[i] = where == ptr ? d : axis_gcd(p->divisibility[0], axis_mul(d, bytes));
-    bool uniform = !mi || mask->type->kind != TYPE_TENSOR;
-    out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
-    out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
-  }
-  // The longest run; of equals, the later axis.
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (i == 0 || out->contiguity[i] >= out->contiguity[out->fastest]) out->fastest = i;
-  return true;
-}
-
-static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes, int64_t mask_groups) {
-  int64_t v = axis_gcd(x->contiguity[axis], mask_groups);
-  v = axis_gcd(v, max_i64(1, x->alignment[axis] / elem_bytes));
-  return axis_gcd(v, max_i64(1, 16 / (int64_t)elem_bytes));
-}
-
-int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
-int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
-
-// Looks at no more than `left` uses.
-static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
-  for (const Use *u = v->uses; u && *left; u = u->next) {
-    Op *op = u->user;
-    --*left;
-    if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
-    if (op->parent != block || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) continue;
-    if (reaches_dot(op_result(op, 0), block, left)) return true;
-  }
-  return false;
-}
-
-bool load_feeds_dot(const Op *load) {
-  uint32_t left = 64;
-  return reaches_dot(&load->results[0], load->parent, &left);
-}
-
-bool access_is_copied(const Op *op) {
-  const Op *loop = op->parent->parent;
-  if (op->opcode != OP_LOAD || !loop || loop->opcode != OP_FOR || op_int(op, ATTR_VOLATILE, 0)) return false;
-  const Module *m = op->parent->func->module;
-  const Value *other = op_operand(op, 3);
-  uint64_t bits;
-  if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
-  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
-  return asked >= 0 ? asked > 1 : m->num_stages > 1 && load_feeds_dot(op);
 }

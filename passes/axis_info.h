@@ -3,12 +3,13 @@
 //   divisibility[a] = d d divides the first number of each such group
 //   constancy[a] = k    along axis a, aligned groups of k elements are equal
 //   prefix[a] = p       of an i1: along axis a, what is true in aligned groups of p elements comes first; at least constancy
-// All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar is a tensor of rank 1 and size 1. `lo … hi` bounds every
-// element as a signed number (of its own width, i1 as 0…1); the bounds are sound, wrapping included. `nonneg` is weaker:
-// not negative unless signed arithmetic overflowed on the way, which index arithmetic is assumed not to do.
+// All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar counts as a tensor of rank 1 and size 1. `lo … hi`
+// bounds every element as a signed number of its own width (i1 as 0…1); the bounds hold even if arithmetic wraps.
+// `nonneg` is weaker: not negative unless signed arithmetic overflowed on the way, which the analysis assumes index
+// arithmetic does not do.
 //
-// The analysis is forward over the structured IR, to a fixpoint round loops. Values made after it ran are analysed on
-// demand from their operands.
+// The analysis runs forward over the structured IR, to a fixpoint at loops. It analyses values made after it ran on
+// demand, from their operands.
 #ifndef TILE_PASSES_AXIS_INFO_H
 #define TILE_PASSES_AXIS_INFO_H
 
@@ -27,29 +28,9 @@ typedef struct {
 typedef struct AxisAnalysis AxisAnalysis;
 AxisAnalysis *axis_analyse(Context *ctx, Module *m);
 const AxisInfo *axis_info(AxisAnalysis *a, Value *v);
-// Divisor of the first numbers of groups of `size` (≤ contiguity) elements along the axis.
+// Returns what divides the first numbers of groups of `size` (≤ contiguity) elements along the axis.
 int64_t axis_divisor_at(const AxisInfo *x, uint32_t axis, int64_t size);
 // Whether x is one known number.
 bool axis_known(const AxisInfo *x, int64_t *number);
-
-// What an access knows about its addresses: contiguous elements along each axis, the byte alignment of each group's first
-// element, and the groups over which the mask is constant.
-typedef struct {
-  uint32_t fastest;                 // the axis of longest useful contiguity
-  int64_t contiguity[MAX_RANK];     // elements
-  int64_t alignment[MAX_RANK];      // bytes
-  int64_t mask_constancy[MAX_RANK];
-  int64_t mask_prefix[MAX_RANK];    // groups in which the mask ends the access, if at all: cp.async moves their first elements
-} AccessInfo;
-bool axis_access_info(AxisAnalysis *a, const Op *op, AccessInfo *out);
-// The most elements per machine access that addresses, alignment and mask allow along the axis (16 bytes at most).
-int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// The same where the mask may end within it.
-int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes);
-// Whether an operand of a dot is computed from the load, in its block: a tile as it is, transposed, or converted from smaller numbers.
-bool load_feeds_dot(const Op *load);
-// A load in a pipelined loop that cp.async will do, as far as can be told without its layout: a dot reads it, or the loop asks for
-// all loads; what is masked off is zero.
-bool access_is_copied(const Op *op);
 
 #endif

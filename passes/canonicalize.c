@@ -1,4 +1,5 @@
-// Folds constants (ir/fold.h), applies the algebraic rules (rewrite.h) and simplifies control flow, until nothing changes.
+// canonicalize: folds constants (ir/fold.h), applies the rewrites (rewrite.h) and simplifies control flow until nothing
+// changes.
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
@@ -20,19 +21,18 @@ static bool canon_block(Canon *c, Block *b);
 static void replace(Canon *c, Op *op, Value *v) {
   c->changed = true;
   if (v == &op->results[0]) return;        // changed in place
-  value_replace_all_uses(&op->results[0], v);
-  op_erase(op);
+  op_replace(op, &v);
 }
 
-// The block's ops but its terminator go before `at`.
+// Moves the block's ops, except its terminator, before `at`.
 static void splice(Block *from, Op *at) {
   while (from->first != from->last) op_move_before(from->first, at);
 }
 
-// The least value of an induction variable, or of the one that comes next: neither wraps.
+// The least value of an induction variable, or of the next one. Neither wraps.
 static bool least_value(const Value *v, int64_t *least) {
   int64_t more = 0, step;
-  if (v->def && v->def->opcode == OP_ADDI && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
+  if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
   const Op *loop = v->block ? v->block->parent : NULL;
   if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
   if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 || !value_constant_int(op_operand(loop, 0), least)) return false;
@@ -59,8 +59,7 @@ static bool inline_branch(Canon *c, Op *op) {
   if (!known_condition(op_operand(op, 0), &cond)) return false;
   Block *taken = op->blocks[cond & 1 ? 0 : 1];
   splice(taken, op);
-  for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(taken->last, i));
-  op_erase(op);
+  op_replace(op, op_operand_values(c->ctx, taken->last, 0));
   c->changed = true;
   return true;
 }
@@ -86,22 +85,18 @@ static bool shorten_for(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   if (!value_constant_int(op_operand(op, 0), &lb) || !value_constant_int(op_operand(op, 1), &ub)) return false;
   bool never = lb >= ub, once = !never && value_constant_int(op_operand(op, 2), &step) && step > 0 && ub - lb <= step;
-  if (never) {
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(op, i + 3));
-  } else if (once) {
+  if (!never && !once) return false;
+  if (once) {
     value_replace_all_uses(body->args[0], op_operand(op, 0));
     for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(body->args[i + 1], op_operand(op, i + 3));
     splice(body, op);
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], op_operand(body->last, i));
-  } else {
-    return false;
   }
-  op_erase(op);
+  op_replace(op, never ? op_operand_values(c->ctx, op, 3) : op_operand_values(c->ctx, body->last, 0));
   c->changed = true;
   return true;
 }
 
-// A carried value that is yielded as it came is its initial value, in the loop and after it.
+// A carried value that the body yields unchanged is its initial value, in the loop and after it.
 static void forward_invariants(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   for (uint32_t i = 0; i < op->num_results; i++) {
@@ -115,7 +110,7 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
-// What an atomic read and nobody looks at orders nothing that comes after it.
+// If nobody looks at what an atomic read, the atomic orders nothing that follows it.
 static void weaken_unread_atomic(Canon *c, Op *op) {
   static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED, [SEM_ACQUIRE] = SEM_RELAXED, [SEM_RELEASE] = SEM_RELEASE, [SEM_ACQ_REL] = SEM_RELEASE};
   int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
@@ -159,8 +154,7 @@ static void canon_op(Canon *c, Op *op) {
     case OP_SPLIT: {
       Op *join = op_operand(op, 0)->def;
       if (!join || join->opcode != OP_JOIN || op_operand(join, 0)->type != op->results[0].type) return;
-      for (uint32_t i = 0; i < 2; i++) value_replace_all_uses(&op->results[i], op_operand(join, i));
-      op_erase(op);
+      op_replace(op, op_operand_values(c->ctx, join, 0));
       c->changed = true;
       return;
     }

@@ -1,5 +1,5 @@
-// One copy of equal pure operations: equal opcode, operands (in any order where they commute), attributes and types. A copy
-// serves everything that it is visible to: its block from there on, and the blocks nested in it.
+// cse: keeps one copy of equal pure operations: equal opcode, operands (in any order if they commute), attributes and
+// types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there.
 // In, out: TILE or LAID_OUT.
 #include <string.h>
 
@@ -76,8 +76,7 @@ static void cse_block(Cse *c, Block *b) {
     Entry **bucket = &c->buckets[h & c->mask], *e = *bucket;
     while (e && !(e->hash == h && same_op(e->op, op))) e = e->next;
     if (e) {
-      for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(&op->results[i], &e->op->results[i]);
-      op_erase(op);
+      op_replace(op, op_result_values(c->ctx, e->op));
       c->changed = true;
       continue;
     }

@@ -1,5 +1,5 @@
-// flatten_loops: a loop over tiles and the loop over K inside it become one loop, so that pipeline_loops can fetch the next
-// tile's operands while this tile is still being finished.
+// flatten_loops: a loop over tiles and the loop over K inside it become one loop. pipeline_loops can then copy the next
+// tile's operands while this tile is being finished.
 //   in:  TILE, `for` with flatten and exactly one `for` in its body; what stands before the inner loop is pure
 //   out: one `for` over all inner iterations of all tiles
 //
@@ -17,7 +17,7 @@
 
 typedef struct { Context *ctx; bool changed; } Flatten;
 
-// What a tile's prologue computes without the tile's number is computed once, and not carried.
+// Moves out of the loop what a tile's prologue computes without the tile's number. It need not be carried.
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
@@ -28,7 +28,7 @@ static void hoist_invariants(Op *outer, const Op *inner) {
   }
 }
 
-// A descriptor of one tile would be written over by the next one's while copies through it are in flight.
+// The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
   for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
     if (op->opcode != OP_MAKE_DESC) continue;
@@ -61,11 +61,6 @@ static Value *trip_count(Builder *b, const Op *loop) {
   Value *up = build_binary(b, OP_ADDI, span, build_binary(b, OP_SUBI, step, build_int(b, step->type, 1)));
   Value *n = build_binary(b, OP_DIVSI, up, step), *zero = build_int(b, n->type, 0);
   return build_binary(b, OP_MAXSI, n, zero);
-}
-
-// Clones the ops of a block from `from` up to (not including) `to` behind the cursor.
-static void clone_range(Builder *b, Op *from, const Op *to, ValueMap *map) {
-  for (Op *op = from; op != to; op = op->next) op_append(op_clone(b->ctx, op, map), b->block);
 }
 
 static Value **mapped(Context *ctx, const ValueMap *map, const Op *op, uint32_t first, uint32_t n) {
@@ -103,7 +98,7 @@ static void find_live(Nest *n) {
     }
 }
 
-// The prologue's inputs: the outer loop's variables as they are in one tile.
+// The prologue's inputs: the outer loop's variables in one tile.
 static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   ValueMap *map = value_map_new(n->ctx);
   value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
@@ -111,7 +106,7 @@ static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   return map;
 }
 
-// P and I start as the first tile has them: the first step sets them.
+// P and I start as in the first tile.
 static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits) {
   const Op *outer = n->outer, *inner = n->inner;
   inits[TILE] = op_operand(outer, 0);
@@ -119,12 +114,12 @@ static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits
   inits[K] = op_operand(inner, 0);
   for (uint32_t i = 0; i < outer->num_results; i++) inits[at_outer(i)] = op_operand(outer, 3 + i);
   ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
-  clone_range(b, outer->blocks[0]->first, inner, first);
+  build_clone_range(b, outer->blocks[0]->first, inner, first);
   for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
 }
 
-// P of this step: made anew in a tile's first one. Into map.
+// Maps P to its values in this step. A tile's first step computes them.
 static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const *carried, ValueMap *map) {
   uint32_t count = n->live.count;
   if (!count) return;
@@ -132,7 +127,7 @@ static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const
   for (uint32_t i = 0; i < count; i++) types[i] = n->live.data[i]->type;
   BuildRegion region = build_if_begin(b, is_first, types, count);
   ValueMap *inside = tile_inputs(n, carried[TILE], carried + at_outer(0));
-  clone_range(b, n->outer->blocks[0]->first, n->inner, inside);
+  build_clone_range(b, n->outer->blocks[0]->first, n->inner, inside);
   Value **now = arena_array(&n->ctx->arena, Value *, count);
   for (uint32_t i = 0; i < count; i++) now[i] = value_map_get(inside, n->live.data[i]);
   build_if_else(b, &region, now);
@@ -151,18 +146,18 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   choose_live(n, b, is_first, carried, map);
   value_map_set(n->ctx, map, ib->args[0], carried[K]);
   for (uint32_t i = 0; i < inner->num_results; i++) {
-    // The inner loop's starting value, as this tile's prologue gives it: invariant, or one of the live values.
+    // The inner loop's initial value in this tile: an invariant or one of the live values.
     Value *init = value_map_get(map, op_operand(inner, 3 + i));
     value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
   }
-  clone_range(b, ib->first, ib->last, map);
+  build_clone_range(b, ib->first, ib->last, map);
   Value **iter = mapped(n->ctx, map, ib->last, 0, inner->num_results);
 
   Value *next_step = build_binary(b, OP_ADDI, carried[STEP], one);
   Value *is_last = build_cmp(b, CMP_EQ, next_step, num_steps);
   BuildRegion post = build_if_begin(b, is_last, outer_types, outer->num_results);
   for (uint32_t i = 0; i < inner->num_results; i++) value_map_set(n->ctx, map, &inner->results[i], iter[i]);
-  clone_range(b, inner->next, ob->last, map);
+  build_clone_range(b, inner->next, ob->last, map);
   build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
   Op *epilogue = build_if_end(b, post, carried + at_outer(0));
 
@@ -174,13 +169,12 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
 }
 
-// Without inner iterations every tile is prologue and epilogue only.
+// Without inner iterations a tile is prologue and epilogue only.
 static Op *without_inner(const Nest *n) {
   Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
   op_remove_attr(empty, ATTR_FLATTEN);
   while (loop->opcode != OP_FOR) loop = loop->next;
-  for (uint32_t i = 0; i < loop->num_results; i++) value_replace_all_uses(op_result(loop, i), op_operand(loop, 3 + i));
-  op_erase(loop);
+  op_replace(loop, op_operand_values(n->ctx, loop, 3));
   return empty;
 }
 
@@ -192,14 +186,13 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   Builder b = builder_before(ctx, outer);
   Value *n_inner = trip_count(&b, inner), *n_outer = trip_count(&b, outer);
   const Type *i64 = type_scalar(ctx, SC_I64), *i32 = type_scalar(ctx, SC_I32);
-  // Tiles times steps may pass 2^31 in a persistent kernel over a large problem only when each does by itself nearly so;
-  // 32 bits where both counts are 32-bit keeps the loop cheap.
+  // If both counts have 32 bits, 32 bits keep the loop cheap. The product passes 2^31 only in a problem where each
+  // count nearly does.
   const Type *ct = type_is_scalar(n_inner->type, SC_I64) || type_is_scalar(n_outer->type, SC_I64) ? i64 : i32;
   if (n_inner->type != ct) n_inner = build_cast(&b, OP_EXTSI, n_inner, ct);
   if (n_outer->type != ct) n_outer = build_cast(&b, OP_EXTSI, n_outer, ct);
   Value *zero = build_int(&b, ct, 0), *one = build_int(&b, ct, 1);
-  const Type **types = arena_array(&ctx->arena, const Type *, num_o);
-  for (uint32_t i = 0; i < num_o; i++) types[i] = op_result(outer, i)->type;
+  const Type **types = op_result_types(ctx, outer);
   BuildRegion versions = build_if_begin(&b, build_cmp(&b, CMP_SGT, n_inner, zero), types, num_o);
 
   Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
@@ -211,30 +204,22 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   build_step(&nest, &b, n_inner, types, carried, yields);
   Op *fused = build_for_end(&b, loop, yields);
 
-  Value **results = arena_array(&ctx->arena, Value *, num_o);
-  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(fused, at_outer(i));
-  build_if_else(&b, &versions, results);
+  build_if_else(&b, &versions, op_result_values(ctx, fused) + at_outer(0));
   Op *empty = without_inner(&nest);
   op_append(empty, b.block);
-  for (uint32_t i = 0; i < num_o; i++) results[i] = op_result(empty, i);
-  Op *both = build_if_end(&b, versions, results);
-  for (uint32_t i = 0; i < num_o; i++) value_replace_all_uses(op_result(outer, i), op_result(both, i));
-  op_erase(outer);
+  Op *both = build_if_end(&b, versions, op_result_values(ctx, empty));
+  op_replace(outer, op_result_values(ctx, both));
   s->changed = true;
 }
 
-static void visit_block(Flatten *s, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
-    if (op->opcode != OP_FOR || !op_int(op, ATTR_FLATTEN, 0)) continue;
-    Op *inner = only_inner_loop(op);
-    if (inner) flatten(s, op, inner);
-  }
+static void visit(Op *op, void *user) {
+  if (op->opcode != OP_FOR || !op_int(op, ATTR_FLATTEN, 0)) return;
+  Op *inner = only_inner_loop(op);
+  if (inner) flatten(user, op, inner);
 }
 
 bool pass_flatten_loops(PassCtx *p) {
   Flatten s = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  module_walk_inside_out(p->module, visit, &s);
   return s.changed;
 }

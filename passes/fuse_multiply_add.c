@@ -1,15 +1,15 @@
-// a·b + c with one rounding: an add whose operand is a product that nothing else uses becomes fma; so do the differences, with
-// a sign turned (which is exact). The tile IR says what is fused, so that interpreter, simulator and GPU round alike.
-// A sum over a square is marked so: its additions in registers fuse (ir/reduce_order.h).
-// Likewise a sum with a dot whose accumulator is zero becomes that accumulator.
+// fuse_multiply_add: a·b + c with one rounding. An add of a product that nothing else uses becomes fma. A difference
+// does, too, with a sign turned (which is exact). The tile IR says what is fused; therefore interpreter, simulator and
+// GPU round alike. A sum of squares is marked: its additions in registers fuse (ir/reduce_order.h). A sum with a dot
+// whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
-static bool is_product(const Value *v) { return v->def && v->def->opcode == OP_MULF && value_has_one_use(v); }
+static bool is_product(const Value *v) { return value_op(v, OP_MULF) && value_has_one_use(v); }
 
 static bool is_plain_dot(const Value *v, const Op *user) {
   uint64_t bits;
-  return v->def && v->def->opcode == OP_DOT && value_has_one_use(v) && v->def->parent == user->parent &&
+  return value_op(v, OP_DOT) && value_has_one_use(v) && v->def->parent == user->parent &&
          value_constant_bits(op_operand(v->def, 2), &bits) && bits == 0;
 }
 
@@ -20,10 +20,9 @@ static bool fuse_dot(Op *op) {
   Value *product = op_operand(op, which);
   if (!is_plain_dot(product, op)) return false;
   Op *dot = product->def;
-  op_move_before(dot, op);       // behind the definition of what it now adds to
+  op_move_before(dot, op);       // after the definition of what it now adds to
   op_set_operand(dot, 2, op_operand(op, 1 - which));
-  value_replace_all_uses(&op->results[0], product);
-  op_erase(op);
+  op_replace(op, &product);
   return true;
 }
 
@@ -64,8 +63,7 @@ static void fuse(Op *op, void *user) {
   if (subtract && left) c = build_unary(&b, OP_NEGF, c);
   if (subtract && !left) a = build_unary(&b, OP_NEGF, a);
   Value *r = build_ternary(&b, OP_FMA, a, op_operand(product, 1), c);
-  value_replace_all_uses(&op->results[0], r);
-  op_erase(op);
+  op_replace(op, &r);
   op_erase(product);
   *changed = true;
 }

@@ -1,6 +1,6 @@
 #include "passes/global_memory.h"
+#include "passes/ties.h"
 
-#include "passes/layout_rules.h"
 
 const Value *global_root(const Value *v) {
   while (v->def && (op_is(v->def, TRAIT_BASE) || (op_is(v->def, TRAIT_MOVES) && v->def->num_operands == 1)))
@@ -10,7 +10,7 @@ const Value *global_root(const Value *v) {
   return v->def || v->block->parent ? NULL : v;
 }
 
-typedef struct { Context *ctx; MemoryUses *found; VEC(Value *) seen; } Search;
+typedef struct { Context *ctx; GlobalUses *found; VEC(Value *) seen; } Search;
 
 static void search(Value *v, void *user) {
   Search *s = user;
@@ -28,11 +28,11 @@ static void search(Value *v, void *user) {
       for (uint32_t i = 0; i < op->num_results; i++) search(op_result(op, i), s);
     }
   }
-  value_visit_ties(v, search, s);
+  ties_visit(v, search, s);
 }
 
-MemoryUses memory_uses_of(Context *ctx, Func *f, uint32_t param) {
-  MemoryUses found = {0};
+GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param) {
+  GlobalUses found = {0};
   Search s = {.ctx = ctx, .found = &found};
   search(f->body->args[param], &s);
   for (uint32_t i = 0; i < f->num_params; i++)
@@ -49,11 +49,11 @@ static bool acquires(const Op *op) {
   }
 }
 
-bool block_acquires_global(const Block *b) {
+bool global_is_acquired(const Block *b) {
   for (const Op *op = b->first; op; op = op->next) {
     if (acquires(op)) return true;
     for (uint32_t i = 0; i < op->num_blocks; i++)
-      if (block_acquires_global(op->blocks[i])) return true;
+      if (global_is_acquired(op->blocks[i])) return true;
   }
   return false;
 }

@@ -1,11 +1,11 @@
-// Descriptors that the kernel makes from its own parameters become tensor maps that the launcher makes: a hidden parameter
-// takes the place of make_desc.
+// hoist_descriptors: descriptors that the kernel makes from its own parameters become tensor maps that the launcher
+// makes: a hidden parameter takes the place of make_desc.
 //
 //   %d = make_desc %x, %m, %n, %s, 1        %x: param, %m, %n, %s: params or constants
 //   %t = desc_load %d, i, j                 →  %t = desc_load %tensormap, i, j
 //
-// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for
-// lower_descriptors and lower_tma.
+// In, out: TILE. lower_descriptors and lower_tma serve descriptors that cannot be hoisted (a moved base, a computed
+// extent).
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; bool changed; } Hoist;
@@ -15,7 +15,7 @@ static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t
   *param = -1;
   *value = 0;
   if (value_constant_int(v, value)) return true;
-  while (v->def && v->def->opcode == OP_EXTSI) v = op_operand(v->def, 0);
+  while (value_op(v, OP_EXTSI)) v = op_operand(v->def, 0);
   if (v->block != f->body || f->params[v->index].kind != PARAM_PLAIN) return false;
   *param = (int)v->index;
   return true;

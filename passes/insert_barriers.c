@@ -1,33 +1,37 @@
-// The fewest block barriers that order accesses of shared memory by different threads.
+// insert_barriers: the fewest block barriers that order accesses of shared memory by different threads.
 //
-// A forward walk keeps what was read and written since the last barrier, as byte ranges. Before an op that writes what was
-// read or written, or reads what was written, goes a barrier, and the slate is clean. Loop bodies are walked until what comes
-// round the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and reads it.
+// A forward walk records what was read and written since the last barrier, as byte ranges (the slate). A barrier goes
+// before an op that writes what was read or written, or reads what was written, and empties the slate. Loop bodies are
+// walked until the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and
+// reads it. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
+// slots.
 //
-// Asynchronous accesses end at a wait of the thread that issued them, not at a barrier: they stay on the slate as *pending*
-// and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
-// mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
+// Asynchronous accesses end at a wait by the thread that issued them, not at a barrier. They stay on the slate as
+// *pending* until their wait makes them ordinary accesses; the first use after the wait then gets its barrier. TMA
+// loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
+// must have finished.
 //
-// After its turn_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
-// what it issues then (`issuer`) needs no barrier against accesses before the turn_wait. For the others that is not so.
+// After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
+// have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
+// hold for the other warpgroups.
 //
-// Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
-// duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
+// Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
+// duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
+// waits, too.
 //
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
 
 #include "passes/global_memory.h"
-#include "passes/liveness.h"
-#include "passes/layout_rules.h"
 #include "ir/scratch.h"
 #include "passes/pass.h"
+#include "passes/access.h"
 
 typedef enum { PENDING_NO, PENDING_COPY, PENDING_WGMMA, PENDING_BULK } Pending;
 
 typedef struct {
   bool is_write;
-  bool before_turn;          // done before the last turn_wait
+  bool before_pingpong;          // done before the last pingpong_wait
   Pending pending;
   const Value *root;         // global: the pointer parameter; NULL = shared memory
   const Layout *layout;      // global: of the access (NULL: scalar)
@@ -40,12 +44,12 @@ typedef struct {
   Context *ctx;
   Module *module;
   Slate slate;
-  Op *turn;                  // the turn_wait of the turn that the walk is in; NULL: none
+  Op *pingpong;                 // the pingpong_wait whose pass the walk has not met; NULL: none
   VEC(Op *) added;           // barriers
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_turn == b->before_turn && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
@@ -69,12 +73,12 @@ static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
 
 // ---- what an op touches ----
 
-// The bytes of one buffer value: those of its allocs, narrowed to a tile where the index is a constant.
+// Adds the bytes of one buffer value: those of its allocs, narrowed to a tile if the index is a constant.
 static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending pending) {
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
-  for (Value *w = v; w->def && op_is_buffer_view(w->def); w = op_operand(w->def, 0))
+  for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
     if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
   for (uint32_t i = 0; i < allocs.count; i++) {
     const Type *t = allocs.data[i]->results[0].type;
@@ -89,8 +93,7 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
 
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
-  const Value *offset = op_operand(op, 1);
-  const Type *t = offset && offset->type->kind == TYPE_TENSOR ? offset->type : op_operand(op, 0)->type;
+  const Type *t = access_type(op);
   if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
@@ -125,7 +128,7 @@ static bool conflict(const Access *before, const Access *now) {
   if ((before->root != NULL) != (now->root != NULL)) return false;
   if (now->root) {
     if (now->root != before->root) return false;
-    if (now->is_write && before->is_write) return false;      // left to the program, as two programs would be
+    if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
   return before->pending == PENDING_NO && before->lo < now->hi && now->lo < before->hi;
@@ -140,7 +143,8 @@ static void clear_at_barrier(Slate *s) {
   s->count = n;
 }
 
-// A wait turns the pending accesses of its kind into ordinary ones. With groups still in flight they also stay pending.
+// A wait turns the pending accesses of its kind into ordinary ones. If groups are still in flight, they also stay
+// pending.
 static void complete(Barriers *s, Pending kind, bool all) {
   uint32_t n = s->slate.count;
   for (uint32_t i = 0; i < n; i++) {
@@ -156,10 +160,10 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
   for (uint32_t i = 0; i < now->count; i++)
     for (uint32_t k = 0; k < s->slate.count; k++) {
-      if (by_last && s->slate.data[k].before_turn) continue;
+      if (by_last && s->slate.data[k].before_pingpong) continue;
       if (!conflict(&s->slate.data[k], &now->data[i])) continue;
-      // Within a turn a warpgroup is alone: all meet before it.
-      Builder b = builder_before(s->ctx, s->turn ? s->turn : op);
+      // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
+      Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
       clear_at_barrier(&s->slate);
       return;
@@ -172,8 +176,8 @@ static void take_back(Barriers *s, uint32_t count) {
   while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
 }
 
-// A round that knows more of what comes round the back edge may put a barrier earlier, where it also serves what the round before put
-// another one for: each begins without the barriers of the last.
+// A round that knows more of the back edge may put a barrier earlier, where it also serves what the previous round put
+// another one for. Therefore each round removes the barriers of the last.
 static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
   for (uint32_t before = s->added.count;;) {
     s->slate = copy_slate(s, &entry);
@@ -184,13 +188,13 @@ static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
       take_back(s, before);
       continue;
     }
-    // A for may run no times; a while leaves after its first block.
+    // A for may run zero times. A while leaves after its first block.
     s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
     return;
   }
 }
 
-// A barrier in front of the loop, where that saves one in it.
+// Puts a barrier before the loop if that saves one in it.
 static void walk_loop(Barriers *s, Op *op) {
   Slate entry = copy_slate(s, &s->slate), clean = copy_slate(s, &s->slate);
   uint32_t before = s->added.count;
@@ -222,10 +226,10 @@ static void walk_op(Barriers *s, Op *op) {
       return;
     }
     case OP_BARRIER: clear_at_barrier(&s->slate); return;
-    case OP_TURN_PASS: s->turn = NULL; return;
-    case OP_TURN_WAIT:
-      if (!op_int(op, ATTR_EDGE, 0)) s->turn = op;
-      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_turn |= s->slate.data[i].pending == PENDING_NO;
+    case OP_PINGPONG_PASS: s->pingpong = NULL; return;
+    case OP_PINGPONG_WAIT:
+      if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
+      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_pingpong |= s->slate.data[i].pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -259,7 +263,7 @@ bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
   for (Func *f = p->module->funcs; f; f = f->next) {
     s.slate = (Slate){0};
-    s.turn = NULL;
+    s.pingpong = NULL;
     walk_block(&s, f->body);
   }
   return s.added.count != 0;

@@ -1,7 +1,9 @@
-// Layout assignment: see layout_assign.h. During the flow a value's layout is in Value.aux, an op's number in Op.mark.
+// Layout assignment: see layout_assign.h. Value.aux is a value's layout, Op.mark an op's number.
 #include "passes/layout_assign.h"
 
 #include "passes/layout_rules.h"
+#include "passes/access.h"
+#include "passes/ties.h"
 
 typedef struct {
   Context *ctx;
@@ -27,9 +29,6 @@ static void number(Op *op, void *user) {
   Assign *c = user;
   op->mark = c->ops.count;
   vec_push(&c->ctx->arena, &c->ops, op);
-  for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
-  for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (uint32_t i = 0; i < op->blocks[b]->num_args; i++) op->blocks[b]->args[i]->aux = NULL;
 }
 
 static bool is_tensor_core(const Op *op) { return op_unit(op) == UNIT_DOT && op->opcode != OP_DOT; }
@@ -78,19 +77,19 @@ static void tie(Value *v, void *user) {
 }
 
 static bool may_settle(Assign *c, const Op *op, const Layout *pivot) {
-  return !op_is_global_access(op) || c->choices->accepts(c->choices->user, op, pivot);
+  return !access_is_tensor(op) || c->choices->accepts(c->choices->user, op, pivot);
 }
 
 static void flow(Assign *c) {
   while (c->work.count) {
     Value *v = c->work.data[--c->work.count];
     const Layout *l = layout_of(v);
-    value_visit_ties(v, tie, &(TieVisit){c, l});
+    ties_visit(v, tie, &(TieVisit){c, l});
     if (v->def && !c->pivots[v->def->mark]) {
       const Layout *pivot = layout_rule_pivot_of_result(c->ctx, v->def, v->index, l);
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
-    if (value_is_leaf(v)) continue;        // each user can have its own copy
+    if (layout_rule_is_free(v)) continue;        // each user can have its own copy
     for (Use *u = v->uses; u; u = u->next) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
       if (!pivot || c->pivots[u->user->mark]) continue;
@@ -106,7 +105,7 @@ static void assign_default(Assign *c, Value *v) {
 }
 
 static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors) {
-  // Heaviest first; insertion sort keeps program order among equals.
+  // Heaviest first. Insertion sort keeps the program's order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
   for (uint32_t i = 0; i < anchors->count; i++) {
     uint32_t k = i;
@@ -135,11 +134,11 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
 
 // ---- rewriting ----
 
-// v as an operand of op, in the layout.
+// Returns v in the layout, as an operand of op.
 static Value *in_layout(Assign *c, Op *op, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   Builder b = builder_before(c->ctx, op);
-  if (value_is_leaf(v)) {
+  if (layout_rule_is_free(v)) {
     Op *copy = op_clone(c->ctx, v->def, value_map_new(c->ctx));
     op_insert_before(copy, op);
     copy->results[0].type = type_with_layout(c->ctx, v->type, l);
@@ -152,7 +151,7 @@ static void set_type(Assign *c, Value *v) {
   if (v->type->kind == TYPE_TENSOR) v->type = type_with_layout(c->ctx, v->type, layout_of(v));
 }
 
-// Carried values: what goes in and what is yielded agree with the block argument or result.
+// Carried values: the initial and the yielded values agree with the block argument or result.
 static void convert_carried(Assign *c, Op *op) {
   Op *parent = op->parent->parent;
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -167,13 +166,13 @@ static void convert_carried(Assign *c, Op *op) {
   }
 }
 
-// What a loop gives has the layout of the argument that carries it.
+// A loop's result has the layout of the argument that carries it.
 static const Layout *carried_layout(const Op *op, uint32_t k) {
   const Value *arg = op->opcode == OP_FOR ? op->blocks[0]->args[k + 1] : op->opcode == OP_WHILE ? op->blocks[1]->args[k] : NULL;
   return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;
 }
 
-// A result whose layout was settled before that of what makes it: the op keeps its own, the users get what they expect.
+// A result whose layout was settled before that of the op: the op keeps its own, and the users get what they expect.
 static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
   Value *r = &op->results[k];
   if (!made || made == r->type->layout) return;
@@ -209,8 +208,7 @@ static void rewrite(Assign *c) {
 
 void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const LayoutChoices *choices) {
   Assign c = {.ctx = ctx, .choices = choices};
-  for (Func *f = m->funcs; f; f = f->next)
-    for (uint32_t i = 0; i < f->body->num_args; i++) f->body->args[i]->aux = NULL;
+  module_clear_scratch(m);
   FixedList fixed = {0};
   module_walk(m, remember_fixed, &(FixedSearch){ctx, &fixed});
   module_walk(m, take_conversion_away, NULL);

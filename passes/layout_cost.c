@@ -1,17 +1,9 @@
 // Costs of layouts: see layout_cost.h.
 #include "passes/layout_cost.h"
-#include "passes/layout_rules.h"
-
-const Type *access_type(const Op *op) {
-  const Type *ptr = op_operand(op, 0)->type;
-  return ptr->kind == TYPE_TENSOR ? ptr : op_operand(op, 1)->type;
-}
-
-uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
 
 enum { SECTOR_BYTES = 32 };
 
-// Sectors that one instruction of a warp touches.
+// Returns the sectors that one instruction of a warp touches.
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec, uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
   uint64_t seen[WARP_SIZE];
@@ -19,7 +11,7 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
-    // Only aligned runs are known to be neighbours in memory.
+    // Only elements of one aligned run are known to be neighbours in memory.
     uint64_t run = column / runs, first = column % runs * bytes, last = first + (uint64_t)vec * bytes - 1;
     for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;
@@ -31,10 +23,10 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
   return count;
 }
 
-int64_t access_cost(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
+int64_t layout_cost_access(const Op *op, const AccessInfo *a, const Layout *l, uint32_t num_warps) {
   uint32_t bytes = access_elem_bytes(op), axis = a->fastest;
   int64_t vec = min_i64(layout_contiguity(l, axis), access_is_copied(op) ? access_max_copy(a, axis, bytes) : access_max_vector(a, axis, bytes));
-  vec = min_i64(vec, op_access_width(op, bytes));
+  vec = min_i64(vec, access_width(op, bytes));
   bool is_load = op->opcode == OP_LOAD;               // duplicates load again, but only one of them stores
   uint32_t idle_lanes = is_load ? 0 : layout_free_bits(l, LAYOUT_LANE), idle_warps = is_load ? 0 : layout_free_bits(l, LAYOUT_WARP);
   int64_t instructions = max_i64(1, layout_regs_per_thread(l) / vec);
@@ -42,6 +34,6 @@ int64_t access_cost(const Op *op, const AccessInfo *a, const Layout *l, uint32_t
   return instructions * warps * (sectors_touched(a, l, axis, bytes, vec, idle_lanes) + 4);
 }
 
-int64_t conversion_cost(const Type *t, uint32_t num_warps) {
+int64_t layout_cost_conversion(const Type *t, uint32_t num_warps) {
   return type_numel(t) * type_elem_bytes(t) / 64 + 16 * (int64_t)num_warps;
 }

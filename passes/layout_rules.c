@@ -36,7 +36,7 @@ static Flow flow_of(const Op *op) {
   }
 }
 
-// The operand's layout, an operand of a broadcast: stretched axes shrunk to size 1.
+// The layout of a broadcast's operand: stretched axes shrink to size 1.
 static const Layout *shrink(Context *ctx, const Op *op, const Layout *l) {
   const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
   for (uint32_t a = 0; a < to->rank; a++)
@@ -51,7 +51,7 @@ static const Layout *inverse_transpose(Context *ctx, const Op *op, const Layout 
   return layout_transpose(ctx, l, inverse);
 }
 
-// Two tensors one behind the other along axis 0: which of them is the highest register bit.
+// The layout of two tensors concatenated along axis 0: the highest register bit tells them apart.
 static const Layout *cat_layout(Context *ctx, const Layout *half) {
   Layout l = *half;
   uint32_t at = l.num_bits[LAYOUT_REG]++, n = layout_total_bits(half);
@@ -61,7 +61,7 @@ static const Layout *cat_layout(Context *ctx, const Layout *half) {
   return layout_intern(ctx, &l);
 }
 
-// The inverse; NULL when the halves are not told apart by the highest register bit alone.
+// The inverse of cat_layout. NULL if it is not the highest register bit alone that tells the halves apart.
 static const Layout *half_layout(Context *ctx, const Layout *whole) {
   Layout l = *whole;
   uint32_t n = layout_total_bits(whole);
@@ -107,7 +107,7 @@ const Layout *layout_rule_result(Context *ctx, const Op *op, uint32_t i, const L
   }
 }
 
-// A map whose function takes several elements wants them in consecutive registers of one thread.
+// A map whose function takes several elements needs them in consecutive registers of one thread.
 static bool holds_groups(const Op *op, const Layout *l) {
   uint32_t group = op->opcode == OP_MAP ? (uint32_t)op_int(op, ATTR_PACK, 1) : 1, bits = 0;
   while (1u << bits < group) bits++;
@@ -170,69 +170,8 @@ const Layout *layout_rule_pivot(Context *ctx, const Op *op) {
   return NULL;
 }
 
-// ---- control flow ----
-
-static void visit_other(Value *v, Value *self, ValueVisitor visit, void *user) {
-  if (v && v != self) visit(v, user);
-}
-
-// Carried variable k of a loop or if: every value that it is.
-static void visit_carried(Op *op, uint32_t k, bool forwarded, Value *self, ValueVisitor visit, void *user) {
-  if (op->opcode == OP_FOR) {
-    visit_other(op_operand(op, k + 3), self, visit, user);
-    visit_other(op->blocks[0]->args[k + 1], self, visit, user);
-    visit_other(op_operand(block_terminator(op->blocks[0]), k), self, visit, user);
-    visit_other(op_result(op, k), self, visit, user);
-  } else if (op->opcode == OP_IF) {
-    visit_other(op_result(op, k), self, visit, user);
-    for (uint32_t b = 0; b < 2; b++) visit_other(op_operand(block_terminator(op->blocks[b]), k), self, visit, user);
-  } else if (op->opcode == OP_WHILE && !forwarded) {
-    visit_other(op_operand(op, k), self, visit, user);
-    visit_other(op->blocks[0]->args[k], self, visit, user);
-    visit_other(op_operand(block_terminator(op->blocks[1]), k), self, visit, user);
-  } else if (op->opcode == OP_WHILE) {
-    visit_other(op_operand(block_terminator(op->blocks[0]), k + 1), self, visit, user);
-    visit_other(op->blocks[1]->args[k], self, visit, user);
-    visit_other(op_result(op, k), self, visit, user);
-  }
-}
-
-void value_visit_ties(Value *v, ValueVisitor visit, void *user) {
-  if (v->def) {
-    Op *op = v->def;
-    if (op_is(op, TRAIT_CARRIES)) visit_carried(op, v->index, true, v, visit, user);
-    if (op->opcode == OP_WGMMA_WAIT) visit_other(op_operand(op, v->index), v, visit, user);
-  } else if (v->block->parent) {
-    Op *op = v->block->parent;
-    if (op->opcode == OP_FOR && v->index > 0) visit_carried(op, v->index - 1, false, v, visit, user);
-    if (op->opcode == OP_WHILE) visit_carried(op, v->index, v->block == op->blocks[1], v, visit, user);
-  }
-  for (Use *u = v->uses; u; u = u->next) {
-    Op *op = u->user, *parent = op->parent->parent;
-    if (op->opcode == OP_WGMMA_WAIT) visit_other(op_result(op, u->index), v, visit, user);
-    if (op->opcode == OP_FOR && u->index >= 3) visit_carried(op, u->index - 3, false, v, visit, user);
-    if (op->opcode == OP_WHILE) visit_carried(op, u->index, false, v, visit, user);
-    if (op->opcode == OP_YIELD && parent && op_is(parent, TRAIT_CARRIES))
-      visit_carried(parent, u->index, false, v, visit, user);
-    if (op->opcode == OP_CONDITION && u->index > 0 && parent) visit_carried(parent, u->index - 1, true, v, visit, user);
-  }
-}
-
-bool value_is_leaf(const Value *v) {
+bool layout_rule_is_free(const Value *v) {
   return v->def && op_is(v->def, TRAIT_FREE);
-}
-
-bool op_is_global_access(const Op *op) {
-  return op_unit(op) == UNIT_GMEM && (is_tensor(op_operand(op, 0)) || is_tensor(op_operand(op, 1)));
-}
-
-int64_t op_access_width(const Op *op, uint32_t bytes) {
-  if (op->opcode == OP_ATOMIC_CAS) return 1;
-  if (op->opcode != OP_ATOMIC_RMW) return 16 / bytes;
-  const int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
-  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4 || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
-  if (op->parent->func->module->target->has_bf16_vector_red) return 16 / bytes;
-  return type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F16) ? 2 : 1;
 }
 
 // ---- choosing blocked layouts ----
@@ -255,7 +194,7 @@ const Layout *layout_blocked_for(Context *ctx, const Module *m, const Type *t, c
     warps[a] = (uint32_t)min_i64(warps_left, left[a]);
     warps_left /= warps[a];
   }
-  // What is left over holds duplicates; the slowest axis has its name.
+  // Lanes and warps that are left over hold duplicates; they are written at the slowest axis.
   lanes[c->order[t->rank - 1]] *= lanes_left;
   warps[c->order[t->rank - 1]] *= warps_left;
   return layout_make_blocked(ctx, t->rank, t->shape, per_thread, lanes, warps, c->order);

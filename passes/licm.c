@@ -1,12 +1,10 @@
-// Moves what does not change out of loops, innermost loops first: pure ops whose operands are all made outside. Loads stay,
-// since a store in the loop may change what they read and a loop that never runs must not read at all. A loop with
-// disable_licm keeps what it has.
+// licm: moves what does not change out of loops, innermost loops first: pure ops whose operands are all defined
+// outside. Loads stay, because a store in the loop may change what they read and a loop that never runs must not read
+// at all. A loop with disable_licm keeps what it has.
 // In, out: TILE or LAID_OUT.
 #include "passes/pass.h"
 
-static bool invariant(const Op *op, const Op *loop);
-
-// Everything a reduction's combine function uses must come from outside the loop too.
+// What a reduction's combine function uses must come from outside the loop, too.
 static bool blocks_invariant(const Op *op, const Op *loop) {
   for (uint32_t b = 0; b < op->num_blocks; b++)
     for (const Op *in = op->blocks[b]->first; in; in = in->next) {
@@ -26,30 +24,19 @@ static bool invariant(const Op *op, const Op *loop) {
   return blocks_invariant(op, loop);
 }
 
-static bool hoist_from(Block *b, Op *loop) {
-  bool changed = false;
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    if (!invariant(op, loop)) continue;
-    op_move_before(op, loop);
-    changed = true;
-  }
-  return changed;
-}
-
-static bool visit_block(Block *b) {
-  bool changed = false;
-  for (Op *op = b->first; op; op = op->next) {
-    for (uint32_t i = 0; i < op->num_blocks; i++) changed |= visit_block(op->blocks[i]);
-    bool is_loop = op_is(op, TRAIT_LOOP);
-    if (!is_loop || op_int(op, ATTR_NO_LICM, 0)) continue;
-    for (uint32_t i = 0; i < op->num_blocks; i++) changed |= hoist_from(op->blocks[i], op);
-  }
-  return changed;
+static void visit(Op *loop, void *user) {
+  if (!op_is(loop, TRAIT_LOOP) || op_int(loop, ATTR_NO_LICM, 0)) return;
+  for (uint32_t i = 0; i < loop->num_blocks; i++)
+    for (Op *op = loop->blocks[i]->first, *next; op; op = next) {
+      next = op->next;
+      if (!invariant(op, loop)) continue;
+      op_move_before(op, loop);
+      *(bool *)user = true;
+    }
 }
 
 bool pass_licm(PassCtx *p) {
   bool changed = false;
-  for (Func *f = p->module->funcs; f; f = f->next) changed |= visit_block(f->body);
+  module_walk_inside_out(p->module, visit, &changed);
   return changed;
 }

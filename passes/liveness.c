@@ -3,138 +3,79 @@
 
 #include "ir/scratch.h"
 #include "passes/layout_rules.h"
-
-bool op_is_buffer_view(const Op *op) {
-  return op_is(op, TRAIT_MOVES) && op->results[0].type->kind == TYPE_BUFFER;
-}
-
-uint32_t buffer_bytes(const Type *t) { return buffer_tile_stride(t) * (t->count ? t->count : 1); }
-
-bool buffer_read_by_async_proxy(const Value *buf) {
-  for (const Use *u = buf->uses; u; u = u->next)
-    switch (u->user->opcode) {
-      case OP_WGMMA: case OP_TMA_STORE: case OP_TMA_REDUCE: return true;
-      default: if (op_is_buffer_view(u->user) && buffer_read_by_async_proxy(&u->user->results[0])) return true;
-    }
-  return false;
-}
-
-// ---- aliases ----
-
-typedef struct { Context *ctx; OpList *allocs; VEC(Value *) seen; } AllocSearch;
-
-static void search_allocs(Value *v, void *user) {
-  AllocSearch *s = user;
-  if (!v || v->type->kind != TYPE_BUFFER) return;
-  for (uint32_t i = 0; i < s->seen.count; i++)
-    if (s->seen.data[i] == v) return;
-  vec_push(&s->ctx->arena, &s->seen, v);
-  if (v->def && v->def->opcode == OP_ALLOC) {
-    for (uint32_t i = 0; i < s->allocs->count; i++)
-      if (s->allocs->data[i] == v->def) return;
-    vec_push(&s->ctx->arena, s->allocs, v->def);
-  } else if (v->def && op_is_buffer_view(v->def)) {
-    search_allocs(op_operand(v->def, 0), s);
-  } else {
-    value_visit_ties(v, search_allocs, s);
-  }
-}
-
-void buffer_find_allocs(Context *ctx, Value *v, OpList *out) {
-  AllocSearch s = {.ctx = ctx, .allocs = out};
-  search_allocs(v, &s);
-}
+#include "passes/buffer.h"
+#include "passes/ties.h"
 
 // ---- lifetimes ----
 
 typedef struct {
   Context *ctx;
   const Module *module;
-  uint32_t next;
+  OpOrder order;
   VEC(Lifetime) items;
-} Numbering;
+} Lifetimes;
 
-static void number_block(Numbering *n, Block *b) {
-  for (Op *op = b->first; op; op = op->next) {
-    op->mark = n->next++;
-    for (uint32_t i = 0; i < op->num_blocks; i++) number_block(n, op->blocks[i]);
-    if (op->num_blocks) n->next++;
-  }
-}
-
-uint32_t op_end(const Op *op) {
-  if (!op->num_blocks) return op->mark;
-  const Block *last = op->blocks[op->num_blocks - 1];
-  return last->last ? op_end(last->last) + 1 : op->mark + 1;
-}
-
-// The number at which a use by `op` of what was made in block `home` is over.
-static uint32_t use_end(const Op *op, const Block *home) {
-  uint32_t end = op_end(op);
+// The number at which `op` no longer uses what was made in block `home`.
+static uint32_t use_end(const OpOrder *o, const Op *op, const Block *home) {
+  uint32_t end = op_order_end(o, op);
   for (const Op *p = op->parent->parent; p && op->parent != home; op = p, p = p->parent->parent)
-    if (op_is(p, TRAIT_LOOP)) end = op_end(p);
+    if (op_is(p, TRAIT_LOOP)) end = op_order_end(o, p);
   return end;
 }
 
-typedef struct { Context *ctx; const Block *home; uint32_t end; VEC(Value *) seen; } UseSearch;
+typedef struct { Context *ctx; const OpOrder *order; const Block *home; uint32_t end; VEC(Value *) seen; } UseSearch;
 
 static void search_uses(Value *v, void *user);
 
-// The end of bulk stores that read a buffer: the first full wait after them in their block, else the end of the home block.
-static uint32_t bulk_store_end(const Op *op, const Block *home) {
+// The end of bulk stores that read a buffer: the first full wait after them in their block; otherwise the end of the
+// home block.
+static uint32_t bulk_store_end(const OpOrder *order, const Op *op, const Block *home) {
   for (const Op *o = op->next; o; o = o->next)
-    if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0) return use_end(o, home);
-  return op_end(home->last);
+    if (o->opcode == OP_TMA_WAIT && op_int(o, ATTR_COUNT, 0) == 0) return use_end(order, o, home);
+  return op_order_end(order, home->last);
 }
 
 static void search_uses(Value *v, void *user) {
   UseSearch *s = user;
-  // A constant that loops start from is in no buffer; other loops may start from it, too.
-  if (!v || value_is_leaf(v)) return;
+  // A constant that loops start from is in no buffer, and other loops may start from it, too.
+  if (!v || layout_rule_is_free(v)) return;
   for (uint32_t i = 0; i < s->seen.count; i++)
     if (s->seen.data[i] == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
-  // What has been waited for in full holds no buffer any more.
-  if (v->def && v->def->opcode == OP_WGMMA_WAIT && op_int(v->def, ATTR_COUNT, 0) == 0) return;
+  // After a full wait the value holds no buffer.
+  if (value_op(v, OP_WGMMA_WAIT) && op_int(v->def, ATTR_COUNT, 0) == 0) return;
   if (value_block(v) != s->home && v->block && v->block->parent) {
-    uint32_t end = use_end(v->block->parent, s->home);
+    uint32_t end = use_end(s->order, v->block->parent, s->home);
     if (end > s->end) s->end = end;
   }
   for (Use *u = v->uses; u; u = u->next) {
     Op *op = u->user;
-    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(op, s->home) : use_end(op, s->home);
+    uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(s->order, op, s->home) : use_end(s->order, op, s->home);
     if (end > s->end) s->end = end;
     bool is_async = op->opcode == OP_ASYNC_COPY || op->opcode == OP_ASYNC_COMMIT || (op->opcode == OP_WGMMA && op_attr(op, ATTR_ASYNC));
-    if (op_is_buffer_view(op) || is_async)
+    if (buffer_is_view(op) || is_async)
       for (uint32_t i = 0; i < op->num_results; i++) search_uses(&op->results[i], s);
   }
-  value_visit_ties(v, search_uses, s);
-}
-
-uint32_t buffer_align(const Type *t) {
-  // A swizzle is a function of address bits, so the tile must start where they are zero.
-  for (uint32_t i = 0; t->layout && i < layout_total_bits(t->layout); i++)
-    if (__builtin_popcount(t->layout->basis[i]) > 1) return 1024;
-  return buffer_tile_bytes(t) > BARRIER_BYTES ? TMA_TILE_ALIGN : 16;
+  ties_visit(v, search_uses, s);
 }
 
 static void collect(Op *op, void *user) {
-  Numbering *n = user;
+  Lifetimes *n = user;
+  uint32_t begin = op_order_begin(&n->order, op);
   if (op->opcode == OP_ALLOC) {
-    UseSearch s = {.ctx = n->ctx, .home = op->parent, .end = op->mark};
+    UseSearch s = {.ctx = n->ctx, .order = &n->order, .home = op->parent, .end = begin};
     search_uses(&op->results[0], &s);
     const Type *t = op->results[0].type;
     uint32_t asked = (uint32_t)op_int(op, ATTR_ALIGN, 0);
-    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
+    vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, s.end, buffer_bytes(t), asked ? asked : buffer_align(t)}));
     return;
   }
   uint32_t align = 1, bytes = op_scratch_bytes(n->ctx, op, n->module->num_warps, &align);
-  if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, op->mark, op_end(op), bytes, align}));
+  if (bytes) vec_push(&n->ctx->arena, &n->items, ((Lifetime){op, begin, op_order_end(&n->order, op), bytes, align}));
 }
 
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f) {
-  Numbering n = {.ctx = ctx, .module = m};
-  number_block(&n, f->body);
+  Lifetimes n = {.ctx = ctx, .module = m, .order = op_order_of(ctx, f)};
   block_walk(f->body, collect, &n);
-  return (Liveness){n.items.data, n.items.count};
+  return (Liveness){n.items.data, n.items.count, n.order};
 }

@@ -1,10 +1,10 @@
-// Lifetimes of shared memory. Ops are numbered in program order, an op with blocks before and after its blocks, so that a
-// lifetime is an interval. A buffer lives from its alloc to the last use of it or of a view of it; a use inside a loop that
-// does not contain the alloc lasts to the loop's end; an asynchronous use lasts to the wait that completes it.
+// Lifetimes of shared memory, as intervals of program order. A buffer lives from its alloc to the last use of it or of
+// a view of it. A use inside a loop that does not contain the alloc lasts to the loop's end, an asynchronous use to the
+// wait that completes it.
 #ifndef TILE_PASSES_LIVENESS_H
 #define TILE_PASSES_LIVENESS_H
 
-#include "ir/build.h"
+#include "passes/op_order.h"
 
 typedef struct {
   Op *op;                    // an alloc, or an op with scratch
@@ -15,18 +15,9 @@ typedef struct {
 typedef struct {
   Lifetime *items;
   uint32_t count;
+  OpOrder order;             // whose numbers the lifetimes have
 } Liveness;
 
-// Of all allocs and scratch of the function. Writes op->mark: the op's number.
+// Returns the lifetimes of all allocs and scratch of the function.
 Liveness liveness_compute(Context *ctx, const Module *m, Func *f);
-uint32_t op_end(const Op *op);             // the number after its blocks'
-
-// The allocs whose memory v may be: through views, carried variables and ifs.
-typedef VEC(Op *) OpList;
-void buffer_find_allocs(Context *ctx, Value *v, OpList *out);
-bool op_is_buffer_view(const Op *op);
-bool buffer_read_by_async_proxy(const Value *buf);   // by tensor cores or TMA, through views too: writers fence for them
-uint32_t buffer_bytes(const Type *t);      // of the whole array of tiles
-uint32_t buffer_align(const Type *t);      // of its first byte, where nobody asks for more
-
 #endif

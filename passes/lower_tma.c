@@ -1,14 +1,15 @@
 // lower_tma: descriptor accesses that pipeline_loops left become synchronous TMA copies through a shared buffer.
 //   in:  LAID_OUT; desc_load/desc_store/desc_reduce on descriptors that reach TMA
-//   out: none of those; every descriptor parameter knows its box and swizzle; descriptors that the kernel makes for TMA have
-//        their tensor maps written by it, into memory that the launcher provides (a hidden parameter)
+//   out: none of those; every descriptor parameter knows its box and swizzle; for descriptors that the kernel makes, it
+//        writes tensor maps itself, into memory that the launcher provides (a hidden parameter)
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
-//                                  %x = local_load %buf            (or %buf itself where an alloc of %x asked for this layout)
+//                                  %x = local_load %buf            (or %buf itself if an alloc of %x asks for this layout)
 //   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
-// A store does not wait: the wait comes before its buffer is written again, and before the kernel returns. The program's own barriers
-// order accesses of global memory: before them TMA's writes are waited for, and threads' writes fenced for TMA.
+// A store does not wait: the wait comes before the next write to its buffer, and before the kernel returns. The program's
+// own barriers order accesses of global memory: before them the kernel waits for TMA's writes, and a proxy fence orders
+// threads' writes with TMA.
 #include "passes/tma.h"
 
 #include "ir/scratch.h"
@@ -18,137 +19,8 @@ static void box_of(const Type *desc, int64_t box[MAX_DESC_RANK]) {
   box[desc->rank - 1] = type_desc_box_width(desc);
 }
 
-const Layout *tma_tile_layout(Context *ctx, const Type *desc) {
-  uint32_t order[MAX_RANK], swizzle = type_desc_swizzle_bytes(desc);
-  for (uint32_t i = 0; i < desc->rank; i++) order[i] = desc->rank - 1u - i;
-  if (!swizzle) return layout_make_shared_chunked(ctx, desc->rank, desc->shape, type_desc_box_width(desc), order);
-  return layout_make_shared_swizzled(ctx, desc->rank, desc->shape, type_elem_bytes(desc) * 8, swizzle, order);
-}
-
-const Type *tma_tile_buffer(Context *ctx, const Type *desc) {
-  return type_buffer(ctx, desc->elem, desc->rank, desc->shape, tma_tile_layout(ctx, desc), 0);
-}
-
-int tma_axis_too_long(const Type *desc) {
-  uint32_t last = desc->rank - 1u;
-  for (uint32_t i = 0; i < desc->rank; i++)
-    if ((i == last ? type_desc_box_width(desc) : desc->shape[i]) > TMA_MAX_BOX) return (int)i;
-  return -1;
-}
-
-bool tma_usable(const Module *m, const Value *desc) {
-  if (!m->target->has_tma) return false;
-  if (desc->block) return !desc->block->parent && desc->block->func->params[desc->index].kind != PARAM_DESC_FIELDS;
-  if (desc->def->opcode == OP_MAKE_TENSOR_MAP) return true;
-  if (desc->def->opcode != OP_MAKE_DESC || !m->target->arch_specific) return false;
-  const Type *t = desc->type;
-  uint32_t bytes = type_elem_bytes(t);
-  if (tma_axis_too_long(t) >= 0 || type_desc_box_width(t) * bytes < TMA_ALIGNMENT) return false;
-  if (!tma_can_pad(t, (Padding)op_int(desc->def, ATTR_PADDING, PAD_ZERO))) return false;
-  for (uint32_t i = 0; i < t->rank; i++) {
-    int64_t stride;
-    bool known = value_constant_int(op_operand(desc->def, 1 + t->rank + i), &stride);
-    if (i + 1u == t->rank ? !known || stride != 1 : known && stride * bytes % TMA_ALIGNMENT != 0) return false;
-  }
-  return true;
-}
-
-bool tma_can_pad(const Type *tile, Padding padding) { return padding != PAD_NAN || type_elem_bytes(type_elem(tile)) > 1; }
-
-bool tma_can_reduce(AtomicKind kind, const Type *elem) {
-  ScalarKind k = elem->kind == TYPE_SCALAR ? elem->scalar : SC_I64;
-  bool half = k == SC_F16 || k == SC_BF16, word = k == SC_I32 || k == SC_I64;
-  switch (kind) {
-    case ATOMIC_FADD: return half || k == SC_F32;
-    case ATOMIC_ADD: case ATOMIC_UMAX: case ATOMIC_UMIN: case ATOMIC_AND: case ATOMIC_OR: case ATOMIC_XOR: return word;
-    case ATOMIC_MAX: case ATOMIC_MIN: return half || word;
-    default: return false;
-  }
-}
-
-void tma_guard_empty(Op *access, Op *make) {
-  enum { OUTSIDE = 1 << 30 };     // not below: stores must not begin there
-  Builder b = builder_before(make->parent->func->module->ctx, make);
-  Value *empty = NULL;
-  for (uint32_t i = 0; i < op_result(make, 0)->type->rank; i++) {
-    Value *extent = op_operand(make, 1 + i), *none;
-    int64_t known;
-    if (value_constant_int(extent, &known) && known > 0) continue;
-    none = build_cmp(&b, CMP_SLE, extent, build_int(&b, extent->type, 0));
-    empty = empty ? build_binary(&b, OP_ORI, empty, none) : none;
-  }
-  if (!empty) return;
-  // One coordinate will do: if there is one, such as is not computed for this access alone, a loop's iteration for instance.
-  b = builder_before(b.ctx, access);
-  uint32_t chosen = access->num_operands - 1;
-  for (uint32_t i = access->num_operands - op_result(make, 0)->type->rank; i < access->num_operands; i++)
-    if (!op_operand(access, i)->def || op_operand(access, i)->def->parent != access->parent) chosen = i;
-  Value *at = op_operand(access, chosen);
-  op_set_operand(access, chosen, build_ternary(&b, OP_SELECT, empty, build_int(&b, at->type, OUTSIDE), at));
-}
-
-uint32_t tma_tile_bytes(const Type *desc) { return (uint32_t)type_numel(desc) * type_elem_bytes(desc); }
-
-Value *tma_build_index(Builder *b, Value *buffers, Value *i) {
-  const Type *t = buffers->type;
-  if (t->count == 0) return buffers;
-  const Type *tile = type_buffer(b->ctx, t->elem, t->rank, t->shape, t->layout, 0);
-  Value *args[2] = {buffers, i};
-  return op_result(build_op_typed(b, OP_BUFFER_INDEX, &tile, 1, args, 2), 0);
-}
-
-Value *tma_build_barriers(Builder *b, uint32_t count) {
-  const int64_t one = 1;
-  const uint32_t order = 0;
-  const Type *t = type_buffer(b->ctx, type_scalar(b->ctx, SC_I64), 1, &one, layout_make_shared_plain(b->ctx, 1, &one, &order), count);
-  Value *none = NULL;
-  Value *bars = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
-  for (uint32_t i = 0; i < (count ? count : 1); i++) {
-    Value *bar = tma_build_index(b, bars, build_i32(b, i));
-    op_set_int(b->ctx, build_op(b, OP_MBAR_INIT, &bar, 1), ATTR_COUNT, 1);
-  }
-  return bars;
-}
-
-void tma_build_invalidate(Builder *b, Value *bars) {
-  for (uint32_t i = 0; i < (bars->type->count ? bars->type->count : 1); i++) {
-    Value *bar = tma_build_index(b, bars, build_i32(b, i));
-    build_op(b, OP_MBAR_INVAL, &bar, 1);
-  }
-}
-
-void tma_build_expect(Builder *b, Value *bar, Value *pred, int64_t bytes, int64_t issuer) {
-  Value *args[2] = {bar, pred};
-  Op *op = build_op(b, OP_MBAR_EXPECT, args, 2);
-  op_set_int(b->ctx, op, ATTR_BYTES, bytes);
-  if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
-}
-
-void tma_build_load(Builder *b, Value *desc, Value *buf, Value *bar, Value *pred, Value *const *coords, int64_t issuer) {
-  Value *args[4 + MAX_RANK] = {desc, buf, bar, pred};
-  for (uint32_t i = 0; i < desc->type->rank; i++) args[4 + i] = coords[i];
-  Op *op = build_op(b, OP_TMA_LOAD, args, 4u + desc->type->rank);
-  if (issuer) op_set_int(b->ctx, op, ATTR_ISSUER, issuer);
-}
-
-void tma_build_wait(Builder *b, Value *bar, Value *phase) {
-  Value *args[3] = {bar, phase, NULL};
-  build_op(b, OP_MBAR_WAIT, args, 3);
-}
-
-Value *tma_build_read(Builder *b, Value *buf, const Type *tensor) {
-  const Type *t = tensor;
-  if (tensor->rank != buf->type->rank)
-    t = type_tensor(b->ctx, tensor->elem, buf->type->rank, buf->type->shape, layout_reshape(b->ctx, tensor->layout, buf->type->rank, buf->type->shape));
-  Value *args[2] = {buf, NULL};
-  Value *v = op_result(build_op_typed(b, OP_LOCAL_LOAD, &t, 1, args, 2), 0);
-  return t == tensor ? v : op_result(build_op_typed(b, OP_RESHAPE, &tensor, 1, &v, 1), 0);
-}
-
 static Value *alloc_tile(Builder *b, const Type *desc) {
-  const Type *t = tma_tile_buffer(b->ctx, desc);
-  Value *none = NULL;
-  return op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+  return build_alloc(b, tma_tile_buffer(b->ctx, desc), NULL);
 }
 
 typedef struct { Op *loop; Value *buffer; } StoreBuffer;
@@ -156,10 +28,10 @@ typedef struct {
   Module *module;
   Func *func;
   bool stored, changed;
-  uint32_t num_maps;         // that the kernel writes
-  bool scarce;               // a buffer for every store would not fit
+  uint32_t num_maps;         // tensor maps that the kernel writes
+  bool scarce;               // there is no room for a buffer for every store
   VEC(StoreBuffer) buffers;  // of stores in loops
-  VEC(Op *) accesses;        // found before any is lowered: lowering a load erases ops behind it
+  VEC(Op *) accesses;        // found before any is lowered, because lowering a load erases later ops
 } LowerTma;
 
 static void coordinates(const Op *op, uint32_t first, Value **coords) {
@@ -180,19 +52,23 @@ static void lower_load(Context *ctx, Op *op) {
     next = u->next;
     Op *alloc = u->user;
     if (alloc->opcode != OP_ALLOC || op_result(alloc, 0)->type != buf->type) continue;
-    value_replace_all_uses(op_result(alloc, 0), buf);
-    op_erase(alloc);
+    op_replace(alloc, &buf);
   }
   if (x->uses) value_replace_all_uses(x, tma_build_read(&b, buf, x->type));
   op_erase(op);
 }
 
-// The buffer of a store inside loops belongs to the outermost one: the copy out of it runs on into the next iteration.
-// Stores of one loop and type share a buffer where one each would not fit.
-static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
+static Op *outermost_loop(const Op *op) {
   Op *loop = NULL;
   for (Op *p = op->parent->parent; p; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) loop = p;
+  return loop;
+}
+
+// The buffer of a store inside loops belongs to the outermost one: the copy out of it is in flight during the next
+// iteration. Stores of one loop and type share a buffer if there is no room for one each.
+static Value *store_buffer(LowerTma *s, Op *op, const Type *desc) {
+  Op *loop = outermost_loop(op);
   Builder b = builder_before(s->module->ctx, loop ? loop : op);
   if (!loop) return alloc_tile(&b, desc);
   const Type *t = tma_tile_buffer(b.ctx, desc);
@@ -208,15 +84,14 @@ static void lower_store(LowerTma *s, Op *op) {
   Builder b = builder_before(ctx, op);
   Value *desc = op_operand(op, 0), *value = op_operand(op, 1), *coords[MAX_RANK];
   coordinates(op, 2, coords);
-  op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  build_wait(&b, OP_TMA_WAIT, 0);
   Value *buf = store_buffer(s, op, desc->type);
   if (value->type->rank != desc->type->rank) {
     const Type *t = type_tensor(ctx, value->type->elem, desc->type->rank, desc->type->shape,
                                 layout_reshape(ctx, value->type->layout, desc->type->rank, desc->type->shape));
-    value = op_result(build_op_typed(&b, OP_RESHAPE, &t, 1, &value, 1), 0);
+    value = build_value(&b, OP_RESHAPE, t, &value, 1);
   }
-  Value *put[2] = {value, buf};
-  build_op(&b, OP_LOCAL_STORE, put, 2);
+  build_op(&b, OP_LOCAL_STORE, (Value *[]){value, buf}, 2);
   build_op(&b, OP_FENCE_ASYNC, NULL, 0);
   Value *args[2 + MAX_RANK] = {desc, buf};
   for (uint32_t i = 0; i < desc->type->rank; i++) args[2 + i] = coords[i];
@@ -240,7 +115,7 @@ static void lower(LowerTma *s, Op *op) {
   else lower_store(s, op);
 }
 
-// Bytes of all buffers there are, and of one for each store to come.
+// Adds the bytes of all existing buffers, and of one for each store that is still to be lowered.
 static void count_bytes(Op *op, void *user) {
   int64_t *bytes = user;
   if (op->opcode == OP_ALLOC) {
@@ -274,14 +149,8 @@ static bool compares_signed(const Value *desc) {
   return false;
 }
 
-static bool in_loop(const Op *op) {
-  for (const Op *p = op->parent->parent; p; p = p->parent->parent)
-    if (op_is(p, TRAIT_LOOP)) return true;
-  return false;
-}
-
-// Each make_desc has a map of its own in each program's scratch. In a loop it is written again when no copy uses it any more: loads
-// have been waited for where their data is read, stores are waited for here.
+// Each make_desc has its own map in each program's scratch. In a loop the map is written again when no copy uses it any
+// more: loads were waited for where their data is read, stores are waited for here.
 static void write_map(Op *op, void *user) {
   LowerTma *s = user;
   Value *desc = op_result(op, 0);
@@ -290,7 +159,7 @@ static void write_map(Op *op, void *user) {
   Builder b = builder_before(ctx, op);
   Value *args[2 + 2 * MAX_RANK] = {scratch_param(s)};
   for (uint32_t i = 0; i < op->num_operands; i++) args[1 + i] = op_operand(op, i);
-  if (in_loop(op) && is_written(desc)) op_set_int(ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  if (outermost_loop(op) && is_written(desc)) build_wait(&b, OP_TMA_WAIT, 0);
   Op *map = build_op_typed(&b, OP_MAKE_TENSOR_MAP, &desc->type, 1, args, 1 + op->num_operands);
   op_copy_attrs(ctx, map, op);
   if (compares_signed(desc)) op_set_int(ctx, map, ATTR_SIGNED, 1);
@@ -306,7 +175,7 @@ static void wait_before_return(Op *op, void *user) {
   LowerTma *s = user;
   if (op->opcode != OP_RETURN) return;
   Builder b = builder_before(s->module->ctx, op);
-  op_set_int(s->module->ctx, build_op(&b, OP_TMA_WAIT, NULL, 0), ATTR_COUNT, 0);
+  build_wait(&b, OP_TMA_WAIT, 0);
 }
 
 typedef struct {
@@ -326,9 +195,7 @@ static void order_at_barrier(Op *op, void *user) {
   if (op->opcode != OP_BARRIER) return;
   Builder b = builder_before(o->ctx, op);
   if (o->tma_writes) {
-    Op *wait = build_op(&b, OP_TMA_WAIT, NULL, 0);
-    op_set_int(o->ctx, wait, ATTR_COUNT, 0);
-    op_set_int(o->ctx, wait, ATTR_WRITTEN, 1);
+    op_set_int(o->ctx, build_wait(&b, OP_TMA_WAIT, 0), ATTR_WRITTEN, 1);
   }
   if (o->threads_write) op_set_int(o->ctx, build_op(&b, OP_FENCE_ASYNC, NULL, 0), ATTR_GLOBAL, 1);
 }
@@ -339,7 +206,7 @@ bool pass_lower_tma(PassCtx *p) {
     s.func = f;
     s.stored = false;
     s.buffers.count = 0;
-    int64_t bytes = 1024;   // what alignment may cost
+    int64_t bytes = 1024;   // alignment may cost as much
     block_walk(f->body, count_bytes, &bytes);
     s.scarce = bytes > s.module->target->shared_bytes;
     for (uint32_t i = 0; i < f->num_params; i++) {

@@ -1,4 +1,4 @@
-// Where lifetimes of shared memory lie: those that are alive together in different places.
+// Places lifetimes of shared memory: those that overlap in time do not overlap in memory.
 #ifndef TILE_PASSES_PACKING_H
 #define TILE_PASSES_PACKING_H
 
@@ -7,6 +7,6 @@
 typedef struct { const Lifetime *life; uint32_t offset; } Placed;
 
 // Fills `placed`, an entry for each lifetime, biggest first. Returns the bytes needed in all.
-uint32_t pack_lifetimes(Context *ctx, const Liveness *l, Placed *placed);
+uint32_t packing_place(Context *ctx, const Liveness *l, Placed *placed);
 
 #endif

@@ -1,7 +1,7 @@
 // Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is, its address
 // can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and cheap), and iterations before
 // do not change what is there.
-#include "passes/axis_info.h"
+#include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
 
@@ -11,7 +11,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    if (at->opcode == OP_ALLOC || op_is_buffer_view(at)) at = first_consumer(p, op_result(at, 0));
+    if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
     if (!first || pipe_is_before(at, first)) first = at;
   }
@@ -27,7 +27,7 @@ static Op *only_alloc(const Value *v) {
 // cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
   if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
-  return copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
+  return pipe_copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
 // cp.async fills with zeros.
@@ -53,7 +53,7 @@ static void mark_written(Pipe *p) {
   Func *f = p->loop->parent->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
-    MemoryUses uses = memory_uses_of(p->ctx, f, i);
+    GlobalUses uses = global_uses_of(p->ctx, f, i);
     bool written = false;
     for (uint32_t k = 0; k < uses.writes.count; k++) written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
     for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
@@ -72,7 +72,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     if (a.alloc && op_result(a.alloc, 0)->type != a.buffer_type) a.alloc = NULL;
   } else if (op->opcode == OP_LOAD && can_copy_async(p, op)) {
     a.alloc = only_alloc(op_result(op, 0));
-    if (!a.alloc && !all_loads && !load_feeds_dot(op)) return;
+    if (!a.alloc && !all_loads && !access_feeds_dot(op)) return;
     a.filled_after = fills_otherwise(op);
     if (a.filled_after && a.alloc) return;
     a.buffer_type = a.alloc ? op_result(a.alloc, 0)->type : plain_buffer(p->ctx, op_result(op, 0)->type);
@@ -82,7 +82,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   a.consumer = first_consumer(p, op_result(op, 0));
   // A turn on the tensor cores is not spent waiting.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
-    if (o->opcode == OP_TURN_WAIT) {
+    if (o->opcode == OP_PINGPONG_WAIT) {
       a.consumer = o;
       break;
     }
@@ -145,35 +145,35 @@ static void find_slices(Pipe *p) {
 
 // ---- rotated dots ----
 
-static Op *next_moved(Op *op, int64_t ahead) {
-  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_AHEAD, 0) != ahead)) op = op->next;
+static Op *next_peeled(Op *op, int64_t peeled) {
+  while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_PEELED, 0) != peeled)) op = op->next;
   return op;
 }
 
 // The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
-static bool match_outside(Pipe *p, Op *conditional, int64_t ahead) {
+static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
   if (!conditional) return false;
-  Op *op = next_moved(conditional->blocks[0]->first, ahead);
+  Op *op = next_peeled(conditional->blocks[0]->first, peeled);
   bool any = false;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    if (op_int(a->load, ATTR_AHEAD, 0) != ahead) continue;
+    if (op_int(a->load, ATTR_PEELED, 0) != peeled) continue;
     a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
     if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
-    a->ahead = ahead > 0;
+    a->ahead = peeled > 0;
     any = true;
-    op = next_moved(op->next, ahead);
+    op = next_peeled(op->next, peeled);
   }
   return any && !op;
 }
 
 static void find_outside(Pipe *p) {
-  p->front = p->loop->prev, p->back = p->loop->next, p->turn = NULL;
+  p->front = p->loop->prev, p->back = p->loop->next, p->pingpong = NULL;
   while (p->front && p->front->opcode != OP_IF) p->front = p->front->prev;
   while (p->back && p->back->opcode != OP_IF) p->back = p->back->next;
   for (Op *op = pipe_body(p)->first; op; op = op->next)
-    if (op->opcode == OP_TURN_WAIT) p->turn = op;
-  if (p->turn && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
+    if (op->opcode == OP_PINGPONG_WAIT) p->pingpong = op;
+  if (p->pingpong && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
   p->front = p->back = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
 }
@@ -181,7 +181,7 @@ static void find_outside(Pipe *p) {
 // A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
 // behind a block barrier.
 static void choose_issuer(Pipe *p) {
-  p->issuer = p->turn && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
+  p->issuer = p->pingpong && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
   for (uint32_t i = 0; i < p->loads.count; i++)
     if (!op_operand(p->loads.data[i].load, 0)->block) p->issuer = 0;
 }
@@ -226,7 +226,7 @@ static void group_loads(Pipe *p) {
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
-  if (block_acquires_global(pipe_body(p))) return false;   // what is there may have changed then
+  if (global_is_acquired(pipe_body(p))) return false;   // what is there may have changed then
   mark_written(p);
   for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;

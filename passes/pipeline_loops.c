@@ -16,9 +16,9 @@
 // The ops that addresses depend on (the *slice*) are cloned into the issue: loop-carried values they need get a second
 // copy that runs S − 1 iterations ahead. What only the slice needed dies in dce. A load whose slice contains memory
 // accesses stays where it is. Trip counts of 0 and below S are covered by the predicates; there is no epilogue.
-// Around dots that rotate_dots has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
+// Around dots that ping_pong has moved, a ring of slots reaches beyond the loop: loads of the next iteration (`ahead` 1) are one
 // further on in theirs, with slot 0 for the dot in front of the loop; the dot behind the loop takes the slot after the last
-// iteration's. Both begin in the first turn of the loop: waits come before turn_wait, copies are issued after turn_pass, by a warp
+// iteration's. Both begin in the first turn of the loop: waits come before pingpong_wait, copies are issued after pingpong_pass, by a warp
 // of the last warpgroup, which by then knows that all others have done what they did before their turn.
 // Tiles that threads read into registers may do with S − 1 slots: pipeline_slots.c.
 // Whoever frees a slot reads it before the block barrier that insert_barriers puts in front of the next copy into it. (An mbarrier
@@ -119,7 +119,7 @@ static void clone_op(NewBody *n, Op *op) {
     value_map_set(p->ctx, n->map, op_result(op, 0), tma_build_index(&n->b, alloc->ring, place_of(n, alloc).slot));
   } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {   // else read so already
     if (p->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(n);
-    op_append(op_clone(p->ctx, op, n->map), n->b.block);
+    build_clone(&n->b, op, n->map);
   }
   if (n->issue_after == op) issue_once(n);
 }
@@ -142,6 +142,25 @@ static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
 // slot of this iteration, its parity, the slot to fill; then the slot of rings of S − 1 slots and its parity, where there are any.
 enum { IV_AHEAD, SLOT, PHASE, FILL, SHORT_SLOT, SHORT_PHASE, NUM_EXTRA };
 
+// What the new loop yields; num: of the old values and the slice's.
+static void yield_values(NewBody *n, uint32_t num, bool any_short, Value **yields) {
+  const Pipe *p = n->pipe;
+  const Op *yield = pipe_body(p)->last;
+  Builder *b = &n->b;
+  for (uint32_t i = 0, k = yield->num_operands; i < yield->num_operands; i++) {
+    yields[i] = value_map_get(n->map, op_operand(yield, i));
+    if (p->carried_in_slice[i]) yields[k++] = value_map_get(n->ahead, op_operand(yield, i));
+  }
+  Value **extra = yields + num;
+  extra[IV_AHEAD] = build_binary(b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2));
+  extra[SLOT] = n->next.slot;
+  extra[PHASE] = n->next.phase;
+  extra[FILL] = ring_next(b, (RingRead){n->fill, NULL}, ring_slots(p, false)).slot;
+  if (!any_short) return;
+  RingRead next = ring_next(b, n->short_here, ring_slots(p, true));
+  extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
+}
+
 static void expand(Pipe *p) {
   Context *ctx = p->ctx;
   Op *loop = p->loop;
@@ -149,7 +168,7 @@ static void expand(Pipe *p) {
   uint32_t n = loop->num_results, num = n;
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
   for (Op *op = body->first; op; op = op->next)
-    if (op->opcode == OP_TURN_PASS) new.issue_after = op;
+    if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
   bool any_short = ring_any_short(p);
 
@@ -189,18 +208,7 @@ static void expand(Pipe *p) {
   for (Op *op = body->first; op != body->last; op = op->next) clone_op(&new, op);
   issue_once(&new);
 
-  for (uint32_t i = 0; i < n; i++) yields[i] = value_map_get(new.map, op_operand(body->last, i));
-  for (uint32_t i = 0, k = n; i < n; i++)
-    if (p->carried_in_slice[i]) yields[k++] = value_map_get(new.ahead, op_operand(body->last, i));
-  extra = yields + num;
-  extra[IV_AHEAD] = build_binary(b, OP_ADDI, new.iv_ahead, op_operand(loop, 2));
-  extra[SLOT] = new.next.slot;
-  extra[PHASE] = new.next.phase;
-  extra[FILL] = ring_next(b, (RingRead){new.fill, NULL}, ring_slots(p, false)).slot;
-  if (any_short) {
-    RingRead next = ring_next(b, new.short_here, ring_slots(p, true));
-    extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
-  }
+  yield_values(&new, num, any_short, yields);
   Op *made = build_for_end(b, region, yields);
   finish(p, b, made, (RingRead){op_result(made, num + SLOT), op_result(made, num + PHASE)});
   op_erase(loop);
@@ -215,17 +223,13 @@ static void pipeline(Pipe *p, Op *loop) {
   p->changed = true;
 }
 
-// Innermost loops first; a loop that holds a pipelined loop may itself have loads of its own.
-static void visit_block(Pipe *p, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(p, op->blocks[i]);
-    if (op->opcode == OP_FOR) pipeline(p, op);
-  }
+// Innermost loops first: a loop around a pipelined one may have loads of its own.
+static void visit(Op *op, void *user) {
+  if (op->opcode == OP_FOR) pipeline(user, op);
 }
 
 bool pass_pipeline_loops(PassCtx *ctx) {
   Pipe p = {.ctx = ctx->ctx, .module = ctx->module};
-  for (Func *f = ctx->module->funcs; f; f = f->next) visit_block(&p, f->body);
+  module_walk_inside_out(ctx->module, visit, &p);
   return p.changed;
 }

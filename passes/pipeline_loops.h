@@ -49,7 +49,7 @@ typedef struct {
   uint32_t first_number, last_number;  // the loop's in it
   bool *carried_in_slice;  // by number of the carried value
   Op *front, *back;        // the conditionals in front of the loop and behind it that hold rotated dots; NULL: none
-  Op *turn;                // the loop's turn_wait
+  Op *pingpong;               // the loop's pingpong_wait
   int64_t issuer;          // the warp that issues in the loop
   Value *limit;            // first value of the induction variable that has no tiles
   bool changed;
@@ -70,7 +70,7 @@ static inline bool pipe_is_before(const Op *a, const Op *b) {
 }
 
 // That one copy of a thread moves.
-static inline uint32_t copy_elements(const Op *load) { return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)); }
+static inline uint32_t pipe_copy_elements(const Op *load) { return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)); }
 
 // ---- pipeline_loads.c ----
 // Fills loads and groups, marks slices. all_loads: also loads that no dot reads. False: there is nothing to pipeline.
@@ -84,7 +84,7 @@ bool pipe_is_short(const Op *op);
 Op *pipe_overlap_wgmmas(Pipe *p);
 
 // ---- pipeline_slots.c ----
-// Remembers what shared memory the function needs beside the rings. Writes op->mark.
+// Remembers what shared memory the function needs beside the rings.
 void pipe_measure(Pipe *p);
 // Decides which rings have S − 1 slots. `free`: the op after which the iteration before is done with its slots, where that is inside the
 // body. Returns the op of the body before which copies are issued; NULL: after `free`, or behind the first wait.

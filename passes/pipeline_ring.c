@@ -1,6 +1,7 @@
 // Of pipeline_loops: the rings. Each load has one of `stages` slots, or stages − 1; iteration i lies in slot i mod their number. Each group
 // of TMA loads has an mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
 // names how many may still be on their way.
+#include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
 const Type *ring_type(const Pipe *p, const AsyncLoad *a) {
@@ -15,12 +16,10 @@ bool ring_any_short(const Pipe *p) {
 }
 
 void ring_build(Pipe *p, Builder *b) {
-  Value *none = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    const Type *t = ring_type(p, a);
     b->span = a->load->span;   // for the list of what shared memory is needed for
-    a->ring = op_result(build_op_typed(b, OP_ALLOC, &t, 1, &none, 1), 0);
+    a->ring = build_alloc(b, ring_type(p, a), NULL);
     if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
   for (uint32_t g = 0; g < p->groups.count; g++)
@@ -82,12 +81,8 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
 }
 
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {
-  for (Op *op = pipe_body(p)->first; op; op = op->next) {
-    if (!(op->mark & IN_SLICE)) continue;
-    Op *copy = op_clone(p->ctx, op, map);
-    if (b->before) op_insert_before(copy, b->before);
-    else op_append(copy, b->block);
-  }
+  for (Op *op = pipe_body(p)->first; op; op = op->next)
+    if (op->mark & IN_SLICE) build_clone(b, op, map);
   for (uint32_t g = 0; g < p->groups.count; g++) {
     RingWrite place = p->groups.data[g].ahead ? next : here;
     if (place.slot) issue_group(p, b, map, g, place, issuer);
@@ -114,8 +109,7 @@ static bool any_needs_fence(const Pipe *p) {
 static void fence_behind(Op *op, void *user) {
   Pipe *p = user;
   if (op->opcode != OP_ASYNC_WAIT || op_int(op, ATTR_COUNT, 0) != 0) return;
-  Builder b = builder_before(p->ctx, op);
-  b.before = op->next;
+  Builder b = builder_after(p->ctx, op);
   build_op(&b, OP_FENCE_ASYNC, NULL, 0);
 }
 
@@ -133,7 +127,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
   uint32_t later = 0;
   for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
   int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;
-  op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, pending);
+  build_wait(b, OP_ASYNC_WAIT, pending);
   if (needs_fence(p, g) || (pending == 0 && any_needs_fence(p))) build_op(b, OP_FENCE_ASYNC, NULL, 0);
 }
 
@@ -153,7 +147,7 @@ void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {
 }
 
 void ring_drain(Pipe *p, Builder *b) {
-  if (p->num_copy_groups) op_set_int(p->ctx, build_op(b, OP_ASYNC_WAIT, NULL, 0), ATTR_COUNT, 0);
+  if (p->num_copy_groups) build_wait(b, OP_ASYNC_WAIT, 0);
 }
 
 void ring_invalidate(Pipe *p, Builder *b) {

@@ -15,6 +15,7 @@
 // wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all that reads is done. The copies are
 // then about one iteration less ahead.
 #include "ir/scratch.h"
+#include "passes/buffer.h"
 #include "passes/packing.h"
 #include "passes/pipeline_loops.h"
 #include "passes/pressure.h"
@@ -23,8 +24,8 @@
 
 void pipe_measure(Pipe *p) {
   p->shared = liveness_compute(p->ctx, p->module, p->loop->parent->func);
-  p->first_number = p->loop->mark;
-  p->last_number = op_end(p->loop);
+  p->first_number = op_order_begin(&p->shared.order, p->loop);
+  p->last_number = op_order_end(&p->shared.order, p->loop);
 }
 
 // Whether the op's memory, or scratch, is not needed beside the rings.
@@ -39,7 +40,7 @@ static bool becomes_ring(const Pipe *p, const Op *op) {
 // The block's bytes with the rings as they are marked.
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
-  Liveness l = {arena_array(&p->ctx->arena, Lifetime, most), 0};
+  Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
   Lifetime ring = {.begin = p->first_number, .end = p->last_number};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
@@ -53,14 +54,12 @@ static uint32_t shared_need(const Pipe *p) {
     ring.align = sizeof(uint64_t);
     if (ring.bytes) l.items[l.count++] = ring;
   }
-  return pack_lifetimes(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
+  return packing_place(p->ctx, &l, arena_array(&p->ctx->arena, Placed, most));
 }
-
-enum { RESERVED_BYTES = 1024 };      // the system's, in each block; an SM has as much more than its largest block
 
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = p->module->num_warps * WARP_SIZE;
-  int64_t by_shared = (p->module->target->shared_bytes + RESERVED_BYTES) / (bytes + RESERVED_BYTES);
+  int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
   return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
 }
 
@@ -80,7 +79,7 @@ static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const Op *load = p->loads.data[i].load;
-    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / copy_elements(load) * ADDRESS_WORDS;
+    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
   }
   return words;
 }
@@ -102,7 +101,7 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
 // Not where tiles that are read before the issue would spill. One block more is no matter once a quarter of an SM's threads are there.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
-  if (registers > MAX_REGISTERS) return false;
+  if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
   return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
@@ -113,7 +112,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
-    bool is_view = at == u->user && op_is_buffer_view(at);
+    bool is_view = at == u->user && buffer_is_view(at);
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
     if (!is_view && pipe_is_before(*last, at)) *last = at;
   }
@@ -172,8 +171,8 @@ static bool reads_computed(const Pipe *p, const Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) {
     const Value *v = op_operand(op, i);
     if (!v || v->type->kind != TYPE_BUFFER) continue;
-    while (v->def && op_is_buffer_view(v->def)) v = op_operand(v->def, 0);
-    if (v->def && v->def->opcode == OP_ALLOC && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
+    while (v->def && buffer_is_view(v->def)) v = op_operand(v->def, 0);
+    if (value_op(v, OP_ALLOC) && v->def->parent == pipe_body(p) && !becomes_ring(p, v->def)) return true;
   }
   return false;
 }
@@ -189,7 +188,7 @@ static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
 }
 
 Op *pipe_choose_slots(Pipe *p, Op *free) {
-  if (p->front || p->turn) return NULL;
+  if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
   Op *issue = free || !last ? free : issue_behind(p, last, work);

@@ -1,8 +1,9 @@
 // Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that this takes.
+#include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
 static bool operand_is_staged(const Pipe *p, const Value *buf) {
-  while (buf->def && op_is_buffer_view(buf->def)) buf = op_operand(buf->def, 0);
+  while (buf->def && buffer_is_view(buf->def)) buf = op_operand(buf->def, 0);
   if (buf->type->kind != TYPE_BUFFER) return false;
   if (value_defined_outside(buf, p->loop)) return true;
   for (uint32_t i = 0; i < p->loads.count; i++)
@@ -27,7 +28,7 @@ static bool can_overlap(const Pipe *p, Op *wgmma) {
 }
 
 static void build_wgmma_wait(Builder *b, int64_t count, Value **v) {
-  Op *wait = build_op(b, OP_WGMMA_WAIT, v, v ? 1 : 0);
+  Op *wait = build_op(b, OP_WGMMA_WAIT, v, v != NULL);
   op_set_int(b->ctx, wait, ATTR_COUNT, count);
   if (v) *v = op_result(wait, 0);
 }
@@ -66,9 +67,8 @@ static void wait_in_conditionals(Pipe *p, Op *wgmma) {
     types[op->num_results] = v->type;
     Value *cond = op_operand(op, 0);
     Op *made = op_rebuild(p->ctx, op, types, op->num_results + 1, &cond, 1);
-    for (uint32_t i = 0; i < op->num_results; i++) value_replace_all_uses(op_result(op, i), op_result(made, i));
     Value *given = op_result(made, op->num_results);
-    op_erase(op);
+    op_replace(op, op_result_values(p->ctx, made));
     for (Use *u = v->uses, *after; u; u = after) {
       after = u->next;
       bool inside = false;
@@ -104,8 +104,7 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
       if (u->user != waited->def) op_set_operand(u->user, u->index, waited);
     }
   }
-  Builder b = builder_before(p->ctx, last);
-  b.before = last->next;
+  Builder b = builder_after(p->ctx, last);
   build_wgmma_wait(&b, num, NULL);
   return last->next;
 }

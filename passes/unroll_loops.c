@@ -1,5 +1,5 @@
-// Unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the iterations that are
-// left over in a second loop. With known bounds and no more than n iterations, no loop is left.
+// unroll_loops: unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the
+// remaining iterations in a second loop. If the bounds are known and give no more than n iterations, no loop is left.
 //
 //   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
 //                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
@@ -8,16 +8,12 @@
 
 typedef struct { Context *ctx; bool changed; } Unroll;
 
-// Clones the body into the cursor's place with the given induction value; carried[] goes in and out.
+// Clones the body at the cursor with the given induction value. carried[] goes in and out.
 static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, body->args[0], iv);
   for (uint32_t i = 0; i < n; i++) value_map_set(b->ctx, map, body->args[i + 1], carried[i]);
-  for (const Op *op = body->first; op != body->last; op = op->next) {
-    Op *copy = op_clone(b->ctx, op, map);
-    if (b->before) op_insert_before(copy, b->before);
-    else op_append(copy, b->block);
-  }
+  build_clone_range(b, body->first, body->last, map);
   for (uint32_t i = 0; i < n; i++) carried[i] = value_map_get(map, op_operand(body->last, i));
 }
 
@@ -58,22 +54,17 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
       for (uint32_t i = 0; i < n; i++) carried[i] = op_result(rest, i);
     }
   }
-  for (uint32_t i = 0; i < n; i++) value_replace_all_uses(&op->results[i], carried[i]);
-  op_erase(op);
+  op_replace(op, carried);
   u->changed = true;
 }
 
-static void visit_block(Unroll *u, Block *b) {
-  for (Op *op = b->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(u, op->blocks[i]);
-    int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
-    if (factor > 1) unroll(op, factor, u);
-  }
+static void visit(Op *op, void *user) {
+  int64_t factor = op->opcode == OP_FOR ? op_int(op, ATTR_UNROLL, 1) : 1;
+  if (factor > 1) unroll(op, factor, user);
 }
 
 bool pass_unroll_loops(PassCtx *p) {
   Unroll u = {p->ctx, false};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&u, f->body);
+  module_walk_inside_out(p->module, visit, &u);
   return u.changed;
 }

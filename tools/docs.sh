@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ from the tables they describe; with --check, says which are stale instead.
+# Makes the reference pages of docs/ and the dtypes of runtime/python/tile.py from the tables they describe; with
+# --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
 check=; [ "${1:-}" = --check ] && { check=1; shift; }
@@ -17,7 +18,7 @@ rows() {
   printf '# Builtins\n\n%s\n\n' "$note"
   printf 'Every name of `triton.language` that is built in, written `tl.name` or, in native files, `name`. "method" says that\n`x.name(…)` works too. Names marked hidden serve the prelude alone and are left out.\n'
   rows frontend/lower/builtins.def BUILTIN '| call | method | use | meaning |\n|---|---|---|---|' \
-    '/"hidden"/d; s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([01]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/; s/^(\| `[^`]*`) \| 1 \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
+    '/"hidden"/d; s/^BUILTIN\("([^"]*)", *"([^"]*)", *[A-Za-z_0-9]+, *[^,]*, *([012]), *"([^"]*)", *"(.*)"\).*/| `\1(\2)` | \3 | \4 | \5 |/; s/^(\| `[^`]*`) \| [12] \|/\1 | yes |/; s/^(\| `[^`]*`) \| 0 \|/\1 | |/; p;'
   printf '\n## Written in the language\n\nThe prelude supplies these; its functions are ordinary `@jit` functions.\n'
   for f in frontend/prelude/*.tile; do
     grep -q '^def [a-z]' "$f" || continue
@@ -45,10 +46,17 @@ rows() {
   printf '```\n'
 } >"$made/reference-options.md"
 
+{
+  sed '/^_DTYPES = ($/q' runtime/python/tile.py
+  sed -nE 's/^DTYPE\([A-Z0-9]+, *("[^"]*"), *("[^"]*"), *([0-9]+), *[A-Z]+, *[A-Z0-9]+, *(-?[0-9]+)\).*/    (\1, \2, \3, \4),/; /^    \(|^DTYPE\(/p' ir/dtypes.def
+  sed -n '/^)  # the end of what is made$/,$p' runtime/python/tile.py
+} >"$made/tile.py"
+
 status=0
-for f in "$made"/*.md; do
-  name=docs/$(basename "$f")
-  if grep -nE '^(OP|BUILTIN)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
+for f in "$made"/*; do
+  case $f in *.py) name=runtime/python ;; *) name=docs ;; esac
+  name=$name/$(basename "$f")
+  if grep -nE '^(OP|BUILTIN|DTYPE)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then
     cmp -s "$f" "$name" || { echo "$name is stale: run tools/docs.sh $1"; status=1; }
   else

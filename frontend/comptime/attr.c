@@ -64,7 +64,8 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   if (!strcmp(name, "address_space") && t->kind == CT_TYPE_POINTER) return ct_int(ct->ctx, t->address_space);
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) vec_push(ct->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
+    for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++)
+      vec_push(ct->arena, &shape->list, ct_int(ct->ctx, t->shape[i]));
     return shape;
   }
   return ct_has_method(v, name) ? method_of(ct, v, "dtype", name) : NULL;
@@ -83,7 +84,8 @@ static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *na
   if (fn->role == FN_PLAIN) return NULL;
   if (!strcmp(name, "arg_names")) {
     CtValue *names = ct_list(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < fn->num_params; i++) vec_push(ct->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
+    for (uint32_t i = 0; i < fn->num_params; i++)
+      vec_push(ct->arena, &names->list, ct_str(ct->ctx, fn->params[i].name));
     return names;
   }
   if (!strcmp(name, "fn")) {   // what the decorator was given
@@ -94,7 +96,8 @@ static CtValue *function_attr(Comptime *ct, const CtFunction *fn, const char *na
     else plain->role = FN_PLAIN;
     return ct_function_value(ct, plain);
   }
-  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", fn->name, name), "running a kernel is host code, which the compiler does not run", span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", fn->name, name),
+                    "running a kernel is host code, which the compiler does not run", span);
 }
 
 static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
@@ -104,13 +107,15 @@ static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
   if (!strcmp(name, "__name__") || !strcmp(name, "__qualname__")) return ct_str(ct->ctx, cls->name);
   if (!strcmp(name, "_fields")) {
     CtValue *fields = ct_tuple(ct->ctx, NULL, 0);
-    for (uint32_t i = 0; i < cls->num_fields; i++) vec_push(ct->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
+    for (uint32_t i = 0; i < cls->num_fields; i++)
+      vec_push(ct->arena, &fields->list, ct_str(ct->ctx, cls->fields[i].name));
     return fields;
   }
   if (!strcmp(name, "__members__") && cls->form == CLASS_ENUM) {
     CtValue *members = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < cls->env->count; i++)
-      if (cls->env->bindings[i].value->kind == CT_INSTANCE) dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
+      if (cls->env->bindings[i].value->kind == CT_INSTANCE)
+        dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
     return members;
   }
   return NULL;
@@ -141,7 +146,8 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
   if (!strcmp(name, "__class__")) return class_value(ct, in->cls);
   if (!strcmp(name, "__dict__")) {
     CtValue *d = ct_dict(ct->ctx);
-    for (uint32_t i = 0; i < in->attrs->count; i++) dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
+    for (uint32_t i = 0; i < in->attrs->count; i++)
+      dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
     return d;
   }
   if (ct_has_method(v, name)) return method_of(ct, v, "instance", name);
@@ -150,20 +156,25 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
 }
 
 static CtValue *missing_attribute(Comptime *ct, const char *kind, const char *name, Span span) {
-  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", kind, name), "the compiler does not run this method: compute it in the host program and pass it as a constexpr", span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s.%s", kind, name),
+                    "the compiler does not run this method: compute it in the host program and pass it as a constexpr",
+                    span);
 }
 
 CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   switch (v->kind) {
     case CT_MODULE: return ct_module_attr(ct, v->module, name);
     case CT_MISSING: {
-      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name), *fact = ct_target_fact(ct, derived->missing.name);
+      CtValue *derived = ct_missing_from(ct, v, "%s.%s", v->missing.name, name),
+              *fact = ct_target_fact(ct, derived->missing.name);
       return fact ? fact : derived;
     }
     case CT_CONSTEXPR: return !strcmp(name, "value") ? v->inner : ct_find_attr(ct, v->inner, name, span);
     case CT_DTYPE: return dtype_attr(ct, v, name);
     case CT_FUNCTION:
-      if (v->fn->binding == BIND_PROPERTY && (!strcmp(name, "setter") || !strcmp(name, "deleter") || !strcmp(name, "getter"))) return method_of(ct, v, "property", name);
+      if (v->fn->binding == BIND_PROPERTY &&
+          (!strcmp(name, "setter") || !strcmp(name, "deleter") || !strcmp(name, "getter")))
+        return method_of(ct, v, "property", name);
       return function_attr(ct, v->fn, name, span);
     case CT_CLASS: return class_attr(ct, v, name);
     case CT_INSTANCE: return instance_attr(ct, v, name, span);
@@ -173,7 +184,10 @@ CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
       return ct_builtin(ct->ctx, arena_printf(ct->arena, "%s.%s", v->builtin.name, name));
     }
     case CT_SLICE:
-      return !strcmp(name, "start") ? v->slice.lower : !strcmp(name, "stop") ? v->slice.upper : !strcmp(name, "step") ? v->slice.step : NULL;
+      return !strcmp(name, "start")  ? v->slice.lower
+             : !strcmp(name, "stop") ? v->slice.upper
+             : !strcmp(name, "step") ? v->slice.step
+                                     : NULL;
     case CT_RANGE:
       if (!strcmp(name, "start")) return ct_int(ct->ctx, v->range.start);
       if (!strcmp(name, "stop")) return ct_int(ct->ctx, v->range.stop);
@@ -189,7 +203,8 @@ CtValue *ct_find_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
 CtValue *ct_get_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   CtValue *found = ct_find_attr(ct, v, name, span);
   if (found || ct->error) return found;
-  if (v->kind == CT_MODULE) return ct_fail(ct, span, "AttributeError", "module '%s' has no attribute '%s'", v->module->name, name);
+  if (v->kind == CT_MODULE)
+    return ct_fail(ct, span, "AttributeError", "module '%s' has no attribute '%s'", v->module->name, name);
   return ct_fail(ct, span, "AttributeError", "'%s' has no attribute '%s'", ct_kind_name(v), name);
 }
 

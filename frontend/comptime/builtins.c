@@ -1,4 +1,5 @@
-// Python's built-in functions and types. Those on sequences are in comptime_sequence.c, functions of modules in comptime_modules.c.
+// Python's built-in functions and types. Those on sequences are in comptime_sequence.c, functions of modules in
+// comptime_modules.c.
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +10,19 @@
 bool ct_take_args(Comptime *ct, const char *what, const CtArgs *a, const char *const *names, CtValue **out) {
   uint32_t n = 0;
   for (; names[n]; n++) out[n] = n < a->num_args ? a->args[n] : NULL;
-  if (a->num_args > n) return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
+  if (a->num_args > n)
+    return ct_fail(ct, a->span, "TypeError", "%s() takes at most %u arguments, not %u", what, n, a->num_args) != NULL;
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
     uint32_t k = 0;
     while (k < n && strcmp(names[k] + (names[k][0] == '?'), a->kwargs[i].name)) k++;
     if (k == n) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", what, a->kwargs[i].name) != NULL;
-    if (out[k]) return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
+    if (out[k])
+      return ct_fail(ct, a->span, "TypeError", "%s() got two values for '%s'", what, a->kwargs[i].name) != NULL;
     out[k] = a->kwargs[i].value;
   }
   for (uint32_t k = 0; k < n; k++)
-    if (!out[k] && names[k][0] != '?') return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", what, names[k]) != NULL;
+    if (!out[k] && names[k][0] != '?')
+      return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", what, names[k]) != NULL;
   return true;
 }
 
@@ -30,10 +34,16 @@ CtValue *ct_kwarg(const CtArgs *a, const char *name) {
 
 CtValue *ct_arg(const CtArgs *a, uint32_t i) { return i < a->num_args ? a->args[i] : NULL; }
 
-CtValue *ct_wrong_count(Comptime *ct, const CtArgs *a) { return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args); }
-CtValue *ct_wrong_type(Comptime *ct, const CtArgs *a, const CtValue *v) { return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v)); }
+CtValue *ct_wrong_count(Comptime *ct, const CtArgs *a) {
+  return ct_fail(ct, a->span, "TypeError", "wrong number of arguments: %u", a->num_args);
+}
+CtValue *ct_wrong_type(Comptime *ct, const CtArgs *a, const CtValue *v) {
+  return ct_fail(ct, a->span, "TypeError", "unexpected '%s'", ct_kind_name(v));
+}
 
-CtValue *ct_only_arg(Comptime *ct, const CtArgs *a) { return a->num_args == 1 ? ct_unwrap(a->args[0]) : ct_wrong_count(ct, a); }
+CtValue *ct_only_arg(Comptime *ct, const CtArgs *a) {
+  return a->num_args == 1 ? ct_unwrap(a->args[0]) : ct_wrong_count(ct, a);
+}
 
 // ---- numbers ----
 
@@ -72,7 +82,9 @@ CT_FN(py_float) {
   if (v->kind == CT_FLOAT) return v;
   if (is_int(v)) return ct_float(ct->ctx, (double)int_of(v));
   if (v->kind != CT_STR) return ct_wrong_type(ct, a, v);
-  return pynum_read_float(v->str.data, v->str.size, &d) ? ct_float(ct->ctx, d) : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
+  return pynum_read_float(v->str.data, v->str.size, &d)
+             ? ct_float(ct->ctx, d)
+             : ct_fail(ct, a->span, "ValueError", "%s is not a number", ct_repr(ct->ctx, v));
 }
 
 CT_FN(py_bool) {
@@ -89,14 +101,17 @@ static CtValue *round_int(Comptime *ct, const CtArgs *a, Int128 v, Int128 digits
   for (Int128 i = 0; i < digits; i++) unit *= 10;
   const Int128 whole = v / unit, rest = v % unit < 0 ? -(v % unit) : v % unit, up = v < 0 ? -1 : 1;
   const bool beyond = rest > unit - rest || (rest == unit - rest && whole % 2 != 0);
-  if (__builtin_mul_overflow(whole + (beyond ? up : 0), unit, &out)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+  if (__builtin_mul_overflow(whole + (beyond ? up : 0), unit, &out))
+    return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
   return ct_int(ct->ctx, out);
 }
 
 CT_FN(py_round) {
-  CtValue *v = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL, *digits = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "ndigits");
+  CtValue *v = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL,
+          *digits = ct_arg(a, 1) ? ct_unwrap(ct_arg(a, 1)) : ct_kwarg(a, "ndigits");
   if (!v) return ct_wrong_count(ct, a);
-  if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0))) return ct_int(ct->ctx, int_of(v));
+  if (is_int(v) && (!digits || digits->kind == CT_NONE || (is_int(digits) && int_of(digits) >= 0)))
+    return ct_int(ct->ctx, int_of(v));
   if (is_int(v) && is_int(digits)) return round_int(ct, a, int_of(v), -int_of(digits));
   if (v->kind != CT_FLOAT) return ct_wrong_type(ct, a, v);
   if (!digits || digits->kind == CT_NONE) {
@@ -109,7 +124,9 @@ CT_FN(py_round) {
   if (n < -300) return ct_float(ct->ctx, 0);
   // Through decimal text, as the correctly rounded result is defined on it.
   double out = v->f;
-  if (n >= 0) pynum_read_float(arena_printf(ct->arena, "%.*f", (int)n, v->f), strlen(arena_printf(ct->arena, "%.*f", (int)n, v->f)), &out);
+  if (n >= 0)
+    pynum_read_float(arena_printf(ct->arena, "%.*f", (int)n, v->f),
+                     strlen(arena_printf(ct->arena, "%.*f", (int)n, v->f)), &out);
   else out = nearbyint(v->f / pow(10, (double)-n)) * pow(10, (double)-n);
   return ct_float(ct->ctx, out);
 }
@@ -145,7 +162,8 @@ CT_FN(py_ord) {
   const unsigned char *s = (const unsigned char *)v->str.data;
   size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
   Int128 c = len == 1 ? s[0] : s[0] & (0x7f >> len);
-  if (len != v->str.size) return ct_fail(ct, a->span, "TypeError", "ord() takes one character, not %s", ct_repr(ct->ctx, v));
+  if (len != v->str.size)
+    return ct_fail(ct, a->span, "TypeError", "ord() takes one character, not %s", ct_repr(ct->ctx, v));
   for (size_t i = 1; i < len; i++) c = c << 6 | (s[i] & 0x3f);
   return ct_int(ct->ctx, c);
 }
@@ -153,7 +171,8 @@ CT_FN(py_ord) {
 CT_FN(py_chr) {
   CtValue *v = ct_only_arg(ct, a);
   if (!v || !is_int(v)) return v ? ct_wrong_type(ct, a, v) : NULL;
-  if (int_of(v) < 0 || int_of(v) > 0x10ffff) return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
+  if (int_of(v) < 0 || int_of(v) > 0x10ffff)
+    return ct_fail(ct, a->span, "ValueError", "chr() takes 0 to 0x10ffff, not %s", ct_repr(ct->ctx, v));
   if (int_of(v) >= 0xd800 && int_of(v) < 0xe000) return ct_unsupported(ct, a->span, "half of a surrogate pair");
   Buf b = buf_make(ct->arena);
   pynum_put_utf8(&b, (uint32_t)int_of(v));
@@ -188,7 +207,8 @@ CT_FN(py_type) {
   if (!v) return ct_unsupported(ct, a->span, "type() with three arguments");
   if (v->kind == CT_CONSTEXPR) return ct_builtin(ct->ctx, "tl.constexpr");
   if (v->kind == CT_DTYPE) return ct_builtin(ct->ctx, "tl.dtype");
-  return v->kind == CT_INSTANCE ? ct_find_attr(ct, v, intern(ct->ctx, "__class__"), a->span) : ct_builtin(ct->ctx, ct_kind_name(v));
+  return v->kind == CT_INSTANCE ? ct_find_attr(ct, v, intern(ct->ctx, "__class__"), a->span)
+                                : ct_builtin(ct->ctx, ct_kind_name(v));
 }
 
 // What Triton's decorators make: isinstance(fn, triton.runtime.Autotuner). NULL for other values.
@@ -208,16 +228,21 @@ static bool is_builtin_instance(const CtValue *v, const char *type) {
   if (!strcmp(type, "tl.dtype")) return v->kind == CT_DTYPE;
   if (!strcmp(type, "tl.pointer_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_POINTER;
   if (!strcmp(type, "tl.block_type")) return v->kind == CT_DTYPE && v->type->kind == CT_TYPE_BLOCK;
-  if (!strcmp(type, "tl.tuple") || !strcmp(type, "tuple")) return v->kind == CT_TUPLE || (v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE);
-  if (!strcmp(last, "Sequence") || !strcmp(last, "List")) return v->kind == CT_LIST || v->kind == CT_TUPLE || (v->kind == CT_STR && last[0] == 'S');
+  if (!strcmp(type, "tl.tuple") || !strcmp(type, "tuple"))
+    return v->kind == CT_TUPLE || (v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE);
+  if (!strcmp(last, "Sequence") || !strcmp(last, "List"))
+    return v->kind == CT_LIST || v->kind == CT_TUPLE || (v->kind == CT_STR && last[0] == 'S');
   if (!strcmp(last, "Iterator")) return v->kind == CT_ITERATOR;
-  if (!strcmp(last, "Iterable")) return ct_has_list(v) || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
+  if (!strcmp(last, "Iterable"))
+    return ct_has_list(v) || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_STR || v->kind == CT_RANGE;
   if (!strcmp(last, "Mapping") || !strcmp(last, "Dict")) return v->kind == CT_DICT;
-  if (!strcmp(last, "Callable")) return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
+  if (!strcmp(last, "Callable"))
+    return v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS;
   if (!strcmp(type, "type")) return v->kind == CT_CLASS || v->kind == CT_BUILTIN;
   if (v->kind == CT_INSTANCE) {
     for (const CtClass *c = v->instance->cls; c; c = c->base)
-      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && ct_exception_matches(c->name, type))) return true;
+      if (!strcmp(c->name, type) || (v->instance->cls->form == CLASS_EXCEPTION && ct_exception_matches(c->name, type)))
+        return true;
     return false;
   }
   return !strcmp(ct_kind_name(v), type);
@@ -235,10 +260,12 @@ CT_FN(py_isinstance) {
     else if (t->kind == CT_TUPLE) {
       if (!ct_step(ct, a->span)) return NULL;
       for (uint32_t k = 0; k < t->list.count; k++) vec_push(ct->arena, &types, t->list.data[k]);
-    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true); }
-    else if (t->kind == CT_CLASS) { if (v->kind == CT_INSTANCE && ct_class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true); }
-    else if (t->kind == CT_BUILTIN) { if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true); }
-    else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
+    } else if (t->kind == CT_NONE) { if (v->kind == CT_NONE) return ct_bool(ct->ctx, true);
+    } else if (t->kind == CT_CLASS) {
+      if (v->kind == CT_INSTANCE && ct_class_is_subclass(v->instance->cls, t->cls)) return ct_bool(ct->ctx, true);
+    } else if (t->kind == CT_BUILTIN) {
+      if (is_builtin_instance(v, t->builtin.name)) return ct_bool(ct->ctx, true);
+    } else return ct_fail(ct, a->span, "TypeError", "'%s' is not a type", ct_kind_name(t));
   }
   // A plain value is no instance of torch.Tensor, whatever that is.
   if (missing && v->kind == CT_MISSING) return ct_missing_from(ct, missing, "isinstance(...)");
@@ -247,7 +274,8 @@ CT_FN(py_isinstance) {
 
 CT_FN(py_issubclass) {
   if (a->num_args != 2) return ct_wrong_count(ct, a);
-  if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS) return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
+  if (a->args[0]->kind != CT_CLASS || a->args[1]->kind != CT_CLASS)
+    return ct_bool(ct->ctx, ct_equal(a->args[0], a->args[1]));
   return ct_bool(ct->ctx, ct_class_is_subclass(a->args[0]->cls, a->args[1]->cls));
 }
 
@@ -280,12 +308,16 @@ CT_FN(py_hasattr) {
 CT_FN(py_setattr) {
   if (a->num_args != 3 || ct_unwrap(a->args[1])->kind != CT_STR) return ct_wrong_count(ct, a);
   const CtValue *name = ct_unwrap(a->args[1]);
-  return ct_set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span) ? ct_none(ct->ctx) : NULL;
+  return ct_set_attr(ct, a->args[0], intern_n(ct->ctx, name->str.data, name->str.size), a->args[2], a->span)
+             ? ct_none(ct->ctx)
+             : NULL;
 }
 
 CT_FN(py_callable) {
   CtValue *v = ct_only_arg(ct, a);
-  return v ? ct_bool(ct->ctx, v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS) : NULL;
+  return v ? ct_bool(ct->ctx,
+                     v->kind == CT_FUNCTION || v->kind == CT_BUILTIN || v->kind == CT_METHOD || v->kind == CT_CLASS)
+           : NULL;
 }
 
 CT_FN(py_slice) {
@@ -324,16 +356,23 @@ CT_FN(py_object) {
 }
 
 static const CtFnRow builtins[] = {
-    {"abs", py_abs}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable}, {"chr", py_chr},
-    {"classmethod", py_classmethod}, {"divmod", py_divmod}, {"float", py_float}, {"format", py_format}, {"getattr", py_getattr},
-    {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int}, {"isinstance", py_isinstance}, {"issubclass", py_issubclass}, {"object", py_object},
-    {"oct", py_oct}, {"ord", py_ord}, {"pow", py_pow}, {"print", py_print}, {"property", py_property}, {"repr", py_repr}, {"round", py_round},
-    {"setattr", py_setattr}, {"slice", py_slice}, {"staticmethod", py_staticmethod}, {"str", py_str}, {"type", py_type}};
+    {"abs", py_abs}, {"bin", py_bin}, {"bool", py_bool}, {"bytes", py_bytes}, {"callable", py_callable},
+    {"chr", py_chr},
+    {"classmethod", py_classmethod}, {"divmod", py_divmod}, {"float", py_float}, {"format", py_format},
+    {"getattr", py_getattr},
+    {"hasattr", py_hasattr}, {"hex", py_hex}, {"int", py_int}, {"isinstance", py_isinstance},
+    {"issubclass", py_issubclass}, {"object", py_object},
+    {"oct", py_oct}, {"ord", py_ord}, {"pow", py_pow}, {"print", py_print}, {"property", py_property},
+    {"repr", py_repr}, {"round", py_round},
+    {"setattr", py_setattr}, {"slice", py_slice}, {"staticmethod", py_staticmethod}, {"str", py_str},
+    {"type", py_type}};
 
 // Names that exist but belong to the host.
-static const char *const host_names[] = {"open", "input", "eval", "exec", "compile", "globals", "locals", "vars", "dir", "id", "hash", "super", "help",
-                                         "complex", "bytearray", "memoryview", "delattr", "breakpoint", "__import__", "ascii", "NotImplemented", "exit", "quit",
-                                         "__build_class__", "__debug__", "display"};
+static const char *const host_names[] = {
+    "open",      "input",      "eval",       "exec",  "compile",        "globals", "locals",    "vars",
+    "dir",       "id",         "hash",       "super", "help",           "complex", "bytearray", "memoryview",
+    "delattr",   "breakpoint", "__import__", "ascii", "NotImplemented", "exit",    "quit",      "__build_class__",
+    "__debug__", "display"};
 
 static CtFn *find_builtin(const char *name) {
   for (size_t i = 0; i < countof(builtins); i++)
@@ -351,8 +390,9 @@ bool ct_is_python_builtin(const char *name) {
 
 // Functions that look at a value without needing to know it.
 static bool accepts_missing(const char *name) {
-  static const char *const names[] = {"print", "isinstance", "hasattr", "getattr", "type", "repr", "callable", "dict", "list", "tuple", "set", "setattr", "staticmethod",
-                                      "classmethod", "property", "object", "next"};
+  static const char *const names[] = {"print",        "isinstance",  "hasattr",  "getattr", "type", "repr",
+                                      "callable",     "dict",        "list",     "tuple",   "set",  "setattr",
+                                      "staticmethod", "classmethod", "property", "object",  "next"};
   for (size_t i = 0; i < countof(names); i++)
     if (!strcmp(names[i], name)) return true;
   return false;
@@ -370,15 +410,19 @@ CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const Ct
   CtFn *fn = find_builtin(name);
   if (fn) {
     for (uint32_t i = 0; i < a->num_args && !accepts_missing(name); i++)
-      if (a->args[i]->kind == CT_MISSING) return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
+      if (a->args[i]->kind == CT_MISSING)
+        return ct_missing_from(ct, a->args[i], "%s(%s)", name, a->args[i]->missing.name);
     return fn(ct, NULL, a);
   }
   if (ct_is_exception_name(name)) return ct_exception_new(ct, name, a);
-  if (dot && a->num_args && find_builtin(arena_strndup(ct->arena, name, (size_t)(dot - name))) && ct_has_method(a->args[0], dot + 1)) {   // str.lower(x)
+  // str.lower(x)
+  if (dot && a->num_args && find_builtin(arena_strndup(ct->arena, name, (size_t)(dot - name))) &&
+      ct_has_method(a->args[0], dot + 1)) {
     CtArgs rest = *a;
     rest.args++;
     rest.num_args--;
     return ct_call_method(ct, a->args[0], dot + 1, &rest);
   }
-  return ct_missing(ct, arena_printf(ct->arena, "%s(...)", name), arena_printf(ct->arena, "'%s' cannot be called at compile time", name), a->span);
+  return ct_missing(ct, arena_printf(ct->arena, "%s(...)", name),
+                    arena_printf(ct->arena, "'%s' cannot be called at compile time", name), a->span);
 }

@@ -1,4 +1,5 @@
-// Functions at compile time: what a `def` or lambda becomes, how arguments are bound to parameters, and calls of anything.
+// Functions at compile time: what a `def` or lambda becomes, how arguments are bound to parameters, and calls of
+// anything.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -18,7 +19,8 @@ static bool has_yield(const Node *n) {
     case NODE_FOR: case NODE_WHILE: return has_yield_list(&n->loop.body) || has_yield_list(&n->loop.orelse);
     case NODE_WITH: return has_yield_list(&n->with.body);
     case NODE_TRY: {
-      if (has_yield_list(&n->try_.body) || has_yield_list(&n->try_.orelse) || has_yield_list(&n->try_.finalbody)) return true;
+      if (has_yield_list(&n->try_.body) || has_yield_list(&n->try_.orelse) || has_yield_list(&n->try_.finalbody))
+        return true;
       for (uint32_t i = 0; i < n->try_.handlers.count; i++)
         if (has_yield_list(&n->try_.handlers.data[i]->handler.body)) return true;
       return false;
@@ -78,7 +80,9 @@ static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv
       v = ct_dict(ct->ctx);
       for (uint32_t k = 0; k < a->num_kwargs; k++) {
         bool named = false;
-        for (uint32_t j = 0; j < fn->num_params; j++) named |= fn->params[j].name == a->kwargs[k].name && (fn->params[j].kind == PARAM_NORMAL || fn->params[j].kind == PARAM_KEYWORD_ONLY);
+        for (uint32_t j = 0; j < fn->num_params; j++)
+          named |= fn->params[j].name == a->kwargs[k].name &&
+                   (fn->params[j].kind == PARAM_NORMAL || fn->params[j].kind == PARAM_KEYWORD_ONLY);
         if (named) continue;
         dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
         taken[k] = true;
@@ -96,9 +100,12 @@ static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv
     }
     env_set(ct->ctx, env, p->name, v);
   }
-  if (used < a->num_args) return ct_fail(ct, a->span, "TypeError", "%s() takes %u positional arguments, not %u", fn->name, used, a->num_args) != NULL;
+  if (used < a->num_args)
+    return ct_fail(ct, a->span, "TypeError", "%s() takes %u positional arguments, not %u", fn->name, used,
+                   a->num_args) != NULL;
   for (uint32_t k = 0; k < a->num_kwargs; k++)
-    if (!taken[k]) return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", fn->name, a->kwargs[k].name) != NULL;
+    if (!taken[k])
+      return ct_fail(ct, a->span, "TypeError", "%s() has no parameter '%s'", fn->name, a->kwargs[k].name) != NULL;
   return true;
 }
 
@@ -134,7 +141,8 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
     CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
     CtBinding *kwargs = arena_array(ct->arena, CtBinding, a->num_kwargs + 1);
     for (uint32_t i = 0; i < a->num_args; i++) args[i] = unwrap_deep(ct, a->args[i], 0);
-    for (uint32_t i = 0; i < a->num_kwargs; i++) kwargs[i] = (CtBinding){a->kwargs[i].name, unwrap_deep(ct, a->kwargs[i].value, 0)};
+    for (uint32_t i = 0; i < a->num_kwargs; i++)
+      kwargs[i] = (CtBinding){a->kwargs[i].name, unwrap_deep(ct, a->kwargs[i].value, 0)};
     unwrapped.args = args;
     unwrapped.kwargs = kwargs;
   }
@@ -146,7 +154,9 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   if (fn->def->kind == NODE_LAMBDA) {
     result = ct_eval(ct, fn->def->func.body.data[0], env);
   } else if (ct_exec_statements(ct, &fn->def->func.body, env)) {
-    result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator") : frame.result ? frame.result : ct_none(ct->ctx);
+    result = fn->is_generator ? ct_iterator(ct_list(ct->ctx, frame.yields.data, frame.yields.count), "generator")
+             : frame.result   ? frame.result
+                              : ct_none(ct->ctx);
   }
   ct->depth--;
   ct->frame = frame.caller;
@@ -154,7 +164,9 @@ static CtValue *call_function(Comptime *ct, CtFunction *fn, const CtArgs *a) {
   return result;
 }
 
-CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) { return ct_call(ct, callee, &(CtArgs){&arg, 1, NULL, 0, span}); }
+CtValue *ct_call1(Comptime *ct, CtValue *callee, CtValue *arg, Span span) {
+  return ct_call(ct, callee, &(CtArgs){&arg, 1, NULL, 0, span});
+}
 
 CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {
   callee = ct_unwrap(callee);
@@ -162,7 +174,8 @@ CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {
     case CT_FUNCTION: return call_function(ct, callee->fn, a);
     case CT_BUILTIN: return ct_call_builtin(ct, NULL, callee->builtin.name, a);
     case CT_METHOD: {
-      if (callee->method.fn->kind == CT_BUILTIN) return ct_call_builtin(ct, callee->method.self, callee->method.fn->builtin.name, a);
+      if (callee->method.fn->kind == CT_BUILTIN)
+        return ct_call_builtin(ct, callee->method.self, callee->method.fn->builtin.name, a);
       CtValue **args = arena_array(ct->arena, CtValue *, a->num_args + 1);
       args[0] = callee->method.self;
       if (a->num_args) memcpy(args + 1, a->args, a->num_args * sizeof *args);
@@ -179,7 +192,8 @@ CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a) {
       break;
     }
     case CT_MISSING: {
-      CtValue *derived = ct_missing_from(ct, callee, "%s(...)", callee->missing.name), *fact = ct_target_fact(ct, derived->missing.name);
+      CtValue *derived = ct_missing_from(ct, callee, "%s(...)", callee->missing.name),
+              *fact = ct_target_fact(ct, derived->missing.name);
       return fact ? fact : derived;
     }
     default: break;

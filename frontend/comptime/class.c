@@ -118,7 +118,8 @@ CtValue *ct_class_new(Comptime *ct, const Node *n, CtEnv *env) {
 static bool default_of(Comptime *ct, const CtField *f, Span span, CtValue **out) {
   CtValue *v = f->default_value;
   *out = v;
-  if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field")) return true;
+  if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field"))
+    return true;
   CtValue *factory = instance_get(v->instance, intern(ct->ctx, "default_factory"));
   *out = factory ? ct_call(ct, factory, &(CtArgs){.span = span}) : NULL;
   return *out || !factory;
@@ -153,8 +154,11 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
     CtList members;
     if (!ct_iterate(ct, cls, a->span, &members)) return NULL;
     for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
-      if (members.data[i] == a->args[0] || ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0])) return members.data[i];
-    return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name, a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
+      if (members.data[i] == a->args[0] ||
+          ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
+        return members.data[i];
+    return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name,
+                   a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
   }
   CtValue *v = ct_instance_new(ct, c);
   CtValue *init = ct_class_lookup(c, intern(ct->ctx, "__init__"));

@@ -90,11 +90,13 @@ bool ct_step(Comptime *ct, Span span) {
     context_poll(ct->ctx);
   }
   if (++ct->steps > ct->options.step_limit) {
-    ct_fail(ct, span, "RuntimeError", "evaluation at compile time did not end within %llu steps", (unsigned long long)ct->options.step_limit);
+    ct_fail(ct, span, "RuntimeError", "evaluation at compile time did not end within %llu steps",
+            (unsigned long long)ct->options.step_limit);
     ct->error->is_fatal = true;
     return false;
   }
-  if (ct->ctx->arena.total - ct->memory_base > MAX_MEMORY) return fatal(ct, span, "evaluation at compile time needs too much memory") != NULL;
+  if (ct->ctx->arena.total - ct->memory_base > MAX_MEMORY)
+    return fatal(ct, span, "evaluation at compile time needs too much memory") != NULL;
   char here;
   const char *now = &here;
   size_t used = now < ct->stack_base ? (size_t)(ct->stack_base - now) : (size_t)(now - ct->stack_base);
@@ -104,7 +106,10 @@ bool ct_step(Comptime *ct, Span span) {
 
 enum { ELEMENTS_PER_STEP = 1024 };
 void ct_work(Comptime *ct, const CtValue *v) {
-  size_t n = v->kind == CT_STR || v->kind == CT_BYTES ? v->str.size : ct_has_list(v) ? v->list.count : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count : 0;
+  size_t n = v->kind == CT_STR || v->kind == CT_BYTES  ? v->str.size
+             : ct_has_list(v)                          ? v->list.count
+             : v->kind == CT_DICT || v->kind == CT_SET ? v->dict->count
+                                                       : 0;
   ct->steps += n / ELEMENTS_PER_STEP;
 }
 
@@ -130,7 +135,8 @@ static void flush(Comptime *ct) {
   if (e->missing) comptime_report_missing(ct, e->missing, e->span);
   else if (e->exception) diag_error(ct->ctx, e->span, "%s raised%s%s", e->type, *e->message ? ": " : "", e->message);
   else diag_error(ct->ctx, e->span, "%s", e->message);
-  for (uint32_t i = 0; i < e->num_notes; i++) diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
+  for (uint32_t i = 0; i < e->num_notes; i++)
+    diag_note(ct->ctx, e->notes[i].span, "in the call of '%s'", e->notes[i].name);
 }
 
 // Every public function that runs code is between enter and leave. Limits are per outermost entry.
@@ -258,7 +264,10 @@ static bool returns_value(const NodeList *body) {
     switch (n->kind) {
       case NODE_RETURN: if (n->unary.value && n->unary.value->kind != NODE_NONE) return true; break;
       case NODE_IF: if (returns_value(&n->cond.body) || returns_value(&n->cond.orelse)) return true; break;
-      case NODE_FOR: case NODE_WHILE: if (returns_value(&n->loop.body) || returns_value(&n->loop.orelse)) return true; break;
+      case NODE_FOR:
+      case NODE_WHILE:
+        if (returns_value(&n->loop.body) || returns_value(&n->loop.orelse)) return true;
+        break;
       case NODE_WITH: if (returns_value(&n->with.body)) return true; break;
       default: break;
     }
@@ -266,8 +275,8 @@ static bool returns_value(const NodeList *body) {
   return false;
 }
 
-// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every @triton.jit function that
-// returns nothing.
+// With @kernel in the file, those are the kernels, and what autotune or heuristics configure; else every
+// @triton.jit function that returns nothing.
 CtKernelList comptime_kernels(Comptime *ct, const CtModule *module) {
   CtKernelList list = {0};
   bool any_marked = false;
@@ -303,7 +312,8 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
   static const char *const triton_names[] = {"autotune", "heuristics", "Config", "constexpr_function"};
   static const char *const tl_names[] = {"constexpr", "cdiv", "const", "pointer_type", "block_type"};
   DtypeKind dtype;
-  if (!strcmp(name, "kernel") || !strcmp(name, "jit")) return ct_builtin(ct->ctx, arena_printf(ct->arena, "tile.%s", name));
+  if (!strcmp(name, "kernel") || !strcmp(name, "jit"))
+    return ct_builtin(ct->ctx, arena_printf(ct->arena, "tile.%s", name));
   for (size_t i = 0; i < countof(triton_names); i++)
     if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "triton.%s", name));
   for (size_t i = 0; i < countof(tl_names); i++)
@@ -339,8 +349,8 @@ CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env) {
   return v;
 }
 
-CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text, const CtBinding *extra,
-                            uint32_t num_extra) {
+CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
+                            const CtBinding *extra, uint32_t num_extra) {
   ENTER(ct);
   const SourceFile *file = source_add(ct->ctx, what, text, strlen(text));
   const Node *expr = file ? parse_expression(ct->ctx, file) : NULL;
@@ -354,8 +364,8 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
   return v;
 }
 
-CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args, const CtBinding *kwargs, uint32_t num_kwargs,
-                       Span span) {
+CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args, const CtBinding *kwargs,
+                       uint32_t num_kwargs, Span span) {
   ENTER(ct);
   CtValue *v = ct_call(ct, callee, &(CtArgs){args, num_args, kwargs, num_kwargs, span});
   leave(ct);

@@ -39,18 +39,21 @@ CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name);
 // strings, …; functions in classes come back bound.
 CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name);
 
-// Evaluation and calls: NULL after a diagnostic. Diagnostics caused inside a called function carry notes naming the calls.
+// Evaluation and calls: NULL after a diagnostic. Diagnostics caused inside a called function carry notes naming the
+// calls.
 CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env);
-// An expression given on the command line; `what` names its origin in messages ("-D BLOCK", "--grid"). Extra bindings win
-// over the module's names.
+// An expression given on the command line; `what` names its origin in messages ("-D BLOCK", "--grid"). Extra
+// bindings win over the module's names.
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
                             const CtBinding *extra, uint32_t num_extra);
-bool comptime_has_function(const char *name);                 // a library function that the evaluator itself knows: "math.log2"
+// a library function that the evaluator itself knows: "math.log2"
+bool comptime_has_function(const char *name);
 CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args,
                        const CtBinding *kwargs, uint32_t num_kwargs, Span span);
 // Python's operators on values, with Python's meaning. NULL after a diagnostic at span.
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span);
-CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);   // arithmetic and comparisons
+// arithmetic and comparisons
+CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span);
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span);
 // The elements of anything that iterates. False after a diagnostic.
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out);

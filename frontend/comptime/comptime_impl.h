@@ -1,9 +1,10 @@
 // What the evaluator's files share. comptime.h is the door for everyone else. The files form one circle, as Python's
 // meaning does: an operator may call a method, a call runs statements, and statements evaluate expressions.
 //
-// Failure inside: a function returns NULL (or false) with ct->error set, as Python's exceptions travel; `try` may clear it.
-// At comptime.h's functions a pending error becomes a diagnostic. An error that came from a CT_MISSING value carries it:
-// a module-level statement that fails so binds its targets to missing values instead of failing the module.
+// Failure inside: a function returns NULL (or false) with ct->error set, as Python's exceptions travel; `try` may
+// clear it. At comptime.h's functions a pending error becomes a diagnostic. An error that came from a CT_MISSING
+// value carries it: a module-level statement that fails so binds its targets to missing values instead of failing
+// the module.
 #ifndef TILE_FRONTEND_COMPTIME_IMPL_H
 #define TILE_FRONTEND_COMPTIME_IMPL_H
 
@@ -65,7 +66,8 @@ CtValue *ct_fail(Comptime *ct, Span span, const char *type, const char *fmt, ...
 CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing);
 CtValue *ct_unsupported(Comptime *ct, Span span, const char *what);     // host-only Python: fails like a missing value
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span);
-CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) PRINTF_LIKE(3, 4);   // something computed from it
+// something computed from it
+CtValue *ct_missing_from(Comptime *ct, const CtValue *origin, const char *fmt, ...) PRINTF_LIKE(3, 4);
 bool ct_step(Comptime *ct, Span span);                                  // false: a limit is reached
 bool ct_grow(Comptime *ct, size_t elements, Span span);                 // false: too large to make
 void ct_work(Comptime *ct, const CtValue *v);                           // something goes over all of v: counts as steps
@@ -81,7 +83,8 @@ bool ct_truth(Comptime *ct, CtValue *v, Span span, bool *out);
 
 // ---- comptime_exec.c ----
 bool ct_exec_module(Comptime *ct, CtModule *module);
-bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);   // of a class or function; a return's value is the frame's
+// of a class or function; a return's value is the frame's
+bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env);
 
 // ---- comptime_call.c ----
 CtValue *ct_call(Comptime *ct, CtValue *callee, const CtArgs *a);
@@ -95,7 +98,8 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a);
 CtValue *ct_instance_new(Comptime *ct, CtClass *cls);
 bool ct_class_is_subclass(const CtClass *cls, const CtClass *base);
 CtValue *ct_class_lookup(const CtClass *cls, const char *name);            // along the bases; NULL if absent
-CtValue *ct_class_special(Comptime *ct, const CtValue *v, const char *name);   // an instance's method, `__len__` for one; NULL if absent
+// an instance's method, `__len__` for one; NULL if absent
+CtValue *ct_class_special(Comptime *ct, const CtValue *v, const char *name);
 
 // ---- comptime_missing.c ----
 // Binds all that a statement would have bound to values missing for the same cause.
@@ -106,7 +110,8 @@ const char *ct_import_bound_name(Comptime *ct, const Node *alias);         // wh
 
 // ---- comptime_exception.c ----
 bool ct_is_exception_name(const char *name);
-bool ct_exception_matches(const char *type, const char *handler);                    // built-in exception types' hierarchy
+// built-in exception types' hierarchy
+bool ct_exception_matches(const char *type, const char *handler);
 CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a);
 CtValue *ct_exception_value(Comptime *ct, const CtError *e);                         // what `except … as e` binds
 bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv *env);
@@ -118,7 +123,8 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
 bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item, Span span);
 bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span);
 bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out);     // all of it: of an iterator nothing is left then
-// One element after the other: an iterator keeps those that are not taken, and of a list those come that it has by then.
+// One element after the other: an iterator keeps those that are not taken, and of a list those come that it has by
+// then.
 typedef struct { CtValue *live; CtList items; uint32_t at; } CtCursor;
 bool ct_cursor_open(Comptime *ct, CtCursor *c, CtValue *v, Span span);
 bool ct_cursor_next(CtCursor *c, CtValue **item);                            // false: there is no further one
@@ -137,13 +143,16 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
 CtValue *ct_format_method(Comptime *ct, CtValue *format, const CtArgs *a);
 
 // ---- comptime_builtins.c, comptime_methods.c, comptime_text.c ----
-CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);   // self: of a bound one, or NULL
+// self: of a bound one, or NULL
+CtValue *ct_call_builtin(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);
 bool ct_is_python_builtin(const char *name);
-CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);   // "str.join", "list.append", …
+// "str.join", "list.append", …
+CtValue *ct_call_method(Comptime *ct, CtValue *self, const char *name, const CtArgs *a);
 bool ct_has_method(const CtValue *v, const char *name);
 bool ct_is_host_method(const CtValue *v, const char *name);                           // Python's, but not computed here
 extern const CtFnRow ct_str_methods[];                                                // ends at NULL
-CtValue *ct_arity(Comptime *ct, const CtArgs *a, uint32_t min, uint32_t max);       // so many positional arguments, or a failure
+// so many positional arguments, or a failure
+CtValue *ct_arity(Comptime *ct, const CtArgs *a, uint32_t min, uint32_t max);
 bool ct_optional_int(Comptime *ct, const CtArgs *a, uint32_t i, Int128 otherwise, Int128 *out);
 const char *ct_find_text(const char *s, size_t n, const char *part, size_t m);        // NULL if absent
 // A keyword argument of a call by its name, a positional one by its number, or NULL; the only one, or a failure.
@@ -163,26 +172,34 @@ extern const CtFnRow ct_math_functions[], ct_triton_functions[];                
 CtValue *ct_wrong_args(Comptime *ct, const CtArgs *a);
 bool ct_number_arg(Comptime *ct, const CtArgs *a, uint32_t i, double *out);
 bool ct_int_arg(Comptime *ct, const CtArgs *a, uint32_t i, Int128 *out);
-CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);          // a Gluon layout; NULL without an error if it is none
+// a Gluon layout; NULL without an error if it is none
+CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a);
 CtValue *ct_call_module_function(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
-CtValue *ct_target_fact(Comptime *ct, const char *name);                   // what torch would say of the target, by a missing value's name; or NULL
-bool ct_target_test(const char *name, bool *out);                          // is_cuda() is true here and is_hip() false, wherever it comes from
+// what torch would say of the target, by a missing value's name; or NULL
+CtValue *ct_target_fact(Comptime *ct, const char *name);
+// is_cuda() is true here and is_hip() false, wherever it comes from
+bool ct_target_test(const char *name, bool *out);
 
 // ---- comptime_decorate.c ----
 CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtArgs *a, bool *known);
 void ct_function_params(Comptime *ct, CtFunction *fn);
-bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);         // whether a decorator of triton's stands above it
+// whether a decorator of triton's stands above it
+bool ct_is_for_kernels(Comptime *ct, const Node *def, CtEnv *env);
 
 // ---- comptime_import.c ----
-CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);   // missing if not found; NULL after errors
+// missing if not found; NULL after errors
+CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtModule *from, Span span);
 CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span span);
 CtModule *ct_builtin_module(Comptime *ct, const char *dotted);             // NULL if there is none of that name
 CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name);   // NULL if a file lacks it
 CtModule *ct_load_file(Comptime *ct, const char *path, const char *name, bool *found);
 bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env);
 bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env);
-CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name);   // what an `import *` gives, or may give; NULL if none does
-bool ct_import_must_raise(const Node *try_node);                           // whether a handler of it is for modules that are not found
-bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env);       // fails if what the statement imports is not there
+// what an `import *` gives, or may give; NULL if none does
+CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name);
+// whether a handler of it is for modules that are not found
+bool ct_import_must_raise(const Node *try_node);
+// fails if what the statement imports is not there
+bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env);
 
 #endif

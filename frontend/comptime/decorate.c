@@ -1,5 +1,5 @@
-// What triton's and the native decorators make of a function: jit, autotune, heuristics, constexpr_function, aggregates;
-// triton.Config; and what a parameter's annotation says.
+// What triton's and the native decorators make of a function: jit, autotune, heuristics, constexpr_function,
+// aggregates; triton.Config; and what a parameter's annotation says.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -11,7 +11,9 @@ static bool is_constexpr_name(const char *s) {
   return !strcmp(dot ? dot + 1 : s, "constexpr");
 }
 
-static bool is_const_name(const char *s) { return !strcmp(s, "tl.const") || !strcmp(s, "const") || !strcmp(s, "gl.const"); }
+static bool is_const_name(const char *s) {
+  return !strcmp(s, "tl.const") || !strcmp(s, "const") || !strcmp(s, "gl.const");
+}
 
 // Whether a text in an annotation is a type as signatures write it: "*fp32", "*kfp16:16", "i32:1", "tensordesc<…>".
 static bool is_signature_type(const char *s) {
@@ -95,8 +97,10 @@ static bool option_is_set(const CtDict *options, const char *name) {
 static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const CtDict *options, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
-  if (v->kind != CT_FUNCTION) return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is no function", ct_kind_name(v));
-  if (v->fn->def->kind != NODE_FUNCTION_DEF) return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
+  if (v->kind != CT_FUNCTION)
+    return ct_fail(ct, span, "TypeError", "'%s' cannot be compiled: it is no function", ct_kind_name(v));
+  if (v->fn->def->kind != NODE_FUNCTION_DEF)
+    return ct_fail(ct, span, "TypeError", "a lambda cannot be compiled; write a def");
   CtFunction *fn = copy_function(ct, v->fn);
   fn->role = FN_JIT;
   fn->is_kernel = !strcmp(decorator, "tile.kernel");
@@ -116,19 +120,24 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
 // ---- Config ----
 
 static CtValue *make_config(Comptime *ct, const CtArgs *a) {
-  static const char *const names[] = {"?kwargs", "?num_warps", "?num_stages", "?num_ctas", "?maxnreg", "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
-  static const char *const attrs[] = {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"};
+  static const char *const names[] = {"?kwargs",   "?num_warps",   "?num_stages",   "?num_ctas",     "?maxnreg",
+                                      "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
+  static const char *const attrs[] = {"kwargs",  "num_warps", "num_stages", "num_ctas",
+                                      "maxnreg", "pre_hook",  "ir_override"};
   CtValue *values[9];
   if (!ct_take_args(ct, "Config", a, names, values)) return NULL;
   if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
     if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
-    return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'", ct_kind_name(values[0]));
+    return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'",
+                   ct_kind_name(values[0]));
   }
   CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "triton.Config";
   CtValue *v = ct_instance_new(ct, cls);
-  CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1), ct_none(ct->ctx), ct_none(ct->ctx), ct_none(ct->ctx)};
-  for (size_t i = 0; i < countof(attrs); i++) env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
+  CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1),
+                         ct_none(ct->ctx), ct_none(ct->ctx),   ct_none(ct->ctx)};
+  for (size_t i = 0; i < countof(attrs); i++)
+    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
   return v;
 }
 
@@ -161,7 +170,8 @@ static CtValue *option(const CtDict *options, const char *name) {
 static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
-  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT) return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
+  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
+    return ct_fail(ct, span, "TypeError", "autotune stands above a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
@@ -169,7 +179,9 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   tune->configs = arena_array(ct->arena, CtConfig, configs.count + 1);
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
-    else if (configs.data[i]->kind != CT_MISSING) return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i, ct_kind_name(configs.data[i]));
+    else if (configs.data[i]->kind != CT_MISSING)
+      return ct_fail(ct, span, "TypeError", "configs[%u] is a '%s', not a triton.Config", i,
+                     ct_kind_name(configs.data[i]));
   }
   tune->key = option(options, "key");
   if (!tune->key) tune->key = ct_list(ct->ctx, NULL, 0);
@@ -184,7 +196,8 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
 static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v, Span span) {
   v = ct_unwrap(v);
   if (v->kind == CT_MISSING) return v;
-  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT) return ct_fail(ct, span, "TypeError", "heuristics stands above a jit function, not '%s'", ct_kind_name(v));
+  if (v->kind != CT_FUNCTION || v->fn->role != FN_JIT)
+    return ct_fail(ct, span, "TypeError", "heuristics stands above a jit function, not '%s'", ct_kind_name(v));
   CtFunction *fn = copy_function(ct, v->fn);
   // An outer decorator runs before the inner ones.
   fn->num_heuristics = values->count + v->fn->num_heuristics;
@@ -217,9 +230,12 @@ static CtDict *kwargs_dict(Comptime *ct, const CtArgs *a) {
 }
 
 CT_FN(call_autotune) {
-  static const char *const names[] = {"configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
-                                      "?warmup", "?rep", "?use_cuda_graph", "?do_bench", "?cache_results", NULL};
-  if (self) return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
+  static const char *const names[] = {
+      "configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
+      "?warmup", "?rep", "?use_cuda_graph",   "?do_bench",      "?cache_results", NULL};
+  if (self)
+    return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span)
+                            : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
   CtValue *values[12];
   if (!ct_take_args(ct, "autotune", a, names, values)) return NULL;
   if (values[0]->kind == CT_MISSING) return values[0];
@@ -231,12 +247,15 @@ CT_FN(call_autotune) {
 
 CT_FN(call_heuristics) {
   static const char *const names[] = {"values", NULL};
-  if (self) return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span) : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
+  if (self)
+    return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span)
+                            : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
   CtValue *values;
   if (!ct_take_args(ct, "heuristics", a, names, &values)) return NULL;
   values = ct_unwrap(values);
   if (values->kind == CT_MISSING) return values;
-  if (values->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "heuristics takes a dictionary, not '%s'", ct_kind_name(values));
+  if (values->kind != CT_DICT)
+    return ct_fail(ct, a->span, "TypeError", "heuristics takes a dictionary, not '%s'", ct_kind_name(values));
   return delayed(ct, "triton.heuristics", values->dict);
 }
 
@@ -258,7 +277,10 @@ static CtValue *make_aggregate(Comptime *ct, const CtArgs *a) {
   return v;
 }
 
-static bool is_jit_name(const char *name) { return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.jit") || !strcmp(name, "tile.kernel"); }
+static bool is_jit_name(const char *name) {
+  return !strcmp(name, "triton.jit") || !strcmp(name, "gluon.jit") || !strcmp(name, "tile.jit") ||
+         !strcmp(name, "tile.kernel");
+}
 
 // A decorator's value is the builtin itself, or, with arguments, what `delayed` makes.
 static bool is_compiling_decorator(const CtValue *v) {
@@ -280,7 +302,9 @@ CtValue *ct_call_triton(Comptime *ct, const char *name, CtValue *self, const CtA
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
   *known = true;
   if (is_jit_name(name)) {
-    if (self) return a->num_args == 1 ? make_jit(ct, name, a->args[0], self->dict, a->span) : ct_fail(ct, a->span, "TypeError", "%s decorates one function", last);
+    if (self)
+      return a->num_args == 1 ? make_jit(ct, name, a->args[0], self->dict, a->span)
+                              : ct_fail(ct, a->span, "TypeError", "%s decorates one function", last);
     CtDict *options = kwargs_dict(ct, a);
     return a->num_args ? make_jit(ct, name, a->args[0], options, a->span) : delayed(ct, name, options);
   }

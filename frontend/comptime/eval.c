@@ -62,7 +62,8 @@ static bool eval_items(Comptime *ct, const NodeList *nodes, CtEnv *env, CtList *
 static bool dict_add(Comptime *ct, CtDict *d, CtValue *key, CtValue *value, Span span) {
   key = ct_unwrap(key);
   if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
-  if (!ct_is_hashable(key)) return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key)) != NULL;
+  if (!ct_is_hashable(key))
+    return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key)) != NULL;
   dict_set(ct->ctx, d, key, value);
   return true;
 }
@@ -81,8 +82,10 @@ static CtValue *eval_dict(Comptime *ct, const Node *n, CtEnv *env) {
     }
     value = ct_unwrap(value);
     if (value->kind == CT_MISSING) return ct_fail_missing(ct, value_node->span, value);
-    if (value->kind != CT_DICT) return ct_fail(ct, value_node->span, "TypeError", "'%s' is not a dictionary", ct_kind_name(value));
-    for (uint32_t k = 0; k < value->dict->count; k++) dict_set(ct->ctx, d->dict, value->dict->entries[k].key, value->dict->entries[k].value);
+    if (value->kind != CT_DICT)
+      return ct_fail(ct, value_node->span, "TypeError", "'%s' is not a dictionary", ct_kind_name(value));
+    for (uint32_t k = 0; k < value->dict->count; k++)
+      dict_set(ct->ctx, d->dict, value->dict->entries[k].key, value->dict->entries[k].value);
   }
   return d;
 }
@@ -113,7 +116,8 @@ static bool run_comprehension(Comptime *ct, const Node *n, uint32_t clause, CtEn
     return true;
   }
   const Node *c = n->comp.generators.data[clause];
-  CtValue *iter = ct_eval(ct, c->loop.iter, clause ? env : env->parent);   // the first is evaluated where the comprehension stands
+  // the first is evaluated where the comprehension stands
+  CtValue *iter = ct_eval(ct, c->loop.iter, clause ? env : env->parent);
   CtCursor cursor;
   if (!iter || !ct_cursor_open(ct, &cursor, iter, c->loop.iter->span)) return false;
   for (CtValue *item; ct_cursor_next(&cursor, &item);) {
@@ -139,7 +143,9 @@ static CtValue *eval_comprehension(Comptime *ct, const Node *n, CtEnv *env) {
 // ---- calls ----
 
 // What is missing among a decorator's options (@triton.jit(do_not_specialize=…)) is for the decorator to judge.
-static bool is_triton_builtin(const CtValue *callee) { return callee->kind == CT_BUILTIN && !strncmp(callee->builtin.name, "triton.", 7); }
+static bool is_triton_builtin(const CtValue *callee) {
+  return callee->kind == CT_BUILTIN && !strncmp(callee->builtin.name, "triton.", 7);
+}
 
 static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *callee = ct_eval(ct, n->call.func, env);
@@ -160,7 +166,8 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
     }
     v = ct_unwrap(v);
     if (v->kind == CT_MISSING) return ct_fail_missing(ct, k->span, v);
-    if (v->kind != CT_DICT) return ct_fail(ct, k->span, "TypeError", "the argument of ** must be a dictionary, not '%s'", ct_kind_name(v));
+    if (v->kind != CT_DICT)
+      return ct_fail(ct, k->span, "TypeError", "the argument of ** must be a dictionary, not '%s'", ct_kind_name(v));
     for (uint32_t e = 0; e < v->dict->count; e++) {
       const CtValue *key = v->dict->entries[e].key;
       if (key->kind != CT_STR) return ct_fail(ct, k->span, "TypeError", "keyword arguments need text keys");
@@ -171,7 +178,8 @@ static CtValue *eval_call(Comptime *ct, const Node *n, CtEnv *env) {
     }
   }
   // super() needs to know where it stands.
-  if (callee->kind == CT_BUILTIN && !strcmp(callee->builtin.name, "super") && !args.count) return ct_unsupported(ct, n->span, "super()");
+  if (callee->kind == CT_BUILTIN && !strcmp(callee->builtin.name, "super") && !args.count)
+    return ct_unsupported(ct, n->span, "super()");
   return ct_call(ct, callee, &(CtArgs){args.data, args.count, kwargs.data, kwargs.count, n->span});
 }
 
@@ -268,7 +276,8 @@ static CtValue *eval_named(Comptime *ct, const Node *n, CtEnv *env) {
 static CtValue *eval_pointer_type(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *v = ct_eval(ct, n->unary.value, env);
   if (!v) return NULL;
-  if (v->kind != CT_DTYPE) return ct_fail(ct, n->span, "TypeError", "bad operand type for unary %s: '%s'", "*", ct_kind_name(v));
+  if (v->kind != CT_DTYPE)
+    return ct_fail(ct, n->span, "TypeError", "bad operand type for unary %s: '%s'", "*", ct_kind_name(v));
   return ct_dtype(ct->ctx, ct_type_pointer(ct->ctx, v->type, false));
 }
 
@@ -278,7 +287,8 @@ CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
   switch ((NodeKind)n->kind) {
     case NODE_NAME: return eval_name(ct, n, env);
     case NODE_INT:
-      if (n->integer.is_too_large) return ct_fail(ct, n->span, "OverflowError", "integer literal does not fit in 128 bits");
+      if (n->integer.is_too_large)
+        return ct_fail(ct, n->span, "OverflowError", "integer literal does not fit in 128 bits");
       return ct_int(ct->ctx, n->integer.value);
     case NODE_FLOAT: return ct_float(ct->ctx, n->floating.value);
     case NODE_STR: case NODE_BYTES: {
@@ -331,7 +341,10 @@ CtValue *ct_eval(Comptime *ct, const Node *n, CtEnv *env) {
       return ct_eval(ct, b ? n->slice.lower : n->slice.step, env);
     }
     case NODE_NAMED_EXPR: return eval_named(ct, n, env);
-    case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR: return eval_comprehension(ct, n, env);
+    case NODE_LIST_COMP:
+    case NODE_SET_COMP:
+    case NODE_DICT_COMP:
+    case NODE_GENERATOR: return eval_comprehension(ct, n, env);
     case NODE_YIELD: case NODE_YIELD_FROM: return eval_yield(ct, n, env);
     case NODE_POINTER_TYPE: return eval_pointer_type(ct, n, env);
     case NODE_IMAG: return ct_unsupported(ct, n->span, "a complex number");
@@ -368,13 +381,15 @@ static bool unpack(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
     if (targets->data[i]->kind == NODE_STARRED) star = i;
   bool has_star = star < targets->count;
   if (has_star ? items.count + 1 < targets->count : items.count != targets->count) {
-    ct_fail(ct, target->span, "ValueError", "%u values cannot be unpacked into %u targets", items.count, targets->count);
+    ct_fail(ct, target->span, "ValueError", "%u values cannot be unpacked into %u targets", items.count,
+            targets->count);
     return false;
   }
   uint32_t extra = items.count + 1 - targets->count;   // elements that go to the star
   for (uint32_t i = 0; i < targets->count; i++) {
     const Node *t = targets->data[i];
-    CtValue *v = i == star ? ct_list(ct->ctx, items.data + i, extra) : items.data[has_star && i > star ? i + extra - 1 : i];
+    CtValue *v =
+        i == star ? ct_list(ct->ctx, items.data + i, extra) : items.data[has_star && i > star ? i + extra - 1 : i];
     if (!ct_assign(ct, i == star ? t->unary.value : t, v, env)) return false;
   }
   return true;

@@ -4,18 +4,30 @@
 #include "frontend/comptime/comptime_impl.h"
 
 static const struct { const char *name, *base; } exceptions[] = {
-    {"BaseException", NULL}, {"Exception", "BaseException"}, {"ArithmeticError", "Exception"}, {"ZeroDivisionError", "ArithmeticError"},
-    {"OverflowError", "ArithmeticError"}, {"AssertionError", "Exception"}, {"AttributeError", "Exception"}, {"ImportError", "Exception"},
-    {"ModuleNotFoundError", "ImportError"}, {"LookupError", "Exception"}, {"IndexError", "LookupError"}, {"KeyError", "LookupError"},
-    {"MemoryError", "Exception"}, {"NameError", "Exception"}, {"UnboundLocalError", "NameError"}, {"RuntimeError", "Exception"},
-    {"NotImplementedError", "RuntimeError"}, {"RecursionError", "RuntimeError"}, {"StopIteration", "Exception"}, {"TypeError", "Exception"},
-    {"ValueError", "Exception"}, {"UnicodeError", "ValueError"}, {"OSError", "Exception"}, {"FileNotFoundError", "OSError"}, {"IOError", "OSError"},
-    {"KeyboardInterrupt", "BaseException"}, {"SystemExit", "BaseException"}, {"Warning", "Exception"}, {"UserWarning", "Warning"},
-    {"DeprecationWarning", "Warning"}, {"FutureWarning", "Warning"}, {"RuntimeWarning", "Warning"}, {"EnvironmentError", "OSError"},
-    {"ImportWarning", "Warning"}, {"ResourceWarning", "Warning"}, {"SyntaxWarning", "Warning"}, {"PendingDeprecationWarning", "Warning"},
-    {"UnicodeWarning", "Warning"}, {"BytesWarning", "Warning"}, {"PermissionError", "OSError"}, {"TimeoutError", "OSError"},
-    {"ConnectionError", "OSError"}, {"EOFError", "Exception"}, {"BufferError", "Exception"}, {"FloatingPointError", "ArithmeticError"},
-    {"SyntaxError", "Exception"}, {"SystemError", "Exception"}, {"StopAsyncIteration", "Exception"}, {"GeneratorExit", "BaseException"}};
+    {"BaseException", NULL}, {"Exception", "BaseException"}, {"ArithmeticError", "Exception"},
+    {"ZeroDivisionError", "ArithmeticError"},
+    {"OverflowError", "ArithmeticError"}, {"AssertionError", "Exception"}, {"AttributeError", "Exception"},
+    {"ImportError", "Exception"},
+    {"ModuleNotFoundError", "ImportError"}, {"LookupError", "Exception"}, {"IndexError", "LookupError"},
+    {"KeyError", "LookupError"},
+    {"MemoryError", "Exception"}, {"NameError", "Exception"}, {"UnboundLocalError", "NameError"},
+    {"RuntimeError", "Exception"},
+    {"NotImplementedError", "RuntimeError"}, {"RecursionError", "RuntimeError"}, {"StopIteration", "Exception"},
+    {"TypeError", "Exception"},
+    {"ValueError", "Exception"}, {"UnicodeError", "ValueError"}, {"OSError", "Exception"},
+    {"FileNotFoundError", "OSError"}, {"IOError", "OSError"},
+    {"KeyboardInterrupt", "BaseException"}, {"SystemExit", "BaseException"}, {"Warning", "Exception"},
+    {"UserWarning", "Warning"},
+    {"DeprecationWarning", "Warning"}, {"FutureWarning", "Warning"}, {"RuntimeWarning", "Warning"},
+    {"EnvironmentError", "OSError"},
+    {"ImportWarning", "Warning"}, {"ResourceWarning", "Warning"}, {"SyntaxWarning", "Warning"},
+    {"PendingDeprecationWarning", "Warning"},
+    {"UnicodeWarning", "Warning"}, {"BytesWarning", "Warning"}, {"PermissionError", "OSError"},
+    {"TimeoutError", "OSError"},
+    {"ConnectionError", "OSError"}, {"EOFError", "Exception"}, {"BufferError", "Exception"},
+    {"FloatingPointError", "ArithmeticError"},
+    {"SyntaxError", "Exception"}, {"SystemError", "Exception"}, {"StopAsyncIteration", "Exception"},
+    {"GeneratorExit", "BaseException"}};
 
 bool ct_is_exception_name(const char *name) {
   for (size_t i = 0; i < countof(exceptions); i++)
@@ -59,10 +71,14 @@ bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv 
   for (uint32_t i = 0; i < types.count; i++) {
     const CtValue *t = types.data[i];
     if (t->kind == CT_BUILTIN) {
-      const char *raised = e->exception && e->exception->kind == CT_INSTANCE ? class_exception_base(e->exception->instance->cls) : e->type;
+      const char *raised = e->exception && e->exception->kind == CT_INSTANCE
+                               ? class_exception_base(e->exception->instance->cls)
+                               : e->type;
       if (ct_exception_matches(raised, t->builtin.name)) return true;
     }
-    if (t->kind == CT_CLASS && e->exception && e->exception->kind == CT_INSTANCE && ct_class_is_subclass(e->exception->instance->cls, t->cls)) return true;
+    if (t->kind == CT_CLASS && e->exception && e->exception->kind == CT_INSTANCE &&
+        ct_class_is_subclass(e->exception->instance->cls, t->cls))
+      return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // Statements and functions.
 //
-// At module level a statement that fails on a missing value does not end the module: whatever it would have bound becomes
-// missing. Inside a called function it ends the call, so that the caller's statement decides.
+// At module level a statement that fails on a missing value does not end the module: whatever it would have bound
+// becomes missing. Inside a called function it ends the call, so that the caller's statement decides.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -20,10 +20,13 @@ static bool binds_names_only(Node *n) {
       if (n->assign.targets.data[i]->kind != NODE_NAME) return false;
     return true;
   }
-  return n->kind == NODE_CLASS_DEF || n->kind == NODE_IF || (n->kind == NODE_ANN_ASSIGN && n->ann.target->kind == NODE_NAME) || ct_only_declares(&(NodeList){.data = &n, .count = 1});
+  return n->kind == NODE_CLASS_DEF || n->kind == NODE_IF ||
+         (n->kind == NODE_ANN_ASSIGN && n->ann.target->kind == NODE_NAME) ||
+         ct_only_declares(&(NodeList){.data = &n, .count = 1});
 }
 
-// One branch of such an `if`: statements that can only bind names run, of the others what they would change is forgotten.
+// One branch of such an `if`: statements that can only bind names run, of the others what they would change is
+// forgotten.
 static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *cause, CtEnv *env) {
   for (uint32_t i = 0; i < body->count; i++) {
     if (!binds_names_only(body->data[i])) {
@@ -37,7 +40,9 @@ static Flow exec_guarded(Comptime *ct, const NodeList *body, const CtValue *caus
   return FLOW_NEXT;
 }
 
-static bool is_declared(const CtValue *v) { return v->kind == CT_FUNCTION || v->kind == CT_CLASS || v->kind == CT_MODULE || v->kind == CT_BUILTIN; }
+static bool is_declared(const CtValue *v) {
+  return v->kind == CT_FUNCTION || v->kind == CT_CLASS || v->kind == CT_MODULE || v->kind == CT_BUILTIN;
+}
 
 static const CtBinding *copy_bindings(Comptime *ct, const CtEnv *env) {
   CtBinding *copy = arena_array(ct->arena, CtBinding, env->count + 1);
@@ -45,9 +50,9 @@ static const CtBinding *copy_bindings(Comptime *ct, const CtEnv *env) {
   return copy;
 }
 
-// An `if` whose condition is not known (a version, a device property). Both branches are tried. A function, class or module of
-// the first one wins where it is usable; another name has a value afterwards only where one branch alone binds it, and no
-// statement before: what uses it was defined where it is.
+// An `if` whose condition is not known (a version, a device property). Both branches are tried. A function, class
+// or module of the first one wins where it is usable; another name has a value afterwards only where one branch
+// alone binds it, and no statement before: what uses it was defined where it is.
 static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
   uint32_t num_before = env->count;
   const CtBinding *before = copy_bindings(ct, env);
@@ -59,7 +64,8 @@ static Flow exec_unknown_if(Comptime *ct, const Node *n, const CtValue *cause, C
     CtBinding *b = &env->bindings[i];
     if (b->value->kind == CT_MISSING && is_declared(between[i].value)) b->value = between[i].value;
     const CtValue *other = i < num_before ? before[i].value : between[i].value;
-    if (b->value != other && !is_declared(b->value)) b->value = ct_missing(ct, b->name, cause->missing.why, cause->missing.span);
+    if (b->value != other && !is_declared(b->value))
+      b->value = ct_missing(ct, b->name, cause->missing.why, cause->missing.span);
   }
   return FLOW_NEXT;
 }
@@ -73,7 +79,9 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
   for (uint32_t i = 0; i < n->try_.body.count && flow == FLOW_NEXT; i++) {
     const Node *s = n->try_.body.data[i];
     flow = exec(ct, s, env);
-    if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) && !ct_import_check(ct, s, env)) flow = FLOW_ERROR;
+    if (flow == FLOW_NEXT && must_raise && (s->kind == NODE_IMPORT || s->kind == NODE_IMPORT_FROM) &&
+        !ct_import_check(ct, s, env))
+      flow = FLOW_ERROR;
   }
   ct->tries -= n->try_.handlers.count > 0;
   if (flow == FLOW_NEXT) flow = exec_block(ct, &n->try_.orelse, env);
@@ -121,7 +129,9 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
   }
   CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
   const bool has_args = args && args->kind == CT_TUPLE && args->list.count;
-  const char *message = !has_args ? "" : args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0]) : ct_repr(ct->ctx, args);
+  const char *message = !has_args               ? ""
+                        : args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0])
+                                                : ct_repr(ct->ctx, args);
   ct_fail(ct, n->span, v->instance->cls->name, "%s", message);
   ct->error->exception = v;
   return FLOW_ERROR;
@@ -135,8 +145,8 @@ static bool is_elsewhere(const Comptime *ct, const CtError *e, const CtModule *m
   return file && file != module->file;
 }
 
-// A decorator that is not known (@libentry(), @torch.compile), is beyond the evaluator in a file of its own, or wraps what it
-// gets, leaves a jit function what it is: how it is launched is the host's affair.
+// A decorator that is not known (@libentry(), @torch.compile), is beyond the evaluator in a file of its own, or
+// wraps what it gets, leaves a jit function what it is: how it is launched is the host's affair.
 static CtValue *decorate(Comptime *ct, const NodeList *decorators, CtValue *v, CtEnv *env) {
   for (uint32_t i = decorators->count; v && i-- > 0;) {
     const Node *d = decorators->data[i];
@@ -210,7 +220,8 @@ static Flow ok_or_error(bool ok) { return ok ? FLOW_NEXT : FLOW_ERROR; }
 static Flow exec_if(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *test = ct_eval(ct, n->cond.test, env);
   bool b;
-  if (test && ct_truth(ct, test, n->cond.test->span, &b)) return exec_block(ct, b ? &n->cond.body : &n->cond.orelse, env);
+  if (test && ct_truth(ct, test, n->cond.test->span, &b))
+    return exec_block(ct, b ? &n->cond.body : &n->cond.orelse, env);
   if (!ct->frame && ct->error->missing && !ct->error->is_fatal) {
     const CtValue *cause = ct->error->missing;
     ct->error = NULL;
@@ -267,7 +278,8 @@ static Flow exec_assert(Comptime *ct, const Node *n, CtEnv *env) {
   if (ok) return FLOW_NEXT;
   CtValue *message = n->pair.second ? ct_eval(ct, n->pair.second, env) : NULL;
   if (n->pair.second && !message) return FLOW_ERROR;
-  ct_fail(ct, n->span, "AssertionError", "assertion failed%s%s", message ? ": " : "", message ? ct_to_str(ct->ctx, message) : "");
+  ct_fail(ct, n->span, "AssertionError", "assertion failed%s%s", message ? ": " : "",
+          message ? ct_to_str(ct->ctx, message) : "");
   ct->error->argument = message ? message : ct_str(ct->ctx, "");
   return FLOW_ERROR;
 }
@@ -322,7 +334,8 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
     case NODE_IMPORT: return ok_or_error(ct_exec_import(ct, n, env));
     case NODE_IMPORT_FROM: return ok_or_error(ct_exec_import_from(ct, n, env));
     case NODE_GLOBAL: case NODE_NONLOCAL:
-      for (uint32_t i = 0; i < n->names.count; i++) vec_push(ct->arena, n->kind == NODE_GLOBAL ? &env->globals : &env->nonlocals, n->names.data[i]);
+      for (uint32_t i = 0; i < n->names.count; i++)
+        vec_push(ct->arena, n->kind == NODE_GLOBAL ? &env->globals : &env->nonlocals, n->names.data[i]);
       return FLOW_NEXT;
     case NODE_DELETE:
       for (uint32_t i = 0; i < n->list.count; i++)
@@ -345,9 +358,10 @@ static bool is_python_file(const SourceFile *file) {
   return n >= 3 && !strcmp(file->path + n - 3, ".py");
 }
 
-// Whether an error is one of a host program: in a file that the kernels' own only imports, or of Python, which runs what is
-// beyond the evaluator here. What such a file raises itself is meant, and so are the assertions of the kernels' own file and
-// what stands above its kernels; an ImportError that is raised says again that a module is missing.
+// Whether an error is one of a host program: in a file that the kernels' own only imports, or of Python, which runs
+// what is beyond the evaluator here. What such a file raises itself is meant, and so are the assertions of the
+// kernels' own file and what stands above its kernels; an ImportError that is raised says again that a module is
+// missing.
 static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env) {
   const CtModule *module = env->module;
   if (e->exception) return ct_exception_matches(e->type, "ImportError");
@@ -356,13 +370,18 @@ static bool is_foreign(Comptime *ct, const CtError *e, const Node *n, CtEnv *env
   return n->kind != NODE_FUNCTION_DEF || !ct_is_for_kernels(ct, n, env);
 }
 
-// What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at the import.
+// What a kernel's author is told who uses a name that this statement was to bind: what Python would have said at
+// the import.
 static const char *why_import_failed(Comptime *ct, const Node *n, const CtError *e, const CtModule *module) {
-  const NodeList *decorators = n->kind == NODE_FUNCTION_DEF ? &n->func.decorators : n->kind == NODE_CLASS_DEF ? &n->cls.decorators : NULL;
+  const NodeList *decorators = n->kind == NODE_FUNCTION_DEF ? &n->func.decorators
+                               : n->kind == NODE_CLASS_DEF  ? &n->cls.decorators
+                                                            : NULL;
   const Loc begin = decorators && decorators->count ? decorators->data[0]->span.begin : n->span.begin;
   const bool in_call = e->span.begin < begin || e->span.begin >= n->span.end;
-  const char *where = in_call ? arena_printf(ct->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
-  if (!module->is_imported) return arena_printf(ct->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
+  const char *where =
+      in_call ? arena_printf(ct->arena, ", called from line %u", source_locate(ct->ctx, n->span.begin).line) : "";
+  if (!module->is_imported)
+    return arena_printf(ct->arena, "this fails at compile time%s: %s: %s", where, e->type, e->message);
   return arena_printf(ct->arena, "importing '%s' fails here%s: %s: %s", module->name, where, e->type, e->message);
 }
 
@@ -370,7 +389,8 @@ static const char *why_import_failed(Comptime *ct, const Node *n, const CtError 
 static bool recover(Comptime *ct, const Node *n, CtEnv *env) {
   const CtError *e = ct->error;
   if (ct->frame || e->is_fatal || (!e->missing && (ct->tries || !is_foreign(ct, e, n, env)))) return false;
-  const CtValue *cause = e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
+  const CtValue *cause =
+      e->missing ? e->missing : ct_missing(ct, "", why_import_failed(ct, n, e, env->module), e->span);
   ct->error = NULL;
   ct_forget(ct, n, cause, env);
   return true;
@@ -385,11 +405,14 @@ static Flow exec_block(Comptime *ct, const NodeList *body, CtEnv *env) {
   return FLOW_NEXT;
 }
 
-bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) { return exec_block(ct, body, env) != FLOW_ERROR; }
+bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) {
+  return exec_block(ct, body, env) != FLOW_ERROR;
+}
 
 // What a package knows of itself: where its submodules are, and its name; another module knows its package's name.
 static void set_package(Comptime *ct, CtModule *module) {
-  const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *name = module->name;
+  const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+             *name = module->name;
   bool is_package = !strcmp(base, "__init__.py");
   const char *dot = strrchr(name, '.');
   CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(ct->arena, path, (size_t)(slash - path)) : ".");

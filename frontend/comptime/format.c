@@ -73,7 +73,8 @@ static size_t display_length(const char *s, size_t n) {
 }
 
 // prefix is a number's sign and base mark: `=` pads after it.
-static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char *prefix, const char *body, size_t size) {
+static CtValue *pad(Comptime *ct, const Spec *f, char default_align, const char *prefix, const char *body,
+                    size_t size) {
   size_t len = display_length(body, size) + strlen(prefix), missing = f->width > len ? f->width - len : 0;
   char align = f->align ? f->align : default_align;
   size_t left = align == '<' ? 0 : align == '^' ? missing / 2 : missing, right = missing - left;
@@ -99,7 +100,9 @@ static const char *group_digits(Comptime *ct, const char *digits, char separator
   return buf_str(&b);
 }
 
-static const char *sign_of(const Spec *f, bool negative) { return negative ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : ""; }
+static const char *sign_of(const Spec *f, bool negative) {
+  return negative ? "-" : f->sign == '+' ? "+" : f->sign == ' ' ? " " : "";
+}
 
 static CtValue *format_int(Comptime *ct, const Spec *f, Int128 value) {
   Buf b = buf_make(ct->arena);
@@ -185,7 +188,8 @@ CtValue *ct_format_value(Comptime *ct, CtValue *v, char conversion, const char *
   if (is_int && is_type(f.type, "bcdoxXn") && !f.has_precision) return format_int(ct, &f, i);
   if (is_int && f.type && is_type(f.type, "eEfFgG%")) return format_float(ct, &f, (double)i, span);
   if (v->kind == CT_FLOAT && is_type(f.type, "eEfFgGn%")) return format_float(ct, &f, v->f, span);
-  const bool is_plain = v->kind == CT_NONE || v->kind == CT_LIST || v->kind == CT_TUPLE || v->kind == CT_DICT || v->kind == CT_SET || v->kind == CT_RANGE;
+  const bool is_plain = v->kind == CT_NONE || v->kind == CT_LIST || v->kind == CT_TUPLE || v->kind == CT_DICT ||
+                        v->kind == CT_SET || v->kind == CT_RANGE;
   const bool is_text = is_type(f.type, "s") && !f.sign && !f.grouping && !f.alternate && f.align != '=';
   if (is_text && v->kind != CT_FLOAT && !is_int && !is_plain) {
     CtValue *text = text_of(ct, v, false, span);
@@ -233,17 +237,23 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
     }
     v = ct_unwrap(v);
     char type = *s == 'i' || *s == 'u' ? 'd' : *s;
-    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, span}))) return NULL;
+    if (type == 'd' && v->kind == CT_FLOAT && !(v = ct_call_builtin(ct, NULL, "int", &(CtArgs){&v, 1, NULL, 0, span})))
+      return NULL;
     if (type == 'c' && v->kind == CT_STR) type = 's';
     bool is_text = type == 's' || type == 'r' || type == 'a';
-    const char *converted = arena_printf(ct->arena, "%s%s%s%.*s%c", left ? "<" : is_text ? ">" : "", is_text ? "" : flags, zero && !left && !is_text ? "0" : "",
-                                         (int)(s - width), width, is_text ? 's' : type);
+    const char *converted = arena_printf(ct->arena, "%s%s%s%.*s%c",
+                                         left      ? "<"
+                                         : is_text ? ">"
+                                                   : "",
+                                         is_text ? "" : flags, zero && !left && !is_text ? "0" : "", (int)(s - width),
+                                         width, is_text ? 's' : type);
     CtValue *text = ct_format_value(ct, v, is_text ? (type == 's' ? 's' : 'r') : 0, converted, span);
     if (!text) return NULL;
     buf_write(&b, text->str.data, text->str.size);
     if (!ct_grow(ct, b.size, span)) return NULL;
   }
-  if (next < count && args->kind != CT_DICT && args->kind != CT_LIST) return ct_fail(ct, span, "TypeError", "too many values for the %% format");
+  if (next < count && args->kind != CT_DICT && args->kind != CT_LIST)
+    return ct_fail(ct, span, "TypeError", "too many values for the %% format");
   return ct_str_n(ct->ctx, b.size ? b.data : "", b.size);
 }
 
@@ -271,7 +281,8 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
       v = ct_get_attr(ct, v, intern_n(ct->ctx, name + from, i - from), a->span);
     } else {
       while (i < n && name[i] != ']') i++;
-      CtValue *key = pynum_read_int(name + from, i - from, 10, &index, &big) ? ct_int(ct->ctx, index) : ct_str_n(ct->ctx, name + from, i - from);
+      CtValue *key = pynum_read_int(name + from, i - from, 10, &index, &big) ? ct_int(ct->ctx, index)
+                                                                             : ct_str_n(ct->ctx, name + from, i - from);
       v = ct_subscript(ct, v, key, a->span);
       i++;
     }
@@ -280,7 +291,8 @@ static CtValue *field_value(Comptime *ct, const char *name, size_t n, uint32_t *
 }
 
 // A format with its replacement fields filled in; a field's specification may have fields of its own.
-static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next, const CtArgs *a) {
+static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool nested, uint32_t *next,
+                            const CtArgs *a) {
   Buf b = buf_make(ct->arena);
   while (s < end) {
     if (!nested && (*s == '{' || *s == '}') && s + 1 < end && s[1] == *s) {
@@ -303,7 +315,8 @@ static CtValue *fill_fields(Comptime *ct, const char *s, const char *end, bool n
       for (int depth = 0; s < end && (depth || *s != '}'); s++) depth += *s == '{' ? 1 : *s == '}' ? -1 : 0;
       to = s;
     }
-    if (s >= end || *s != '}' || (nested && memchr(from, '{', (size_t)(to - from)))) return ct_fail(ct, a->span, "ValueError", "malformed format text");
+    if (s >= end || *s != '}' || (nested && memchr(from, '{', (size_t)(to - from))))
+      return ct_fail(ct, a->span, "ValueError", "malformed format text");
     s++;
     CtValue *v = field_value(ct, name, name_size, next, a);
     CtValue *spec = v ? fill_fields(ct, from, to, true, next, a) : NULL;

@@ -95,19 +95,24 @@ static CtValue *version_info(Comptime *ct) {
 static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   Context *ctx = ct->ctx;
   DtypeKind dtype;
-  if (is_language(m) && dtype_find(name, &dtype) && strlen(name) > 1 && !strcmp(dtype_info[dtype].name, name)) return ct_dtype(ctx, ct_type_scalar(ctx, dtype));
-  if (is_language(m) && !strcmp(name, "pi32_t")) return ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, DT_INT32), false));
+  if (is_language(m) && dtype_find(name, &dtype) && strlen(name) > 1 && !strcmp(dtype_info[dtype].name, name))
+    return ct_dtype(ctx, ct_type_scalar(ctx, dtype));
+  if (is_language(m) && !strcmp(name, "pi32_t"))
+    return ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, DT_INT32), false));
   if (is_language(m) && !strcmp(name, "TRITON_MAX_TENSOR_NUMEL")) return ct_int(ctx, 1048576);
   if (!strcmp(m->prefix, "triton") && !strcmp(name, "__version__")) return ct_str(ctx, "3.6.0");
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "version_info")) return version_info(ct);
-  if (!strcmp(m->prefix, "sys") && (!strcmp(name, "path") || !strcmp(name, "argv"))) return ct_list(ct->ctx, NULL, 0);   // nor on these
+  // nor on these
+  if (!strcmp(m->prefix, "sys") && (!strcmp(name, "path") || !strcmp(name, "argv"))) return ct_list(ct->ctx, NULL, 0);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "modules")) return ct_dict(ct->ctx);
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
-  if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);   // a compilation does not depend on it
+  // a compilation does not depend on it
+  if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);
   if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
   if (!strcmp(m->prefix, "math")) {
     static const struct { const char *name; double value; } constants[] = {
-        {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692}, {"inf", INFINITY}, {"nan", NAN}};
+        {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692},
+        {"inf", INFINITY}, {"nan", NAN}};
     for (size_t i = 0; i < countof(constants); i++)
       if (!strcmp(constants[i].name, name)) return ct_float(ctx, constants[i].value);
   }
@@ -156,7 +161,8 @@ static const char *folder_of(Comptime *ct, const char *path, uint32_t up) {
   for (; up > 0; up--) {
     size_t last = n > 1 ? n - 1 : 0;   // where the last component begins
     while (last && dir[last - 1] != '/') last--;
-    if (n > last + 1 && strcmp(dir + last, "./") && strcmp(dir + last, "../")) dir = arena_strndup(ct->arena, dir, n = last);
+    if (n > last + 1 && strcmp(dir + last, "./") && strcmp(dir + last, "../"))
+      dir = arena_strndup(ct->arena, dir, n = last);
     else n = strlen(dir = arena_printf(ct->arena, "%s../", dir));
   }
   return dir;
@@ -223,7 +229,8 @@ CtValue *ct_import_module(Comptime *ct, const char *dotted, uint32_t level, CtMo
   if (m) return module_value(ct, m);
   const char *path = !level && is_known_package(dotted) ? NULL : find_file(ct, dotted, level, from);
   if (path) return load_from(ct, path, *dotted ? dotted : "__init__", span);
-  const char *why = arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
+  const char *why =
+      arena_printf(ct->arena, "no module '%s%s' is built in, beside this file or on -I", level ? "." : "", dotted);
   return ct_missing(ct, intern(ct->ctx, dotted), why, span);
 }
 
@@ -237,8 +244,10 @@ CtValue *ct_import_from(Comptime *ct, CtValue *module, const char *name, Span sp
     const char *path = find_in(ct, folder_of(ct, package->file->path, 0), name);
     if (path && strcmp(path, package->file->path)) return load_from(ct, path, name, span);
   }
-  if (!package->is_loading) return ct_missing(ct, name, arena_printf(ct->arena, "module '%s' has no '%s'", package->name, name), span);
-  v = ct_missing(ct, name, arena_printf(ct->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
+  if (!package->is_loading)
+    return ct_missing(ct, name, arena_printf(ct->arena, "module '%s' has no '%s'", package->name, name), span);
+  v = ct_missing(ct, name,
+                 arena_printf(ct->arena, "module '%s' imports this one before it has '%s'", package->name, name), span);
   vec_push(ct->arena, &module->module->awaited, ((CtBinding){name, v}));
   return v;
 }
@@ -261,7 +270,8 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
   CtValue *first = NULL, *parent = NULL;
   for (const char *part = dotted, *end; part; part = *end ? end + 1 : NULL) {
     end = part + strcspn(part, ".");
-    const char *name = intern_n(ct->ctx, part, (size_t)(end - part)), *path = intern_n(ct->ctx, dotted, (size_t)(end - dotted));
+    const char *name = intern_n(ct->ctx, part, (size_t)(end - part)),
+               *path = intern_n(ct->ctx, dotted, (size_t)(end - dotted));
     CtModule *into = parent && parent->kind == CT_MODULE ? parent->module : NULL;
     CtValue *v = *end ? ct_import_module(ct, path, 0, env->module, span) : last;
     if (!v) return NULL;
@@ -306,7 +316,8 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
     bool public = name[0] != '_';
     if (all && (all->kind == CT_LIST || all->kind == CT_TUPLE)) {
       public = false;
-      for (uint32_t k = 0; k < all->list.count; k++) public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
+      for (uint32_t k = 0; k < all->list.count; k++)
+      public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
     }
     if (public) env_set(ct->ctx, env, name, from->bindings[i].value);
   }
@@ -324,7 +335,8 @@ bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
     }
     CtValue *v = ct_import_from(ct, m, a->alias.name, a->span);
     if (v && v->kind == CT_MISSING && m->kind == CT_MISSING) {   // a module in a folder that has no __init__.py
-      const char *base = n->import.module, *name = base ? arena_printf(ct->arena, "%s.%s", base, a->alias.name) : a->alias.name;
+      const char *base = n->import.module,
+                 *name = base ? arena_printf(ct->arena, "%s.%s", base, a->alias.name) : a->alias.name;
       CtValue *sub = ct_import_module(ct, name, n->import.level, env->module, a->span);
       if (!sub || sub->kind != CT_MISSING) v = sub;
     }
@@ -342,12 +354,15 @@ CtValue *ct_star_name(Comptime *ct, const CtEnv *env, const char *name) {
       if (m->kind == CT_MISSING && !missing) missing = m;
       if (m->kind != CT_MODULE || is_language(m->module)) continue;   // the language's names are found without it
       const bool is_type = !strcmp(m->module->prefix, "typing") && name[0] >= 'A' && name[0] <= 'Z';
-      if (is_type || constant(ct, m->module, name) || comptime_has_function(arena_printf(ct->arena, "%s.%s", m->module->prefix, name))) return ct_module_attr(ct, m->module, name);
+      if (is_type || constant(ct, m->module, name) ||
+          comptime_has_function(arena_printf(ct->arena, "%s.%s", m->module->prefix, name)))
+        return ct_module_attr(ct, m->module, name);
     }
   return missing ? ct_missing_from(ct, missing, "%s", name) : NULL;
 }
 
-// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing values.
+// Inside a `try` with a handler for it, an import that is not found raises as Python's does; else it binds missing
+// values.
 bool ct_import_must_raise(const Node *try_node) {
   for (uint32_t i = 0; i < try_node->try_.handlers.count; i++) {
     const Node *type = try_node->try_.handlers.data[i]->handler.type;

@@ -94,7 +94,8 @@ CT_FN(math_lcm) {
   for (uint32_t i = 0; i < a->num_args; i++) {
     if (!ct_int_arg(ct, a, i, &x)) return NULL;
     if (!x) return ct_int(ct->ctx, 0);
-    if (__builtin_mul_overflow(r, x / gcd(r, x), &r)) return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
+    if (__builtin_mul_overflow(r, x / gcd(r, x), &r))
+      return ct_fail(ct, a->span, "OverflowError", "integer result does not fit in 128 bits");
   }
   return ct_int(ct->ctx, r < 0 ? -r : r);
 }
@@ -128,11 +129,19 @@ CT_FN(math_factorial) {
 }
 
 const CtFnRow ct_math_functions[] = {
-    {"math.sqrt", math_sqrt}, {"math.exp", math_exp}, {"math.exp2", math_exp2}, {"math.expm1", math_expm1}, {"math.log", math_log},
-    {"math.log2", math_log2}, {"math.log10", math_log10}, {"math.log1p", math_log1p}, {"math.sin", math_sin}, {"math.cos", math_cos},
-    {"math.tan", math_tan}, {"math.asin", math_asin}, {"math.acos", math_acos}, {"math.atan", math_atan}, {"math.sinh", math_sinh},
-    {"math.cosh", math_cosh}, {"math.tanh", math_tanh}, {"math.erf", math_erf}, {"math.erfc", math_erfc}, {"math.fabs", math_fabs},
-    {"math.radians", math_radians}, {"math.degrees", math_degrees}, {"math.pow", math_pow}, {"math.fmod", math_fmod}, {"math.atan2", math_atan2},
-    {"math.hypot", math_hypot}, {"math.copysign", math_copysign}, {"math.isnan", math_isnan}, {"math.isinf", math_isinf},
-    {"math.isfinite", math_isfinite}, {"math.ceil", math_ceil}, {"math.floor", math_floor}, {"math.trunc", math_trunc}, {"math.gcd", math_gcd},
-    {"math.lcm", math_lcm}, {"math.prod", math_prod}, {"math.isqrt", math_isqrt}, {"math.factorial", math_factorial}, {NULL, NULL}};
+    {"math.sqrt", math_sqrt}, {"math.exp", math_exp}, {"math.exp2", math_exp2}, {"math.expm1", math_expm1},
+    {"math.log", math_log},
+    {"math.log2", math_log2}, {"math.log10", math_log10}, {"math.log1p", math_log1p}, {"math.sin", math_sin},
+    {"math.cos", math_cos},
+    {"math.tan", math_tan}, {"math.asin", math_asin}, {"math.acos", math_acos}, {"math.atan", math_atan},
+    {"math.sinh", math_sinh},
+    {"math.cosh", math_cosh}, {"math.tanh", math_tanh}, {"math.erf", math_erf}, {"math.erfc", math_erfc},
+    {"math.fabs", math_fabs},
+    {"math.radians", math_radians}, {"math.degrees", math_degrees}, {"math.pow", math_pow}, {"math.fmod", math_fmod},
+    {"math.atan2", math_atan2},
+    {"math.hypot", math_hypot}, {"math.copysign", math_copysign}, {"math.isnan", math_isnan},
+    {"math.isinf", math_isinf},
+    {"math.isfinite", math_isfinite}, {"math.ceil", math_ceil}, {"math.floor", math_floor}, {"math.trunc", math_trunc},
+    {"math.gcd", math_gcd},
+    {"math.lcm", math_lcm}, {"math.prod", math_prod}, {"math.isqrt", math_isqrt}, {"math.factorial", math_factorial},
+    {NULL, NULL}};

@@ -30,7 +30,9 @@ CT_FN(list_append) {
 
 CT_FN(list_extend) {
   CtList items;
-  if (!ct_arity(ct, a, 1, 1) || !ct_iterate(ct, a->args[0], a->span, &items) || !ct_grow(ct, (size_t)self->list.count + items.count, a->span)) return NULL;
+  if (!ct_arity(ct, a, 1, 1) || !ct_iterate(ct, a->args[0], a->span, &items) ||
+      !ct_grow(ct, (size_t)self->list.count + items.count, a->span))
+    return NULL;
   for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &self->list, items.data[i]);
   return ct_none(ct->ctx);
 }
@@ -111,8 +113,10 @@ CT_FN(list_sort) {
   return ct_none(ct->ctx);
 }
 
-static const CtFnRow list_methods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert}, {"pop", list_pop}, {"index", list_index},
-                                      {"remove", list_remove}, {"count", list_count}, {"reverse", list_reverse}, {"clear", list_clear}, {"copy", list_copy},
+static const CtFnRow list_methods[] = {{"append", list_append}, {"extend", list_extend}, {"insert", list_insert},
+    {"pop", list_pop}, {"index", list_index},
+                                      {"remove", list_remove}, {"count", list_count}, {"reverse", list_reverse},
+                                      {"clear", list_clear}, {"copy", list_copy},
                                       {"sort", list_sort}, {NULL, NULL}};
 static const CtFnRow tuple_methods[] = {{"index", list_index}, {"count", list_count}, {NULL, NULL}};
 
@@ -135,7 +139,8 @@ static CtValue *checked_key(Comptime *ct, const CtArgs *a) {
   if (!ct_arity(ct, a, 1, 2)) return NULL;
   CtValue *key = ct_unwrap(a->args[0]);
   if (key->kind == CT_MISSING) return ct_fail_missing(ct, a->span, key);
-  return ct_is_hashable(key) ? key : ct_fail(ct, a->span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
+  return ct_is_hashable(key) ? key
+                             : ct_fail(ct, a->span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key));
 }
 
 CT_FN(dict_method_get) {
@@ -163,7 +168,8 @@ CT_FN(dict_update) {
   for (uint32_t i = 0; i < a->num_args; i++) {
     CtValue *from = ct_call_builtin(ct, NULL, "dict", &(CtArgs){&a->args[i], 1, NULL, 0, a->span});
     if (!from || from->kind != CT_DICT) return from ? ct_fail_missing(ct, a->span, from) : NULL;
-    for (uint32_t k = 0; k < from->dict->count; k++) dict_set(ct->ctx, self->dict, from->dict->entries[k].key, from->dict->entries[k].value);
+    for (uint32_t k = 0; k < from->dict->count; k++)
+      dict_set(ct->ctx, self->dict, from->dict->entries[k].key, from->dict->entries[k].value);
   }
   for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, self->dict, a->kwargs[i].name, a->kwargs[i].value);
   return ct_none(ct->ctx);
@@ -177,7 +183,8 @@ CT_FN(dict_clear) {
 CT_FN(dict_copy) {
   CtValue *v = ct_dict(ct->ctx);
   v->kind = self->kind;
-  for (uint32_t i = 0; i < self->dict->count; i++) dict_set(ct->ctx, v->dict, self->dict->entries[i].key, self->dict->entries[i].value);
+  for (uint32_t i = 0; i < self->dict->count; i++)
+    dict_set(ct->ctx, v->dict, self->dict->entries[i].key, self->dict->entries[i].value);
   return v;
 }
 
@@ -188,8 +195,10 @@ CT_FN(dict_popitem) {
   return self->kind == CT_SET ? last.key : ct_tuple(ct->ctx, (CtValue *[]){last.key, last.value}, 2);
 }
 
-static const CtFnRow dict_methods[] = {{"keys", dict_keys}, {"values", dict_values}, {"items", dict_items}, {"get", dict_method_get}, {"setdefault", dict_setdefault},
-                                      {"pop", dict_pop}, {"update", dict_update}, {"clear", dict_clear}, {"copy", dict_copy}, {"popitem", dict_popitem}, {NULL, NULL}};
+static const CtFnRow dict_methods[] = {{"keys", dict_keys}, {"values", dict_values}, {"items", dict_items},
+    {"get", dict_method_get}, {"setdefault", dict_setdefault},
+                                      {"pop", dict_pop}, {"update", dict_update}, {"clear", dict_clear},
+                                      {"copy", dict_copy}, {"popitem", dict_popitem}, {NULL, NULL}};
 
 CT_FN(set_add) {
   CtValue *key = checked_key(ct, a);
@@ -233,7 +242,8 @@ CT_FN(set_symmetric_difference) { return ct_arity(ct, a, 1, 1) ? set_with(ct, se
 
 // Whether `a` has all (or, with `none`, nothing) of b; b may be any sequence.
 static CtValue *set_test(Comptime *ct, CtValue *self, const CtArgs *a, bool other_in_self, bool none) {
-  CtValue *other = ct_arity(ct, a, 1, 1) ? ct_call_builtin(ct, NULL, "set", &(CtArgs){a->args, 1, NULL, 0, a->span}) : NULL;
+  CtValue *other =
+      ct_arity(ct, a, 1, 1) ? ct_call_builtin(ct, NULL, "set", &(CtArgs){a->args, 1, NULL, 0, a->span}) : NULL;
   if (!other) return NULL;
   const CtDict *items = other_in_self ? other->dict : self->dict, *in = other_in_self ? self->dict : other->dict;
   bool ok = true;
@@ -244,9 +254,12 @@ CT_FN(set_issubset) { return set_test(ct, self, a, false, false); }
 CT_FN(set_issuperset) { return set_test(ct, self, a, true, false); }
 CT_FN(set_isdisjoint) { return set_test(ct, self, a, false, true); }
 
-static const CtFnRow set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_remove}, {"copy", dict_copy}, {"clear", dict_clear},
-                                     {"union", set_union}, {"intersection", set_intersection}, {"difference", set_difference}, {"update", set_update},
-                                     {"symmetric_difference", set_symmetric_difference}, {"issubset", set_issubset}, {"issuperset", set_issuperset},
+static const CtFnRow set_methods[] = {{"add", set_add}, {"discard", set_discard}, {"remove", set_remove},
+    {"copy", dict_copy}, {"clear", dict_clear},
+                                     {"union", set_union}, {"intersection", set_intersection},
+                                     {"difference", set_difference}, {"update", set_update},
+                                     {"symmetric_difference", set_symmetric_difference}, {"issubset", set_issubset},
+                                     {"issuperset", set_issuperset},
                                      {"isdisjoint", set_isdisjoint}, {"pop", dict_popitem}, {NULL, NULL}};
 
 // ---- numbers ----
@@ -272,7 +285,9 @@ static const CtFnRow float_methods[] = {{"is_integer", float_is_integer}, {NULL,
 
 // ---- dtypes ----
 
-static bool scalar_is(const CtValue *v, DtypeClass cls) { return v->type->kind == CT_TYPE_SCALAR && dtype_info[v->type->scalar].cls == cls; }
+static bool scalar_is(const CtValue *v, DtypeClass cls) {
+  return v->type->kind == CT_TYPE_SCALAR && dtype_info[v->type->scalar].cls == cls;
+}
 static bool block_elem_is(const CtValue *v, DtypeClass cls) {
   const CtType *t = v->type->kind == CT_TYPE_BLOCK ? v->type->elem : v->type;
   return t->kind == CT_TYPE_SCALAR && dtype_info[t->scalar].cls == cls;
@@ -287,7 +302,8 @@ DTYPE_TEST(is_int_unsigned, scalar_is(self, DTCLASS_UNSIGNED))
 DTYPE_TEST(is_int, scalar_is(self, DTCLASS_SIGNED) || scalar_is(self, DTCLASS_UNSIGNED))
 DTYPE_TEST(is_bool, is_kind(self, DT_INT1))
 DTYPE_TEST(is_fp8, block_elem_is(self, DTCLASS_FLOAT) && dtype_info[self->type->scalar].bits == 8)
-DTYPE_TEST(is_standard_floating, is_kind(self, DT_FP16) || is_kind(self, DT_BF16) || is_kind(self, DT_FP32) || is_kind(self, DT_FP64))
+DTYPE_TEST(is_standard_floating,
+           is_kind(self, DT_FP16) || is_kind(self, DT_BF16) || is_kind(self, DT_FP32) || is_kind(self, DT_FP64))
 DTYPE_TEST(is_ptr, self->type->kind == CT_TYPE_POINTER)
 DTYPE_TEST(is_block, self->type->kind == CT_TYPE_BLOCK)
 DTYPE_TEST(is_const, self->type->kind == CT_TYPE_POINTER && self->type->is_const)
@@ -298,21 +314,28 @@ CT_FN(dtype_get_block_shapes) {
 }
 
 static const CtFnRow dtype_methods[] = {
-    {"is_floating", dtype_is_floating}, {"is_int_signed", dtype_is_int_signed}, {"is_int_unsigned", dtype_is_int_unsigned}, {"is_int", dtype_is_int},
-    {"is_bool", dtype_is_bool}, {"is_fp8", dtype_is_fp8}, {"is_standard_floating", dtype_is_standard_floating}, {"is_ptr", dtype_is_ptr},
-    {"is_block", dtype_is_block}, {"is_const", dtype_is_const}, {"is_void", dtype_is_void}, {"get_block_shapes", dtype_get_block_shapes}, {NULL, NULL}};
+    {"is_floating", dtype_is_floating}, {"is_int_signed", dtype_is_int_signed},
+    {"is_int_unsigned", dtype_is_int_unsigned}, {"is_int", dtype_is_int},
+    {"is_bool", dtype_is_bool}, {"is_fp8", dtype_is_fp8}, {"is_standard_floating", dtype_is_standard_floating},
+    {"is_ptr", dtype_is_ptr},
+    {"is_block", dtype_is_block}, {"is_const", dtype_is_const}, {"is_void", dtype_is_void},
+    {"get_block_shapes", dtype_get_block_shapes}, {NULL, NULL}};
 
 // is_fp16, is_int32, is_fp8e4nv, …: named after the dtypes.
-static bool dtype_named_test(const char *name, DtypeKind *out) { return !strncmp(name, "is_", 3) && dtype_find(name + 3, out); }
+static bool dtype_named_test(const char *name, DtypeKind *out) {
+  return !strncmp(name, "is_", 3) && dtype_find(name + 3, out);
+}
 
 // ---- instances ----
 
 CT_FN(instance_replace) {
   CtValue *v = ct_instance_new(ct, self->instance->cls);
   for (uint32_t i = 0; i < self->instance->attrs->count; i++)
-    env_set(ct->ctx, v->instance->attrs, self->instance->attrs->bindings[i].name, self->instance->attrs->bindings[i].value);
+    env_set(ct->ctx, v->instance->attrs, self->instance->attrs->bindings[i].name,
+            self->instance->attrs->bindings[i].value);
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
-    if (!instance_get(v->instance, a->kwargs[i].name)) return ct_fail(ct, a->span, "ValueError", "no field '%s'", a->kwargs[i].name);
+    if (!instance_get(v->instance, a->kwargs[i].name))
+      return ct_fail(ct, a->span, "ValueError", "no field '%s'", a->kwargs[i].name);
     env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
   }
   return v;
@@ -329,8 +352,10 @@ CT_FN(instance_asdict) {
 CT_FN(config_all_kwargs) {
   static const char *const options[] = {"num_warps", "num_ctas", "num_stages", "maxnreg"};
   CtValue *kwargs = instance_get(self->instance, intern(ct->ctx, "kwargs")), *d = ct_dict(ct->ctx);
-  if (!kwargs || kwargs->kind != CT_DICT) return ct_fail(ct, a->span, "TypeError", "the kwargs of a Config are no dictionary");
-  for (uint32_t i = 0; i < kwargs->dict->count; i++) dict_set(ct->ctx, d->dict, kwargs->dict->entries[i].key, kwargs->dict->entries[i].value);
+  if (!kwargs || kwargs->kind != CT_DICT)
+    return ct_fail(ct, a->span, "TypeError", "the kwargs of a Config are no dictionary");
+  for (uint32_t i = 0; i < kwargs->dict->count; i++)
+    dict_set(ct->ctx, d->dict, kwargs->dict->entries[i].key, kwargs->dict->entries[i].value);
   for (size_t i = 0; i < countof(options); i++) {
     CtValue *v = instance_get(self->instance, intern(ct->ctx, options[i]));
     if (v && v->kind != CT_NONE) dict_set_str(ct->ctx, d->dict, options[i], v);
@@ -338,7 +363,8 @@ CT_FN(config_all_kwargs) {
   return d;
 }
 
-static const CtFnRow namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict}, {NULL, NULL}};
+static const CtFnRow namedtuple_methods[] = {{"_replace", instance_replace}, {"_asdict", instance_asdict},
+    {NULL, NULL}};
 static const CtFnRow config_methods[] = {{"all_kwargs", config_all_kwargs}, {NULL, NULL}};
 
 // ---- dispatch ----
@@ -368,13 +394,19 @@ static CtFn *find_method(const CtValue *v, const char *name) {
 
 // Python's methods of the built-in types that are not computed here: calling one is no fault of the program.
 bool ct_is_host_method(const CtValue *v, const char *name) {
-  static const struct { CtKind kind; const char *const names[24]; } host[] = {
-      {CT_STR, {"encode", "expandtabs", "format_map", "isascii", "isdecimal", "isprintable", "istitle", "maketrans", "swapcase", "translate"}},
-      {CT_BYTES, {"decode", "hex", "join", "split", "strip", "startswith", "endswith", "find", "replace", "count", "index"}},
+  static const struct { CtKind kind; const char *const names[24];
+  } host[] = {
+      {CT_STR,
+       {"encode", "expandtabs", "format_map", "isascii", "isdecimal", "isprintable", "istitle", "maketrans", "swapcase",
+        "translate"}},
+      {CT_BYTES,
+       {"decode", "hex", "join", "split", "strip", "startswith", "endswith", "find", "replace", "count", "index"}},
       {CT_DICT, {"fromkeys"}},
       {CT_SET, {"difference_update", "intersection_update", "symmetric_difference_update"}},
       {CT_RANGE, {"count", "index"}},
-      {CT_INT, {"as_integer_ratio", "conjugate", "denominator", "imag", "numerator", "real", "to_bytes", "from_bytes", "is_integer"}},
+      {CT_INT,
+       {"as_integer_ratio", "conjugate", "denominator", "imag", "numerator", "real", "to_bytes", "from_bytes",
+        "is_integer"}},
       {CT_FLOAT, {"as_integer_ratio", "conjugate", "fromhex", "hex", "imag", "real"}}};
   for (size_t i = 0; i < countof(host); i++)
     for (size_t k = 0; host[i].kind == v->kind && k < countof(host[i].names) && host[i].names[k]; k++)

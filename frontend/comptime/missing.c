@@ -40,15 +40,18 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
     case NODE_EXPR_STMT: {
       // configs.append(…): the list is not what it should be.
       const Node *v = n->unary.value;
-      if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME) break;
+      if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME)
+        break;
       const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
-      if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET)) forget_target(ct, v->call.func->attr.first, cause, env);
+      if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET))
+        forget_target(ct, v->call.func->attr.first, cause, env);
       break;
     }
     case NODE_FUNCTION_DEF: bind_missing(ct, n->func.name, cause, env); break;
     case NODE_CLASS_DEF: bind_missing(ct, n->cls.name, cause, env); break;
     case NODE_IMPORT: case NODE_IMPORT_FROM:
-      for (uint32_t i = 0; i < n->import.aliases.count; i++) bind_missing(ct, ct_import_bound_name(ct, n->import.aliases.data[i]), cause, env);
+      for (uint32_t i = 0; i < n->import.aliases.count; i++)
+        bind_missing(ct, ct_import_bound_name(ct, n->import.aliases.data[i]), cause, env);
       break;
     case NODE_IF: forget_block(ct, &n->cond.body, cause, env); forget_block(ct, &n->cond.orelse, cause, env); break;
     case NODE_FOR:
@@ -61,12 +64,14 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
       break;
     case NODE_TRY:
       forget_block(ct, &n->try_.body, cause, env);
-      for (uint32_t i = 0; i < n->try_.handlers.count; i++) forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
+      for (uint32_t i = 0; i < n->try_.handlers.count; i++)
+        forget_block(ct, &n->try_.handlers.data[i]->handler.body, cause, env);
       forget_block(ct, &n->try_.orelse, cause, env);
       forget_block(ct, &n->try_.finalbody, cause, env);
       break;
     case NODE_MATCH:
-      for (uint32_t i = 0; i < n->match.cases.count; i++) forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
+      for (uint32_t i = 0; i < n->match.cases.count; i++)
+        forget_block(ct, &n->match.cases.data[i]->case_.body, cause, env);
       break;
     default: break;
   }
@@ -89,7 +94,9 @@ bool ct_only_declares(const NodeList *body) {
     switch (n->kind) {
       case NODE_IMPORT: case NODE_IMPORT_FROM: case NODE_FUNCTION_DEF: case NODE_PASS: break;
       case NODE_TRY:
-        if (!ct_only_declares(&n->try_.body) || !ct_only_declares(&n->try_.orelse) || !ct_only_declares(&n->try_.finalbody)) return false;
+        if (!ct_only_declares(&n->try_.body) || !ct_only_declares(&n->try_.orelse) ||
+            !ct_only_declares(&n->try_.finalbody))
+          return false;
         for (uint32_t k = 0; k < n->try_.handlers.count; k++)
           if (!ct_only_declares(&n->try_.handlers.data[k]->handler.body)) return false;
         break;

@@ -1,5 +1,5 @@
-// Functions of Python's modules: itertools, functools, collections, dataclasses, …; math is in comptime_math.c, and what triton and
-// triton.language compute on plain values in comptime_triton.c.
+// Functions of Python's modules: itertools, functools, collections, dataclasses, …; math is in comptime_math.c, and
+// what triton and triton.language compute on plain values in comptime_triton.c.
 #include <string.h>
 
 #include "frontend/comptime/comptime_impl.h"
@@ -35,7 +35,9 @@ static CtValue *method_value(Comptime *ct, CtValue *self, const char *name) {
 
 CT_FN(iter_product) {
   CtValue *repeat = ct_kwarg(a, "repeat");
-  uint32_t times = repeat && is_int(repeat) && int_of(repeat) >= 0 && int_of(repeat) < 64 ? (uint32_t)int_of(repeat) : 1, n = a->num_args * times;
+  uint32_t times =
+               repeat && is_int(repeat) && int_of(repeat) >= 0 && int_of(repeat) < 64 ? (uint32_t)int_of(repeat) : 1,
+           n = a->num_args * times;
   CtList *lists = arena_array(ct->arena, CtList, n + 1);
   double total = 1;
   for (uint32_t i = 0; i < n; i++) {
@@ -61,7 +63,8 @@ static CtValue *chain(Comptime *ct, CtValue *const *parts, uint32_t n, Span span
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (uint32_t i = 0; i < n; i++) {
     CtList items;
-    if (!ct_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span)) return NULL;
+    if (!ct_iterate(ct, parts[i], span, &items) || !ct_grow(ct, (size_t)out->list.count + items.count, span))
+      return NULL;
     for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, &out->list, items.data[k]);
   }
   return ct_iterator(out, "itertools.chain");
@@ -77,7 +80,8 @@ CT_FN(iter_chain_from) {
   return ct_iterate(ct, a->args[0], a->span, &parts) ? chain(ct, parts.data, parts.count, a->span) : NULL;
 }
 
-static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, bool *used, CtList *picked, uint32_t first, CtValue *out, Span span) {
+static bool choose(Comptime *ct, const CtList *from, uint32_t k, bool ordered, bool *used, CtList *picked,
+                   uint32_t first, CtValue *out, Span span) {
   if (!ct_step(ct, span)) return false;
   if (picked->count == k) {
     vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, picked->data, picked->count));
@@ -103,7 +107,8 @@ static CtValue *choices(Comptime *ct, const CtArgs *a, bool ordered) {
   if (a->num_args > 1 && !ct_int_arg(ct, a, 1, &k)) return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   bool *used = arena_array(ct->arena, bool, from.count + 1);
-  if (k >= 0 && k <= from.count && !choose(ct, &from, (uint32_t)k, ordered, used, &picked, 0, out, a->span)) return NULL;
+  if (k >= 0 && k <= from.count && !choose(ct, &from, (uint32_t)k, ordered, used, &picked, 0, out, a->span))
+    return NULL;
   return ct_iterator(out, ordered ? "itertools.permutations" : "itertools.combinations");
 }
 CT_FN(iter_combinations) { return choices(ct, a, false); }
@@ -112,7 +117,12 @@ CT_FN(iter_permutations) { return choices(ct, a, true); }
 CT_FN(iter_repeat) {
   Int128 n;
   if (a->num_args != 2) return ct_unsupported(ct, a->span, "itertools.repeat without a count");
-  if (!ct_int_arg(ct, a, 1, &n) || !ct_grow(ct, n < 0 ? 0 : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1 : (size_t)n, a->span)) return NULL;
+  if (!ct_int_arg(ct, a, 1, &n) || !ct_grow(ct,
+                                            n < 0              ? 0
+                                            : n > MAX_ELEMENTS ? (size_t)MAX_ELEMENTS + 1
+                                                               : (size_t)n,
+                                            a->span))
+    return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
   for (Int128 i = 0; i < n; i++) vec_push(ct->arena, &out->list, a->args[0]);
   return ct_iterator(out, "itertools.repeat");
@@ -124,7 +134,8 @@ CT_FN(func_partial) {
   if (!self) {
     if (!a->num_args) return ct_wrong_args(ct, a);
     CtValue *kwargs = ct_dict(ct->ctx);
-    for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
+    for (uint32_t i = 0; i < a->num_kwargs; i++)
+      dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
     CtValue *parts[2] = {ct_tuple(ct->ctx, a->args, a->num_args), kwargs};
     return method_value(ct, ct_tuple(ct->ctx, parts, 2), "functools.partial");
   }
@@ -148,7 +159,8 @@ CT_FN(func_reduce) {
   uint32_t i = a->num_args > 2 ? 0 : 1;
   if (i && !items.count) return ct_fail(ct, a->span, "TypeError", "reduce() of nothing");
   CtValue *r = i ? items.data[0] : a->args[2];
-  for (; r && i < items.count; i++) r = ct_call(ct, a->args[0], &(CtArgs){(CtValue *[]){r, items.data[i]}, 2, NULL, 0, a->span});
+  for (; r && i < items.count; i++)
+    r = ct_call(ct, a->args[0], &(CtArgs){(CtValue *[]){r, items.data[i]}, 2, NULL, 0, a->span});
   return r;
 }
 
@@ -172,21 +184,24 @@ static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span 
   if (depth > 50) return ct_fail(ct, span, "RecursionError", "copy of a structure nested too deeply");
   CtValue *out = v;
   if (v->kind == CT_LIST || (v->kind == CT_TUPLE && deep)) {
-    out = v->kind == CT_LIST ? ct_list(ct->ctx, v->list.data, v->list.count) : ct_tuple(ct->ctx, v->list.data, v->list.count);
+    out = v->kind == CT_LIST ? ct_list(ct->ctx, v->list.data, v->list.count)
+                             : ct_tuple(ct->ctx, v->list.data, v->list.count);
     for (uint32_t i = 0; deep && i < out->list.count; i++)
       if (!(out->list.data[i] = copy_value(ct, out->list.data[i], true, depth + 1, span))) return NULL;
   } else if (v->kind == CT_DICT || v->kind == CT_SET) {
     out = ct_dict(ct->ctx);
     out->kind = v->kind;
     for (uint32_t i = 0; i < v->dict->count; i++) {
-      CtValue *item = deep ? copy_value(ct, v->dict->entries[i].value, true, depth + 1, span) : v->dict->entries[i].value;
+      CtValue *item =
+          deep ? copy_value(ct, v->dict->entries[i].value, true, depth + 1, span) : v->dict->entries[i].value;
       if (!item) return NULL;
       dict_set(ct->ctx, out->dict, v->dict->entries[i].key, item);
     }
   } else if (v->kind == CT_INSTANCE && v->instance->cls->form != CLASS_ENUM) {
     out = ct_instance_new(ct, v->instance->cls);
     for (uint32_t i = 0; i < v->instance->attrs->count; i++) {
-      CtValue *item = deep ? copy_value(ct, v->instance->attrs->bindings[i].value, true, depth + 1, span) : v->instance->attrs->bindings[i].value;
+      CtValue *item = deep ? copy_value(ct, v->instance->attrs->bindings[i].value, true, depth + 1, span)
+                           : v->instance->attrs->bindings[i].value;
       if (!item) return NULL;
       env_set(ct->ctx, out->instance->attrs, v->instance->attrs->bindings[i].name, item);
     }
@@ -204,11 +219,13 @@ CT_FN(copy_deepcopy) {
   CT_FN(operator_##name) { \
     return a->num_args == 2 ? ct_binary(ct, op, a->args[0], a->args[1], a->span) : ct_wrong_args(ct, a); \
   }
-OPERATOR(add, PYOP_ADD) OPERATOR(sub, PYOP_SUB) OPERATOR(mul, PYOP_MUL) OPERATOR(floordiv, PYOP_FLOORDIV) OPERATOR(truediv, PYOP_DIV)
-OPERATOR(mod, PYOP_MOD) OPERATOR(lt, PYOP_LT) OPERATOR(le, PYOP_LE) OPERATOR(gt, PYOP_GT) OPERATOR(ge, PYOP_GE) OPERATOR(eq, PYOP_EQ)
-OPERATOR(ne, PYOP_NE) OPERATOR(and_, PYOP_AND) OPERATOR(or_, PYOP_OR) OPERATOR(xor, PYOP_XOR)
+OPERATOR(add, PYOP_ADD)
+OPERATOR(sub, PYOP_SUB) OPERATOR(mul, PYOP_MUL) OPERATOR(floordiv, PYOP_FLOORDIV) OPERATOR(truediv, PYOP_DIV)
+    OPERATOR(mod, PYOP_MOD) OPERATOR(lt, PYOP_LT) OPERATOR(le, PYOP_LE) OPERATOR(gt, PYOP_GT) OPERATOR(ge, PYOP_GE)
+        OPERATOR(eq, PYOP_EQ) OPERATOR(ne, PYOP_NE) OPERATOR(and_, PYOP_AND) OPERATOR(or_, PYOP_OR)
+            OPERATOR(xor, PYOP_XOR)
 
-CT_FN(typing_cast) {
+                CT_FN(typing_cast) {
   return a->num_args == 2 ? a->args[1] : ct_wrong_args(ct, a);
 }
 
@@ -226,7 +243,8 @@ CT_FN(collections_namedtuple) {
   static const char *const names[] = {"typename", "field_names", "?rename", "?defaults", "?module", NULL};
   CtValue *v[5];
   CtList fields;
-  if (!ct_take_args(ct, "namedtuple", a, names, v) || v[0]->kind != CT_STR) return ct->error ? NULL : ct_wrong_args(ct, a);
+  if (!ct_take_args(ct, "namedtuple", a, names, v) || v[0]->kind != CT_STR)
+    return ct->error ? NULL : ct_wrong_args(ct, a);
   CtValue *list = v[1];
   if (list->kind == CT_STR) {
     CtValue *spaced[2] = {ct_str(ct->ctx, ","), ct_str(ct->ctx, " ")};
@@ -277,7 +295,8 @@ CT_FN(dataclasses_field) {
 CT_FN(dataclasses_replace) {
   if (a->num_args != 1 || a->args[0]->kind != CT_INSTANCE) return ct_wrong_args(ct, a);
   CtValue *v = copy_value(ct, a->args[0], false, 0, a->span);
-  for (uint32_t i = 0; i < a->num_kwargs; i++) env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
+  for (uint32_t i = 0; i < a->num_kwargs; i++)
+    env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
   return v;
 }
 
@@ -304,7 +323,8 @@ CT_FN(packaging_version) {
 CT_FN(importlib_find_spec) {
   const CtValue *name = a->num_args ? ct_unwrap(a->args[0]) : NULL;
   if (!name) return ct_wrong_args(ct, a);
-  if (name->kind == CT_STR && ct_builtin_module(ct, name->str.data)) return ct_import_module(ct, name->str.data, 0, NULL, a->span);
+  if (name->kind == CT_STR && ct_builtin_module(ct, name->str.data))
+    return ct_import_module(ct, name->str.data, 0, NULL, a->span);
   return ct_missing(ct, "importlib.util.find_spec(...)", "which modules the host has is not known", a->span);
 }
 
@@ -315,19 +335,29 @@ CT_FN(importlib_module_from_spec) {
 // ---- dispatch ----
 
 static const CtFnRow functions[] = {
-    {"itertools.product", iter_product}, {"itertools.chain", iter_chain}, {"itertools.chain.from_iterable", iter_chain_from},
-    {"itertools.combinations", iter_combinations}, {"itertools.permutations", iter_permutations}, {"itertools.repeat", iter_repeat},
+    {"itertools.product", iter_product}, {"itertools.chain", iter_chain},
+    {"itertools.chain.from_iterable", iter_chain_from},
+    {"itertools.combinations", iter_combinations}, {"itertools.permutations", iter_permutations},
+    {"itertools.repeat", iter_repeat},
     {"functools.partial", func_partial}, {"functools.reduce", func_reduce}, {"functools.lru_cache", func_transparent},
-    {"functools.cache", func_transparent}, {"functools.wraps", func_wraps}, {"copy.copy", copy_copy}, {"copy.deepcopy", copy_deepcopy},
-    {"typing.cast", typing_cast}, {"warnings.warn", nothing}, {"warnings.filterwarnings", nothing}, {"warnings.simplefilter", nothing},
-    {"os.getenv", os_getenv}, {"collections.namedtuple", collections_namedtuple}, {"dataclasses.dataclass", dataclasses_dataclass},
-    {"dataclasses.field", dataclasses_field}, {"dataclasses.replace", dataclasses_replace}, {"enum.auto", enum_auto}, {"operator.add", operator_add},
-    {"operator.sub", operator_sub}, {"operator.mul", operator_mul}, {"operator.floordiv", operator_floordiv}, {"operator.truediv", operator_truediv},
-    {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le}, {"operator.gt", operator_gt},
-    {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne}, {"operator.and_", operator_and_},
+    {"functools.cache", func_transparent}, {"functools.wraps", func_wraps}, {"copy.copy", copy_copy},
+    {"copy.deepcopy", copy_deepcopy},
+    {"typing.cast", typing_cast}, {"warnings.warn", nothing}, {"warnings.filterwarnings", nothing},
+    {"warnings.simplefilter", nothing},
+    {"os.getenv", os_getenv}, {"collections.namedtuple", collections_namedtuple},
+    {"dataclasses.dataclass", dataclasses_dataclass},
+    {"dataclasses.field", dataclasses_field}, {"dataclasses.replace", dataclasses_replace}, {"enum.auto", enum_auto},
+    {"operator.add", operator_add},
+    {"operator.sub", operator_sub}, {"operator.mul", operator_mul}, {"operator.floordiv", operator_floordiv},
+    {"operator.truediv", operator_truediv},
+    {"operator.mod", operator_mod}, {"operator.lt", operator_lt}, {"operator.le", operator_le},
+    {"operator.gt", operator_gt},
+    {"operator.ge", operator_ge}, {"operator.eq", operator_eq}, {"operator.ne", operator_ne},
+    {"operator.and_", operator_and_},
     {"operator.or_", operator_or_}, {"operator.xor", operator_xor}, {"packaging.version.Version", packaging_version},
     {"packaging.version.parse", packaging_version}, {"property.setter", property_accessor},
-    {"importlib.util.find_spec", importlib_find_spec}, {"importlib.util.module_from_spec", importlib_module_from_spec}, {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
+    {"importlib.util.find_spec", importlib_find_spec}, {"importlib.util.module_from_spec", importlib_module_from_spec},
+    {"property.deleter", property_accessor}, {"property.getter", property_accessor}, {NULL, NULL}};
 
 static const CtFnRow *find_function(const char *name) {
   const CtFnRow *const tables[] = {functions, ct_math_functions, ct_triton_functions};

@@ -9,16 +9,21 @@ typedef unsigned __int128 Uint128;
 static bool is_number(const CtValue *v) { return is_int(v) || v->kind == CT_FLOAT; }
 static double float_of(const CtValue *v) { return v->kind == CT_FLOAT ? v->f : (double)int_of(v); }
 
-static CtValue *too_big(Comptime *ct, Span span) { return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits"); }
+static CtValue *too_big(Comptime *ct, Span span) {
+  return ct_fail(ct, span, "OverflowError", "integer result does not fit in 128 bits");
+}
 
 // A library's name that the evaluator does not know is a builtin too: its name says more than its kind.
 static const char *operand_name(const CtValue *v) { return v->kind == CT_BUILTIN ? v->builtin.name : ct_kind_name(v); }
 
 static CtValue *bad_operands(Comptime *ct, PyOp op, const CtValue *a, const CtValue *b, Span span) {
-  return ct_fail(ct, span, "TypeError", "unsupported operand types for %s: '%s' and '%s'", pyop_text(op), operand_name(a), operand_name(b));
+  return ct_fail(ct, span, "TypeError", "unsupported operand types for %s: '%s' and '%s'", pyop_text(op),
+                 operand_name(a), operand_name(b));
 }
 
-static CtValue *divided_by_zero(Comptime *ct, Span span) { return ct_fail(ct, span, "ZeroDivisionError", "division by zero"); }
+static CtValue *divided_by_zero(Comptime *ct, Span span) {
+  return ct_fail(ct, span, "ZeroDivisionError", "division by zero");
+}
 
 // ---- integers ----
 
@@ -63,7 +68,10 @@ static CtValue *int_binary(Comptime *ct, PyOp op, const CtValue *left, const CtV
     case PYOP_DIV: return b ? ct_float(ct->ctx, (double)a / (double)b) : divided_by_zero(ct, span);
     case PYOP_FLOORDIV: case PYOP_MOD:
       if (!b) return divided_by_zero(ct, span);
-      if (b == -1) return op == PYOP_MOD ? ct_int(ct->ctx, 0) : __builtin_sub_overflow((Int128)0, a, &r) ? too_big(ct, span) : ct_int(ct->ctx, r);
+      if (b == -1)
+        return op == PYOP_MOD                             ? ct_int(ct->ctx, 0)
+               : __builtin_sub_overflow((Int128)0, a, &r) ? too_big(ct, span)
+                                                          : ct_int(ct->ctx, r);
       return ct_int(ct->ctx, op == PYOP_FLOORDIV ? floor_div(a, b) : a - floor_div(a, b) * b);
     case PYOP_POW: return int_pow(ct, a, b, span);
     case PYOP_LSHIFT: case PYOP_RSHIFT: return int_shift(ct, op, a, b, span);
@@ -139,7 +147,8 @@ static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span sp
     return v;
   }
   if (!ct_grow(ct, (size_t)a->list.count + b->list.count, span)) return NULL;
-  CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count) : ct_list(ct->ctx, a->list.data, a->list.count);
+  CtValue *v = a->kind == CT_TUPLE ? ct_tuple(ct->ctx, a->list.data, a->list.count)
+                                   : ct_list(ct->ctx, a->list.data, a->list.count);
   for (uint32_t i = 0; i < b->list.count; i++) vec_push(ct->arena, &v->list, b->list.data[i]);
   return v;
 }
@@ -172,7 +181,9 @@ static CtValue *set_binary(Comptime *ct, PyOp op, const CtValue *a, const CtValu
 // A namedtuple is a tuple to operators that its class does not define.
 static CtValue *as_tuple(Comptime *ct, CtValue *v) {
   CtList items;
-  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || ct_class_special(ct, v, "__add__") || ct_class_special(ct, v, "__mul__")) return v;
+  if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE || ct_class_special(ct, v, "__add__") ||
+      ct_class_special(ct, v, "__mul__"))
+    return v;
   return ct_iterate(ct, v, (Span){0, 0}, &items) ? ct_tuple(ct->ctx, items.data, items.count) : v;
 }
 
@@ -182,7 +193,8 @@ static CtValue *as_tuple(Comptime *ct, CtValue *v) {
 static CtValue *plain_tuple(Comptime *ct, CtValue *v) {
   if (v->kind != CT_INSTANCE || v->instance->cls->form != CLASS_NAMEDTUPLE) return v;
   CtValue *t = ct_tuple(ct->ctx, NULL, 0);
-  for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(ct->arena, &t->list, v->instance->attrs->bindings[i].value);
+  for (uint32_t i = 0; i < v->instance->attrs->count; i++)
+    vec_push(ct->arena, &t->list, v->instance->attrs->bindings[i].value);
   return t;
 }
 
@@ -198,12 +210,15 @@ bool ct_op_equal(Comptime *ct, CtValue *a, CtValue *b, Span span, bool *out) {
   return true;
 }
 
-static const char *order_method(PyOp op) { return op == PYOP_LT ? "__lt__" : op == PYOP_GT ? "__gt__" : op == PYOP_LE ? "__le__" : "__ge__"; }
+static const char *order_method(PyOp op) {
+  return op == PYOP_LT ? "__lt__" : op == PYOP_GT ? "__gt__" : op == PYOP_LE ? "__le__" : "__ge__";
+}
 
 // The comparison as a class defines it: `a op b`, or with the operands the other way round. *found: whether one does.
 static bool call_order(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span, bool *found, bool *out) {
   const PyOp reflected = op == PYOP_LT ? PYOP_GT : op == PYOP_GT ? PYOP_LT : op == PYOP_LE ? PYOP_GE : PYOP_LE;
-  CtValue *own = ct_class_special(ct, a, order_method(op)), *method = own ? own : ct_class_special(ct, b, order_method(reflected));
+  CtValue *own = ct_class_special(ct, a, order_method(op)),
+          *method = own ? own : ct_class_special(ct, b, order_method(reflected));
   *found = method != NULL;
   if (!method) return true;
   CtValue *args[2] = {own ? a : b, own ? b : a}, *r = ct_call(ct, method, &(CtArgs){args, 2, NULL, 0, span});
@@ -247,7 +262,8 @@ static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bo
   bool found;
   if (!call_order(ct, PYOP_LT, a, b, span, &found, out)) return false;
   if (found) return true;
-  if (a->kind == CT_MISSING || b->kind == CT_MISSING) return ct_fail_missing(ct, span, a->kind == CT_MISSING ? a : b) != NULL;
+  if (a->kind == CT_MISSING || b->kind == CT_MISSING)
+    return ct_fail_missing(ct, span, a->kind == CT_MISSING ? a : b) != NULL;
   const bool swapped = shown == PYOP_GT || shown == PYOP_GE;
   bad_operands(ct, shown, swapped ? b : a, swapped ? a : b, span);
   return false;
@@ -262,15 +278,18 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
     *out = ct_find_text(v->str.data, v->str.size, item->str.data, item->str.size) != NULL;
     return true;
   }
-  if (v->kind == CT_STR) return ct_fail(ct, span, "TypeError", "a text contains text, not '%s'", ct_kind_name(item)) != NULL;
+  if (v->kind == CT_STR)
+    return ct_fail(ct, span, "TypeError", "a text contains text, not '%s'", ct_kind_name(item)) != NULL;
   if (v->kind == CT_DICT || v->kind == CT_SET) {
-    if (!ct_is_hashable(item)) return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
+    if (!ct_is_hashable(item))
+      return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
     *out = dict_get(v->dict, item) != NULL;
     return true;
   }
   if (v->kind == CT_RANGE && is_int(item)) {
     Int128 i = int_of(item), d = i - v->range.start;
-    *out = (v->range.step > 0 ? i >= v->range.start && i < v->range.stop : i <= v->range.start && i > v->range.stop) && d % v->range.step == 0;
+    *out = (v->range.step > 0 ? i >= v->range.start && i < v->range.stop : i <= v->range.start && i > v->range.stop) &&
+           d % v->range.step == 0;
     return true;
   }
   CtValue *method = ct_class_special(ct, v, "__contains__"), *args[2] = {v, item};
@@ -291,8 +310,8 @@ static CtValue *compare(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span
   switch (op) {
     case PYOP_IS: case PYOP_IS_NOT:
       // Small numbers and texts are shared in Python; kernels compare None, booleans and dtypes so.
-      r = a == b || (a->kind == b->kind && a->kind != CT_LIST && a->kind != CT_DICT && a->kind != CT_SET && a->kind != CT_INSTANCE &&
-                     a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
+      r = a == b || (a->kind == b->kind && a->kind != CT_LIST && a->kind != CT_DICT && a->kind != CT_SET &&
+                     a->kind != CT_INSTANCE && a->kind != CT_TUPLE && a->kind != CT_MISSING && ct_equal(a, b));
       return ct_bool(ct->ctx, r == (op == PYOP_IS));
     case PYOP_EQ: case PYOP_NE:
       if (!ct_op_equal(ct, a, b, span, &r)) return NULL;
@@ -386,7 +405,8 @@ static CtValue *binary(Comptime *ct, PyOp op, CtValue *a, CtValue *b, Span span)
   if (op == PYOP_MUL && a_seq && is_int(b)) return repeat(ct, a, int_of(b), span);
   if (op == PYOP_MUL && b_seq && is_int(a)) return repeat(ct, b, int_of(a), span);
   if (op == PYOP_MOD && a->kind == CT_STR) return ct_format_percent(ct, a, b, span);
-  if (a->kind == CT_SET && b->kind == CT_SET && (op == PYOP_OR || op == PYOP_AND || op == PYOP_SUB || op == PYOP_XOR)) return set_binary(ct, op, a, b);
+  if (a->kind == CT_SET && b->kind == CT_SET && (op == PYOP_OR || op == PYOP_AND || op == PYOP_SUB || op == PYOP_XOR))
+    return set_binary(ct, op, a, b);
   if (a->kind == CT_DICT && b->kind == CT_DICT && op == PYOP_OR) return set_binary(ct, op, a, b);
   CtValue *r;
   if (!try_dunder(ct, op, a, b, span, &r)) return NULL;

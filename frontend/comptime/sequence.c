@@ -23,7 +23,8 @@ CT_FN(py_range) {
     CtValue *v = ct_unwrap(a->args[i]);
     if (!is_int(v)) return ct_wrong_type(ct, a, v);
     parts[a->num_args == 1 ? 1 : i] = int_of(v);
-    if (int_of(v) < INT64_MIN || int_of(v) > INT64_MAX) return ct_fail(ct, a->span, "OverflowError", "the bounds of a range do not fit in 64 bits");
+    if (int_of(v) < INT64_MIN || int_of(v) > INT64_MAX)
+      return ct_fail(ct, a->span, "OverflowError", "the bounds of a range do not fit in 64 bits");
   }
   if (!parts[2]) return ct_fail(ct, a->span, "ValueError", "range() step cannot be zero");
   CtValue *r = arena_new(ct->arena, CtValue);
@@ -59,13 +60,15 @@ CT_FN(py_dict) {
   CtList items = {0};
   CtValue *from = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL;
   if (from && from->kind == CT_DICT) {
-    for (uint32_t i = 0; i < from->dict->count; i++) dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
+    for (uint32_t i = 0; i < from->dict->count; i++)
+      dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
   } else if (from) {
     if (!ct_iterate(ct, from, a->span, &items)) return NULL;
     for (uint32_t i = 0; i < items.count; i++) {
       CtList pair;
       if (!ct_iterate(ct, items.data[i], a->span, &pair)) return NULL;
-      if (pair.count != 2 || !ct_is_hashable(pair.data[0])) return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
+      if (pair.count != 2 || !ct_is_hashable(pair.data[0]))
+        return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
       dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
     }
   }
@@ -86,7 +89,9 @@ static CtValue *extreme(Comptime *ct, const CtArgs *a, bool want_max) {
   CtList items;
   if (!a->num_args) return ct_wrong_count(ct, a);
   if (!elements(ct, a, &items)) return NULL;
-  if (!items.count) return ct_kwarg(a, "default") ? ct_kwarg(a, "default") : ct_fail(ct, a->span, "ValueError", "no elements to choose from");
+  if (!items.count)
+    return ct_kwarg(a, "default") ? ct_kwarg(a, "default")
+                                  : ct_fail(ct, a->span, "ValueError", "no elements to choose from");
   CtValue *key = ct_kwarg(a, "key"), *best = items.data[0], *best_key = NULL;
   bool any_constexpr = false;
   for (uint32_t i = 0; i < items.count; i++) {
@@ -103,13 +108,17 @@ CT_FN(py_max) { return extreme(ct, a, true); }
 CT_FN(py_min) { return extreme(ct, a, false); }
 
 // Stable merge sort; items move with their keys.
-static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **spare, uint32_t n, bool reverse, Span span) {
+static bool merge_sort(Comptime *ct, CtValue **items, CtValue **keys, CtValue **spare, uint32_t n, bool reverse,
+                       Span span) {
   if (n < 2) return true;
   uint32_t half = n / 2, i = 0, k = half, out = 0;
-  if (!merge_sort(ct, items, keys, spare, half, reverse, span) || !merge_sort(ct, items + half, keys + half, spare, n - half, reverse, span)) return false;
+  if (!merge_sort(ct, items, keys, spare, half, reverse, span) ||
+      !merge_sort(ct, items + half, keys + half, spare, n - half, reverse, span))
+    return false;
   while (out < n) {
     bool right = i == half;
-    if (i < half && k < n && !ct_less(ct, reverse ? keys[i] : keys[k], reverse ? keys[k] : keys[i], span, &right)) return false;
+    if (i < half && k < n && !ct_less(ct, reverse ? keys[i] : keys[k], reverse ? keys[k] : keys[i], span, &right))
+      return false;
     uint32_t from = right && k < n ? k++ : i++;
     spare[2 * out] = items[from];
     spare[2 * out++ + 1] = keys[from];
@@ -123,9 +132,11 @@ CT_FN(py_sorted) {
   CtValue *key = ct_kwarg(a, "key"), *reverse = ct_kwarg(a, "reverse");
   if (!v) return NULL;
   uint32_t n = v->list.count;
-  CtValue **keys = arena_array(ct->arena, CtValue *, n + 1), **spare = arena_array(ct->arena, CtValue *, 2 * (size_t)n + 2);
+  CtValue **keys = arena_array(ct->arena, CtValue *, n + 1),
+          **spare = arena_array(ct->arena, CtValue *, 2 * (size_t)n + 2);
   for (uint32_t i = 0; i < n; i++)
-    if (!(keys[i] = key && key->kind != CT_NONE ? ct_call1(ct, key, v->list.data[i], a->span) : v->list.data[i])) return NULL;
+    if (!(keys[i] = key && key->kind != CT_NONE ? ct_call1(ct, key, v->list.data[i], a->span) : v->list.data[i]))
+      return NULL;
   bool descending = false;
   if (reverse && !ct_truth(ct, reverse, a->span, &descending)) return NULL;
   return merge_sort(ct, v->list.data, keys, spare, n, descending, a->span) ? v : NULL;
@@ -143,7 +154,8 @@ CT_FN(py_enumerate) {
   if (!ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   Int128 at = start && is_int(start) ? int_of(start) : 0;
   CtValue *out = ct_list(ct->ctx, NULL, 0);
-  for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
+  for (uint32_t i = 0; i < items.count; i++)
+    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, (CtValue *[]){ct_int(ct->ctx, at + i), items.data[i]}, 2));
   return ct_iterator(out, "enumerate");
 }
 
@@ -169,19 +181,25 @@ static uint32_t rows_next(const Rows *r, CtValue **row) {
 // zip(…, strict=True): where one ends, all must.
 static bool ends_together(Comptime *ct, const Rows *r, uint32_t ended, Span span) {
   CtValue *more;
-  if (ended) return ct_fail(ct, span, "ValueError", "zip() argument %u is shorter than argument%s", ended + 1, ended == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", ended)) != NULL;
+  if (ended)
+    return ct_fail(ct, span, "ValueError", "zip() argument %u is shorter than argument%s", ended + 1,
+                   ended == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", ended)) != NULL;
   for (uint32_t i = 1; i < r->count; i++)
-    if (ct_cursor_next(&r->columns[i], &more)) return ct_fail(ct, span, "ValueError", "zip() argument %u is longer than argument%s", i + 1, i == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", i)) != NULL;
+    if (ct_cursor_next(&r->columns[i], &more))
+      return ct_fail(ct, span, "ValueError", "zip() argument %u is longer than argument%s", i + 1,
+                     i == 1 ? " 1" : arena_printf(ct->arena, "s 1-%u", i)) != NULL;
   return true;
 }
 
 CT_FN(py_zip) {
   Rows rows;
   bool strict = false;
-  if ((ct_kwarg(a, "strict") && !ct_truth(ct, ct_kwarg(a, "strict"), a->span, &strict)) || !rows_open(ct, &rows, a, 0)) return NULL;
+  if ((ct_kwarg(a, "strict") && !ct_truth(ct, ct_kwarg(a, "strict"), a->span, &strict)) || !rows_open(ct, &rows, a, 0))
+    return NULL;
   CtValue *out = ct_list(ct->ctx, NULL, 0), **row = arena_array(ct->arena, CtValue *, rows.count + 1);
   uint32_t ended = 0;
-  while (rows.count && (ended = rows_next(&rows, row)) == rows.count) vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
+  while (rows.count && (ended = rows_next(&rows, row)) == rows.count)
+    vec_push(ct->arena, &out->list, ct_tuple(ct->ctx, row, rows.count));
   return strict && rows.count && !ends_together(ct, &rows, ended, a->span) ? NULL : ct_iterator(out, "zip");
 }
 
@@ -236,15 +254,19 @@ CT_FN(py_next) {
   if (a->num_args < 1 || a->num_args > 2) return ct_wrong_count(ct, a);
   CtValue *v = ct_unwrap(a->args[0]), *item;
   if (v->kind == CT_MISSING) return ct_fail_missing(ct, a->span, v);
-  if (v->kind != CT_ITERATOR) return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
+  if (v->kind != CT_ITERATOR)
+    return ct_fail(ct, a->span, "TypeError", "'%s' is not an iterator: take next(iter(…))", ct_kind_name(v));
   if (ct_cursor_next(&(CtCursor){.live = v}, &item)) return item;
   return ct_arg(a, 1) ? ct_arg(a, 1) : ct_fail(ct, a->span, "StopIteration", "nothing is left to take");
 }
 
 static const CtFnRow builtins[] = {
-    {"all", py_all}, {"any", py_any}, {"dict", py_dict}, {"enumerate", py_enumerate}, {"filter", py_filter}, {"frozenset", py_set},
-    {"iter", py_iter}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min}, {"next", py_next}, {"range", py_range},
-    {"reversed", py_reversed}, {"set", py_set}, {"sorted", py_sorted}, {"sum", py_sum}, {"tuple", py_tuple}, {"zip", py_zip}};
+    {"all", py_all}, {"any", py_any}, {"dict", py_dict}, {"enumerate", py_enumerate}, {"filter", py_filter},
+    {"frozenset", py_set},
+    {"iter", py_iter}, {"len", py_len}, {"list", py_list}, {"map", py_map}, {"max", py_max}, {"min", py_min},
+    {"next", py_next}, {"range", py_range},
+    {"reversed", py_reversed}, {"set", py_set}, {"sorted", py_sorted}, {"sum", py_sum}, {"tuple", py_tuple},
+    {"zip", py_zip}};
 
 CtFn *ct_sequence_builtin(const char *name) {
   for (size_t i = 0; i < countof(builtins); i++)

@@ -12,7 +12,8 @@ static bool split_text(Comptime *ct, const CtValue *v, Span span, CtList *out) {
   for (size_t i = 0; i < v->str.size;) {
     size_t w = v->kind == CT_STR ? utf8_width((unsigned char)v->str.data[i]) : 1;
     if (w > v->str.size - i) w = v->str.size - i;
-    CtValue *c = v->kind == CT_STR ? ct_str_n(ct->ctx, v->str.data + i, w) : ct_int(ct->ctx, (unsigned char)v->str.data[i]);
+    CtValue *c =
+        v->kind == CT_STR ? ct_str_n(ct->ctx, v->str.data + i, w) : ct_int(ct->ctx, (unsigned char)v->str.data[i]);
     vec_push(ct->arena, out, c);
     i += w;
   }
@@ -84,7 +85,8 @@ bool ct_iterate(Comptime *ct, CtValue *v, Span span, CtList *out) {
       return true;
     case CT_INSTANCE: {
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) {
-        for (uint32_t i = 0; i < v->instance->attrs->count; i++) vec_push(ct->arena, out, v->instance->attrs->bindings[i].value);
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++)
+          vec_push(ct->arena, out, v->instance->attrs->bindings[i].value);
         return true;
       }
       CtValue *method = ct_class_special(ct, v, "__iter__");
@@ -120,11 +122,13 @@ bool ct_cursor_next(CtCursor *c, CtValue **item) {
 }
 
 // Python's clamping of slice bounds to a sequence of n elements.
-static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, Int128 *start, Int128 *stop, Int128 *step) {
+static bool slice_bounds(Comptime *ct, const CtValue *s, Int128 n, Span span, Int128 *start, Int128 *stop,
+                         Int128 *step) {
   const CtValue *parts[3] = {ct_unwrap(s->slice.lower), ct_unwrap(s->slice.upper), ct_unwrap(s->slice.step)};
   for (int i = 0; i < 3; i++)
     if (parts[i]->kind == CT_MISSING) return ct_fail_missing(ct, span, parts[i]) != NULL;
-    else if (parts[i]->kind != CT_NONE && !is_int(parts[i])) return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
+    else if (parts[i]->kind != CT_NONE && !is_int(parts[i]))
+      return ct_fail(ct, span, "TypeError", "slice bounds must be integers") != NULL;
   *step = parts[2]->kind == CT_NONE ? 1 : int_of(parts[2]);
   if (!*step) return ct_fail(ct, span, "ValueError", "slice step cannot be zero") != NULL;
   *step = *step > n + 1 ? n + 1 : *step < -n - 1 ? -n - 1 : *step;   // as good as any beyond
@@ -168,12 +172,15 @@ static bool check_key(Comptime *ct, CtValue *key, Span span) {
 static bool index_of(Comptime *ct, const CtValue *v, CtValue *index, Int128 n, Span span, Int128 *out) {
   index = ct_unwrap(index);
   if (index->kind == CT_MISSING) return ct_fail_missing(ct, span, index) != NULL;
-  if (!is_int(index)) return ct_fail(ct, span, "TypeError", "'%s' index must be an integer, not '%s'", ct_kind_name(v), ct_kind_name(index)) != NULL;
+  if (!is_int(index))
+    return ct_fail(ct, span, "TypeError", "'%s' index must be an integer, not '%s'", ct_kind_name(v),
+                   ct_kind_name(index)) != NULL;
   *out = int_of(index) < 0 ? int_of(index) + n : int_of(index);
   if (*out >= 0 && *out < n) return true;
   Buf b = buf_make(ct->arena);
   pynum_put_int(&b, int_of(index));
-  ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v), (long long)n);
+  ct_fail(ct, span, "IndexError", "index %s is out of range for '%s' of length %lld", buf_str(&b), ct_kind_name(v),
+          (long long)n);
   return false;
 }
 
@@ -216,7 +223,8 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
         r->range.step = v->range.step * step;
         return r;
       }
-      return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step) : NULL;
+      return index_of(ct, v, key, ct_range_length(v), span, &i) ? ct_int(ct->ctx, v->range.start + i * v->range.step)
+                                                                : NULL;
     case CT_INSTANCE: {
       CtValue *method = ct_class_special(ct, v, "__getitem__");
       CtValue *args[2] = {v, index};
@@ -243,7 +251,8 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     case CT_BUILTIN: return v;   // list[int], Optional[X]: a type with parameters is the type
     case CT_MISSING: return ct_missing_from(ct, v, "%s[...]", v->missing.name);
     case CT_FUNCTION:
-      if (v->fn->role == FN_JIT) return ct_missing(ct, v->fn->name, "launching a kernel is host code, which the compiler does not run", span);
+      if (v->fn->role == FN_JIT)
+        return ct_missing(ct, v->fn->name, "launching a kernel is host code, which the compiler does not run", span);
       break;
     default: break;
   }
@@ -261,10 +270,15 @@ bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
   }
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {
     CtList items;
-    if (!ct_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
+    if (!ct_iterate(ct, item, span, &items) || !slice_bounds(ct, index, v->list.count, span, &start, &stop, &step))
+      return false;
     if (step != 1) {
-      const Int128 have = items.count, want = step > 0 ? (stop > start ? (stop - start - 1) / step + 1 : 0) : start > stop ? (start - stop - 1) / -step + 1 : 0;
-      if (have != want) return ct_fail(ct, span, "ValueError", "%u values cannot be stored in a slice of %u", items.count, (uint32_t)want) != NULL;
+      const Int128 have = items.count, want = step > 0       ? (stop > start ? (stop - start - 1) / step + 1 : 0)
+                                              : start > stop ? (start - stop - 1) / -step + 1
+                                                             : 0;
+      if (have != want)
+        return ct_fail(ct, span, "ValueError", "%u values cannot be stored in a slice of %u", items.count,
+                       (uint32_t)want) != NULL;
       for (uint32_t k = 0; k < items.count; k++) v->list.data[start + k * step] = items.data[k];
       return true;
     }
@@ -303,7 +317,8 @@ bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     if (!slice_bounds(ct, index, v->list.count, span, &start, &stop, &step)) return false;
     uint32_t kept = 0;
     for (uint32_t k = 0; k < v->list.count; k++) {
-      const bool gone = step > 0 ? k >= start && k < stop && (k - start) % step == 0 : k <= start && k > stop && (start - k) % -step == 0;
+      const bool gone = step > 0 ? k >= start && k < stop && (k - start) % step == 0
+                                 : k <= start && k > stop && (start - k) % -step == 0;
       if (!gone) v->list.data[kept++] = v->list.data[k];
     }
     v->list.count = kept;

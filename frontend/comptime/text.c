@@ -62,7 +62,9 @@ CT_FN(str_split) {
   if (!ct_grow(ct, self->str.size, a->span)) return NULL;
   if (separator && separator->kind == CT_STR) {
     if (!separator->str.size) return ct_fail(ct, a->span, "ValueError", "empty separator");
-    for (const char *hit; most-- > 0 && (hit = ct_find_text(s, (size_t)(end - s), separator->str.data, separator->str.size)); s = hit + separator->str.size)
+    for (const char *hit;
+         most-- > 0 && (hit = ct_find_text(s, (size_t)(end - s), separator->str.data, separator->str.size));
+         s = hit + separator->str.size)
       vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(hit - s)));
     vec_push(ct->arena, &out->list, ct_str_n(ct->ctx, s, (size_t)(end - s)));
     return out;
@@ -95,7 +97,9 @@ CT_FN(str_join) {
   if (!ct_arity(ct, a, 1, 1) || !ct_iterate(ct, a->args[0], a->span, &items)) return NULL;
   for (uint32_t i = 0; i < items.count; i++) {
     CtValue *v = ct_unwrap(items.data[i]);
-    if (v->kind != CT_STR) return v->kind == CT_MISSING ? ct_fail_missing(ct, a->span, v) : ct_fail(ct, a->span, "TypeError", "join() of '%s'", ct_kind_name(v));
+    if (v->kind != CT_STR)
+      return v->kind == CT_MISSING ? ct_fail_missing(ct, a->span, v)
+                                   : ct_fail(ct, a->span, "TypeError", "join() of '%s'", ct_kind_name(v));
     if (i) buf_write(&b, self->str.data, self->str.size);
     buf_write(&b, v->str.data, v->str.size);
     if (!ct_grow(ct, b.size, a->span)) return NULL;
@@ -105,14 +109,17 @@ CT_FN(str_join) {
 
 // The first part comes last: rsplit looks from the end.
 CT_FN(str_rsplit) {
-  CtValue *limit = a->num_args > 1 ? a->args[1] : ct_kwarg(a, "maxsplit"), *separator = a->num_args ? ct_unwrap(a->args[0]) : ct_kwarg(a, "sep");
-  CtArgs all = {a->args, a->num_args ? 1 : 0, a->num_args ? NULL : a->kwargs, a->num_args || limit ? 0 : a->num_kwargs, a->span};
+  CtValue *limit = a->num_args > 1 ? a->args[1] : ct_kwarg(a, "maxsplit"),
+          *separator = a->num_args ? ct_unwrap(a->args[0]) : ct_kwarg(a, "sep");
+  CtArgs all = {a->args, a->num_args ? 1 : 0, a->num_args ? NULL : a->kwargs, a->num_args || limit ? 0 : a->num_kwargs,
+                a->span};
   if (separator) all.args = &separator, all.num_args = 1;
   CtValue *parts = str_split(ct, self, &all);
   if (!parts || !limit || limit->kind != CT_INT || limit->i < 0 || limit->i + 1 >= parts->list.count) return parts;
   const uint32_t kept = (uint32_t)limit->i, joined = parts->list.count - kept;
   if (!separator || separator->kind != CT_STR) return ct_unsupported(ct, a->span, "rsplit at blanks with a limit");
-  CtValue *head = str_join(ct, separator, &(CtArgs){(CtValue *[]){ct_list(ct->ctx, parts->list.data, joined)}, 1, NULL, 0, a->span});
+  CtValue *head = str_join(ct, separator,
+                           &(CtArgs){(CtValue *[]){ct_list(ct->ctx, parts->list.data, joined)}, 1, NULL, 0, a->span});
   if (!head) return NULL;
   CtValue *out = ct_list(ct->ctx, &head, 1);
   for (uint32_t i = joined; i < parts->list.count; i++) vec_push(ct->arena, &out->list, parts->list.data[i]);
@@ -131,7 +138,9 @@ CT_FN(str_replace) {
     if (s == end) break;
     do buf_putc(&b, *s++); while (s < end && ((unsigned char)*s & 0xc0) == 0x80);
   }
-  for (const char *hit; from->str.size && most != 0 && (hit = ct_find_text(s, (size_t)(end - s), from->str.data, from->str.size)); most--) {
+  for (const char *hit;
+       from->str.size && most != 0 && (hit = ct_find_text(s, (size_t)(end - s), from->str.data, from->str.size));
+       most--) {
     buf_write(&b, s, (size_t)(hit - s));
     buf_write(&b, to->str.data, to->str.size);
     s = hit + from->str.size;
@@ -167,11 +176,14 @@ static CtValue *affix(Comptime *ct, CtValue *self, const CtArgs *a, bool at_end)
   size_t from, to;
   if (!text_part(ct, self, a, 1, &from, &to)) return NULL;
   CtList options = {0};
-  if (a->args[0]->kind == CT_TUPLE) options = a->args[0]->list; else vec_push(ct->arena, &options, ct_unwrap(a->args[0]));
+  if (a->args[0]->kind == CT_TUPLE) options = a->args[0]->list;
+  else vec_push(ct->arena, &options, ct_unwrap(a->args[0]));
   for (uint32_t i = 0; i < options.count; i++) {
     const CtValue *o = options.data[i];
     if (o->kind != CT_STR) return ct_fail(ct, a->span, "TypeError", "expected text, not '%s'", ct_kind_name(o));
-    if (from <= to && o->str.size <= to - from && !memcmp(self->str.data + (at_end ? to - o->str.size : from), o->str.data, o->str.size)) return ct_bool(ct->ctx, true);
+    if (from <= to && o->str.size <= to - from &&
+        !memcmp(self->str.data + (at_end ? to - o->str.size : from), o->str.data, o->str.size))
+      return ct_bool(ct->ctx, true);
   }
   return ct_bool(ct->ctx, false);
 }
@@ -204,7 +216,9 @@ static CtValue *position(Comptime *ct, CtValue *self, const CtArgs *a, bool from
   return ct_int(ct->ctx, at);
 }
 
-static CtValue *found(Comptime *ct, const CtArgs *a, CtValue *at) { return at && at->i < 0 ? ct_fail(ct, a->span, "ValueError", "the text is not found") : at; }
+static CtValue *found(Comptime *ct, const CtArgs *a, CtValue *at) {
+  return at && at->i < 0 ? ct_fail(ct, a->span, "ValueError", "the text is not found") : at;
+}
 CT_FN(str_find) { return position(ct, self, a, false); }
 CT_FN(str_rfind) { return position(ct, self, a, true); }
 CT_FN(str_index) { return found(ct, a, position(ct, self, a, false)); }
@@ -217,7 +231,9 @@ CT_FN(str_count) {
   if (!part || !text_part(ct, self, a, 1, &from, &to)) return NULL;
   const char *s = self->str.data + from, *end = self->str.data + to;
   if (!part->str.size) return ct_unsupported(ct, a->span, "count of the empty text");
-  for (const char *hit; s < end && (hit = ct_find_text(s, (size_t)(end - s), part->str.data, part->str.size)); s = hit + part->str.size) n++;
+  for (const char *hit; s < end && (hit = ct_find_text(s, (size_t)(end - s), part->str.data, part->str.size));
+       s = hit + part->str.size)
+    n++;
   return ct_int(ct->ctx, n);
 }
 
@@ -226,15 +242,22 @@ CT_FN(str_format) { return ct_format_method(ct, self, a); }
 static CtValue *pad_text(Comptime *ct, CtValue *self, const CtArgs *a, char align) {
   Int128 width;
   CtValue *fill = a->num_args > 1 ? text_arg(ct, a, 1) : NULL;
-  if (!ct_arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !ct_optional_int(ct, a, 0, 0, &width) || !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span)) return NULL;
-  return ct_format_value(ct, self, 0, arena_printf(ct->arena, "%s%c%lld", fill ? fill->str.data : "", align, (long long)(width < 0 ? 0 : width)), a->span);
+  if (!ct_arity(ct, a, 1, 2) || (a->num_args > 1 && !fill) || !ct_optional_int(ct, a, 0, 0, &width) ||
+      !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span))
+    return NULL;
+  return ct_format_value(
+      ct, self, 0,
+      arena_printf(ct->arena, "%s%c%lld", fill ? fill->str.data : "", align, (long long)(width < 0 ? 0 : width)),
+      a->span);
 }
 CT_FN(str_ljust) { return pad_text(ct, self, a, '<'); }
 CT_FN(str_rjust) { return pad_text(ct, self, a, '>'); }
 CT_FN(str_center) { return pad_text(ct, self, a, '^'); }
 CT_FN(str_zfill) {
   Int128 width, length;
-  if (!ct_arity(ct, a, 1, 1) || !ct_optional_int(ct, a, 0, 0, &width) || !ct_length(ct, self, a->span, &length) || !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span)) return NULL;
+  if (!ct_arity(ct, a, 1, 1) || !ct_optional_int(ct, a, 0, 0, &width) || !ct_length(ct, self, a->span, &length) ||
+      !ct_grow(ct, width < 0 ? 0 : (size_t)width, a->span))
+    return NULL;
   const char *s = self->str.data;
   const size_t sign = *s == '-' || *s == '+';
   Buf b = buf_make(ct->arena);
@@ -287,19 +310,27 @@ CT_FN(str_islower) { return is_case(ct, self, false); }
 static CtValue *partition(Comptime *ct, const CtValue *self, const CtArgs *a, bool from_end) {
   CtValue *part = text_arg(ct, a, 0);
   if (!part || !part->str.size) return part ? ct_fail(ct, a->span, "ValueError", "empty separator") : NULL;
-  const char *s = self->str.data, *hit = (from_end ? find_last : ct_find_text)(s, self->str.size, part->str.data, part->str.size);
+  const char *s = self->str.data,
+             *hit = (from_end ? find_last : ct_find_text)(s, self->str.size, part->str.data, part->str.size);
   const size_t head = hit ? (size_t)(hit - s) : from_end ? 0 : self->str.size, sep = hit ? part->str.size : 0;
-  CtValue *parts[3] = {ct_str_n(ct->ctx, s, head), ct_str_n(ct->ctx, part->str.data, sep), ct_str_n(ct->ctx, s + head + sep, self->str.size - head - sep)};
+  CtValue *parts[3] = {ct_str_n(ct->ctx, s, head), ct_str_n(ct->ctx, part->str.data, sep),
+                       ct_str_n(ct->ctx, s + head + sep, self->str.size - head - sep)};
   return ct_tuple(ct->ctx, parts, 3);
 }
 CT_FN(str_partition) { return partition(ct, self, a, false); }
 CT_FN(str_rpartition) { return partition(ct, self, a, true); }
 
 const CtFnRow ct_str_methods[] = {
-    {"lower", str_lower}, {"upper", str_upper}, {"title", str_title}, {"capitalize", str_capitalize}, {"casefold", str_lower}, {"strip", str_strip},
-    {"lstrip", str_lstrip}, {"rstrip", str_rstrip}, {"split", str_split}, {"splitlines", str_splitlines}, {"join", str_join}, {"replace", str_replace},
-    {"startswith", str_startswith}, {"endswith", str_endswith}, {"removeprefix", str_removeprefix}, {"removesuffix", str_removesuffix}, {"find", str_find},
-    {"index", str_index}, {"count", str_count}, {"format", str_format}, {"ljust", str_ljust}, {"rjust", str_rjust}, {"center", str_center},
-    {"zfill", str_zfill}, {"isdigit", str_isdigit}, {"isnumeric", str_isdigit}, {"isalpha", str_isalpha}, {"isalnum", str_isalnum}, {"isspace", str_isspace},
-    {"isupper", str_isupper}, {"islower", str_islower}, {"isidentifier", str_isidentifier}, {"partition", str_partition}, {"rpartition", str_rpartition},
+    {"lower", str_lower}, {"upper", str_upper}, {"title", str_title}, {"capitalize", str_capitalize},
+    {"casefold", str_lower}, {"strip", str_strip},
+    {"lstrip", str_lstrip}, {"rstrip", str_rstrip}, {"split", str_split}, {"splitlines", str_splitlines},
+    {"join", str_join}, {"replace", str_replace},
+    {"startswith", str_startswith}, {"endswith", str_endswith}, {"removeprefix", str_removeprefix},
+    {"removesuffix", str_removesuffix}, {"find", str_find},
+    {"index", str_index}, {"count", str_count}, {"format", str_format}, {"ljust", str_ljust}, {"rjust", str_rjust},
+    {"center", str_center},
+    {"zfill", str_zfill}, {"isdigit", str_isdigit}, {"isnumeric", str_isdigit}, {"isalpha", str_isalpha},
+    {"isalnum", str_isalnum}, {"isspace", str_isspace},
+    {"isupper", str_isupper}, {"islower", str_islower}, {"isidentifier", str_isidentifier},
+    {"partition", str_partition}, {"rpartition", str_rpartition},
     {"rsplit", str_rsplit}, {"rfind", str_rfind}, {"rindex", str_rindex}, {NULL, NULL}};

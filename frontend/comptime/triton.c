@@ -51,9 +51,12 @@ CT_FN(tl_get_int_dtype) {
   CtValue *v[2];
   bool is_signed;
   DtypeKind dtype;
-  if (!ct_take_args(ct, "get_int_dtype", a, names, v) || !ct_truth(ct, ct_unwrap(v[1]), a->span, &is_signed)) return NULL;
+  if (!ct_take_args(ct, "get_int_dtype", a, names, v) || !ct_truth(ct, ct_unwrap(v[1]), a->span, &is_signed))
+    return NULL;
   const CtValue *bits = ct_unwrap(v[0]);
-  if (bits->kind != CT_INT || !dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype)) return ct_wrong_args(ct, a);
+  if (bits->kind != CT_INT ||
+      !dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype))
+    return ct_wrong_args(ct, a);
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
 }
 
@@ -97,7 +100,8 @@ CT_FN(target_capability_geq) {
 
 // What the host would be told about the GPU that is compiled for.
 static CtValue *capability(Comptime *ct) {
-  CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10), ct_int(ct->ctx, ct->options.cuda_capability % 10)};
+  CtValue *parts[2] = {ct_int(ct->ctx, ct->options.cuda_capability / 10),
+                       ct_int(ct->ctx, ct->options.cuda_capability % 10)};
   return ct_tuple(ct->ctx, parts, 2);
 }
 
@@ -124,7 +128,8 @@ static bool ends_with(const char *s, const char *end) {
 }
 
 bool ct_target_test(const char *name, bool *out) {
-  static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu", "is_npu", "is_musa", "is_intel", "is_cpu", "IS_HIP", "IS_AMD", "IS_ROCM", "IS_XPU", "IS_NPU"};
+  static const char *const others[] = {"is_hip", "is_amd", "is_rocm", "is_xpu",  "is_npu", "is_musa", "is_intel",
+                                       "is_cpu", "IS_HIP", "IS_AMD",  "IS_ROCM", "IS_XPU", "IS_NPU"};
   static const char *const ours[] = {"is_cuda", "is_nvidia", "IS_CUDA", "IS_NVIDIA"};
   size_t n = strlen(name);
   char bare[80];
@@ -163,19 +168,25 @@ CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
     cls->name = intern(ct->ctx, arena_printf(ct->arena, "gl.%s", last));
     CtValue *v = ct_instance_new(ct, cls);
     for (uint32_t k = 0; k < a->num_args; k++) {
-      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k]) return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
+      if (k >= countof(layouts[i].fields) || !layouts[i].fields[k])
+        return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
       env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
     }
-    for (uint32_t k = 0; k < a->num_kwargs; k++) env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
+    for (uint32_t k = 0; k < a->num_kwargs; k++)
+      env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
     return v;
   }
   return NULL;
 }
 
 const CtFnRow ct_triton_functions[] = {
-    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv}, {"tl.cdiv", triton_cdiv},
-    {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr}, {"gl.constexpr", tl_constexpr},
-    {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type}, {"tl.dtype", tl_dtype},
-    {"tl.get_int_dtype", tl_get_int_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple}, {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
+    {"triton.runtime.driver.active.get_current_target", current_target}, {"triton.cdiv", triton_cdiv},
+    {"tl.cdiv", triton_cdiv},
+    {"gl.cdiv", triton_cdiv}, {"triton.next_power_of_2", triton_next_power_of_2}, {"tl.constexpr", tl_constexpr},
+    {"gl.constexpr", tl_constexpr},
+    {"tl.pointer_type", tl_pointer_type}, {"gl.pointer_type", tl_pointer_type}, {"tl.block_type", tl_block_type},
+    {"tl.dtype", tl_dtype},
+    {"tl.get_int_dtype", tl_get_int_dtype}, {"tl.tuple", tl_tuple}, {"gl.tuple", tl_tuple},
+    {"tl.target_info.is_cuda", target_is_cuda}, {"tl.target_info.is_hip", target_is_hip},
     {"tl.target_info.is_hip_cdna3", target_is_hip}, {"tl.target_info.is_hip_cdna4", target_is_hip},
     {"tl.target_info.cuda_capability_geq", target_capability_geq}, {NULL, NULL}};

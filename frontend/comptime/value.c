@@ -6,71 +6,6 @@
 
 #include "ir/buf.h"
 
-// ---- dtypes ----
-
-const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
-#define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
-    TILE_DTYPES(DTYPE)
-#undef DTYPE
-};
-
-bool dtype_find(const char *name, DtypeKind *out) {
-  static const struct { const char *name; DtypeKind kind; } aliases[] = {
-      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64}, {"float8e4m3fn", DT_FP8E4NV}};
-  for (int i = 0; i < NUM_DTYPE_KINDS; i++)
-    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
-  for (size_t i = 0; i < countof(aliases); i++)
-    if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
-  return false;
-}
-
-const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
-  CtType *t = arena_new(&ctx->arena, CtType);
-  t->kind = CT_TYPE_SCALAR;
-  t->scalar = kind;
-  return t;
-}
-
-const CtType *ct_type_pointer(Context *ctx, const CtType *elem, bool is_const) {
-  CtType *t = arena_new(&ctx->arena, CtType);
-  *t = (CtType){.kind = CT_TYPE_POINTER, .scalar = elem->scalar, .elem = elem, .is_const = is_const, .address_space = 1};
-  return t;
-}
-
-const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *shape, uint32_t rank) {
-  CtType *t = arena_new(&ctx->arena, CtType);
-  *t = (CtType){.kind = CT_TYPE_BLOCK, .scalar = elem->scalar, .elem = elem, .rank = rank};
-  memcpy(t->shape, shape, rank * sizeof *shape);
-  return t;
-}
-
-bool ct_type_equal(const CtType *a, const CtType *b) {
-  if (a == b) return true;
-  if (a->kind != b->kind || a->scalar != b->scalar) return false;
-  if (a->kind == CT_TYPE_SCALAR) return true;
-  if (a->kind == CT_TYPE_POINTER && (a->is_const != b->is_const || a->address_space != b->address_space)) return false;
-  if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape)) return false;
-  return ct_type_equal(a->elem, b->elem);
-}
-
-const char *ct_type_text(Context *ctx, const CtType *type) {
-  if (type->kind == CT_TYPE_SCALAR) return dtype_info[type->scalar].short_name;
-  const char *elem = ct_type_text(ctx, type->elem);
-  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "*%s%s", type->is_const ? "k" : "", elem);
-  Buf b = buf_make(&ctx->arena);
-  buf_putc(&b, '<');
-  for (uint32_t i = 0; i < type->rank; i++) buf_printf(&b, "%s%lld", i ? ", " : "[", (long long)type->shape[i]);
-  buf_printf(&b, "], %s>", elem);
-  return buf_str(&b);
-}
-
-const char *ct_type_name(Context *ctx, const CtType *type) {
-  if (type->kind == CT_TYPE_POINTER) return arena_printf(&ctx->arena, "%spointer<%s>", type->is_const ? "const_" : "", ct_type_name(ctx, type->elem));
-  if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
-  const DtypeInfo *d = &dtype_info[type->scalar];
-  return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
-}
-
 // ---- construction ----
 
 static CtValue *make(Context *ctx, CtKind kind) {
@@ -202,11 +137,13 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
     env->bindings[i - 1].value = value;
     return;
   }
-  if (env->count == env->capacity) env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
+  if (env->count == env->capacity)
+    env->bindings = vec_grow_(&ctx->arena, env->bindings, sizeof *env->bindings, env->count, &env->capacity);
   env->bindings[env->count] = (CtBinding){name, value};
   if (env->count >= LINEAR_SCOPE) {
     Map index = env->index;
-    for (uint32_t k = index.count; k <= env->count; k++) map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
+    for (uint32_t k = index.count; k <= env->count; k++)
+      map_at(&ctx->arena, &index, env->bindings[k].name)->number = k + 1;
     env->index = index;
   }
   env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
@@ -263,13 +200,17 @@ static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, Walk
 // The fields of a namedtuple compare as a tuple does.
 static bool instances_equal(const CtInstance *a, const CtInstance *b, Walk *w) {
   if (a == b) return true;
-  if (a->cls != b->cls || (a->cls->form != CLASS_NAMEDTUPLE && a->cls->form != CLASS_DATACLASS) || a->attrs->count != b->attrs->count) return false;
+  if (a->cls != b->cls || (a->cls->form != CLASS_NAMEDTUPLE && a->cls->form != CLASS_DATACLASS) ||
+      a->attrs->count != b->attrs->count)
+    return false;
   for (uint32_t i = 0; i < a->attrs->count; i++)
     if (!equal(a->attrs->bindings[i].value, b->attrs->bindings[i].value, w)) return false;
   return true;
 }
 
-static bool is_namedtuple(const CtValue *v) { return v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE; }
+static bool is_namedtuple(const CtValue *v) {
+  return v->kind == CT_INSTANCE && v->instance->cls->form == CLASS_NAMEDTUPLE;
+}
 
 static bool fields_equal(const CtInstance *in, const CtList *list, Walk *w) {
   if (in->attrs->count != list->count) return false;
@@ -291,8 +232,11 @@ static bool equal_kinds(const CtValue *a, const CtValue *b, Walk *w) {
     case CT_TUPLE: case CT_LIST: return lists_equal(&a->list, &b->list, w);
     case CT_DICT: return dicts_equal(a->dict, b->dict, true, w);
     case CT_SET: return dicts_equal(a->dict, b->dict, false, w);
-    case CT_RANGE: return a->range.start == b->range.start && a->range.stop == b->range.stop && a->range.step == b->range.step;
-    case CT_SLICE: return equal(a->slice.lower, b->slice.lower, w) && equal(a->slice.upper, b->slice.upper, w) && equal(a->slice.step, b->slice.step, w);
+    case CT_RANGE:
+      return a->range.start == b->range.start && a->range.stop == b->range.stop && a->range.step == b->range.step;
+    case CT_SLICE:
+      return equal(a->slice.lower, b->slice.lower, w) && equal(a->slice.upper, b->slice.upper, w) &&
+             equal(a->slice.step, b->slice.step, w);
     case CT_DTYPE: return ct_type_equal(a->type, b->type);
     case CT_FUNCTION: return a->fn == b->fn;
     case CT_BUILTIN: return a->builtin.name == b->builtin.name;
@@ -353,7 +297,9 @@ static uint64_t hash_type(const CtType *t) {
   return t->elem ? mix(h, hash_type(t->elem)) : h;
 }
 
-static uint64_t hash_int(Int128 i) { return mix(mix(1, (uint64_t)i), i == (Int128)(int64_t)i ? 0 : (uint64_t)(i >> 64)); }
+static uint64_t hash_int(Int128 i) {
+  return mix(mix(1, (uint64_t)i), i == (Int128)(int64_t)i ? 0 : (uint64_t)(i >> 64));
+}
 
 static uint64_t hash(const CtValue *v, int depth) {
   if (depth == MAX_NESTING) return 0;
@@ -382,7 +328,8 @@ static uint64_t hash(const CtValue *v, int depth) {
       if (ct_integer(v)) return hash_int(int_of(v));
       if (is_namedtuple(v)) {   // as a tuple's
         uint64_t h = 3;
-        for (uint32_t i = 0; i < v->instance->attrs->count; i++) h = mix(h, hash(v->instance->attrs->bindings[i].value, depth + 1));
+        for (uint32_t i = 0; i < v->instance->attrs->count; i++)
+          h = mix(h, hash(v->instance->attrs->bindings[i].value, depth + 1));
         return h | 1;
       }
       return mix(8, hash_bytes(v->instance->cls->name, strlen(v->instance->cls->name)));
@@ -423,13 +370,16 @@ void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
     d->entries[i - 1].value = value;
     return;
   }
-  if (d->count == d->capacity) d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
+  if (d->count == d->capacity)
+    d->entries = vec_grow_(&ctx->arena, d->entries, sizeof *d->entries, d->count, &d->capacity);
   d->entries[d->count] = (CtEntry){key, value, key_hash};
   dict_index(ctx, d, d->count);
   d->count++;
 }
 
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) { dict_set(ctx, d, ct_str(ctx, key), value); }
+void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
+  dict_set(ctx, d, ct_str(ctx, key), value);
+}
 
 bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
@@ -466,10 +416,27 @@ bool ct_is_true(const CtValue *v) {
 }
 
 const char *ct_kind_name(const CtValue *v) {
-  static const char *const names[NUM_CT_KINDS] = {
-      [CT_NONE] = "NoneType", [CT_BOOL] = "bool", [CT_INT] = "int", [CT_FLOAT] = "float", [CT_STR] = "str", [CT_BYTES] = "bytes",
-      [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set", [CT_DICT] = "dict", [CT_RANGE] = "range",
-      [CT_SLICE] = "slice", [CT_DTYPE] = "dtype", [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method",
-      [CT_MODULE] = "module", [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
+  static const char *const names[NUM_CT_KINDS] = {[CT_NONE] = "NoneType",
+                                                  [CT_BOOL] = "bool",
+                                                  [CT_INT] = "int",
+                                                  [CT_FLOAT] = "float",
+                                                  [CT_STR] = "str",
+                                                  [CT_BYTES] = "bytes",
+                                                  [CT_ELLIPSIS] = "ellipsis",
+                                                  [CT_TUPLE] = "tuple",
+                                                  [CT_LIST] = "list",
+                                                  [CT_SET] = "set",
+                                                  [CT_DICT] = "dict",
+                                                  [CT_RANGE] = "range",
+                                                  [CT_SLICE] = "slice",
+                                                  [CT_DTYPE] = "dtype",
+                                                  [CT_FUNCTION] = "function",
+                                                  [CT_BUILTIN] = "builtin",
+                                                  [CT_METHOD] = "method",
+                                                  [CT_MODULE] = "module",
+                                                  [CT_CLASS] = "type",
+                                                  [CT_INSTANCE] = "object",
+                                                  [CT_CONSTEXPR] = "constexpr",
+                                                  [CT_MISSING] = "missing value"};
   return v->kind == CT_INSTANCE ? v->instance->cls->name : v->kind == CT_ITERATOR ? v->iterator.name : names[v->kind];
 }

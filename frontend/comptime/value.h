@@ -5,6 +5,7 @@
 #define TILE_FRONTEND_VALUE_H
 
 #include "frontend/syntax/syntax.h"
+#include "ir/dtype.h"
 
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
@@ -18,43 +19,10 @@ typedef enum {
   CT_CLASS,        // a class of the file, a namedtuple, an aggregate
   CT_INSTANCE,     // of a CT_CLASS, or of a built-in class such as triton.Config
   CT_CONSTEXPR,    // tl.constexpr(v)
-  CT_MISSING,      // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  // stands for what could not be had (an import, a computation on one): an error only when a kernel uses it
+  CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
-
-// DTYPE(KIND, "short name in signatures", "name in triton.language", bits, class)
-#define TILE_DTYPES(DTYPE)                              \
-  DTYPE(VOID, "void", "void", 0, VOID)                  \
-  DTYPE(INT1, "i1", "int1", 1, UNSIGNED)                \
-  DTYPE(INT8, "i8", "int8", 8, SIGNED)                  \
-  DTYPE(INT16, "i16", "int16", 16, SIGNED)              \
-  DTYPE(INT32, "i32", "int32", 32, SIGNED)              \
-  DTYPE(INT64, "i64", "int64", 64, SIGNED)              \
-  DTYPE(UINT8, "u8", "uint8", 8, UNSIGNED)              \
-  DTYPE(UINT16, "u16", "uint16", 16, UNSIGNED)          \
-  DTYPE(UINT32, "u32", "uint32", 32, UNSIGNED)          \
-  DTYPE(UINT64, "u64", "uint64", 64, UNSIGNED)          \
-  DTYPE(FP8E4NV, "fp8e4nv", "float8e4nv", 8, FLOAT)     \
-  DTYPE(FP8E5, "fp8e5", "float8e5", 8, FLOAT)           \
-  DTYPE(FP8E4B15, "fp8e4b15", "float8e4b15", 8, FLOAT)  \
-  DTYPE(FP8E4B8, "fp8e4b8", "float8e4b8", 8, FLOAT)     \
-  DTYPE(FP8E5B16, "fp8e5b16", "float8e5b16", 8, FLOAT)  \
-  DTYPE(FP16, "fp16", "float16", 16, FLOAT)             \
-  DTYPE(BF16, "bf16", "bfloat16", 16, FLOAT)            \
-  DTYPE(FP32, "fp32", "float32", 32, FLOAT)             \
-  DTYPE(FP64, "fp64", "float64", 64, FLOAT)
-
-typedef enum {
-#define DTYPE(kind, short_name, name, bits, cls) DT_##kind,
-  TILE_DTYPES(DTYPE)
-#undef DTYPE
-  NUM_DTYPE_KINDS
-} DtypeKind;
-typedef enum { DTCLASS_VOID, DTCLASS_SIGNED, DTCLASS_UNSIGNED, DTCLASS_FLOAT } DtypeClass;
-typedef struct { const char *short_name, *name; uint32_t bits; DtypeClass cls; } DtypeInfo;
-extern const DtypeInfo dtype_info[NUM_DTYPE_KINDS];
-// By either name ("fp32", "float32"; also "u1", "B" spellings of signatures). False if there is none.
-bool dtype_find(const char *name, DtypeKind *out);
 
 // A type as a value: scalar, pointer to one, or block (tensor) of either.
 typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
@@ -101,7 +69,8 @@ struct CtValue {
     CtClass *cls;
     CtInstance *instance;
     CtValue *inner;                                                      // CONSTEXPR
-    struct { const char *name, *why; Span span; bool is_construct; } missing;   // is_construct: name describes code, and is no name
+    // is_construct: name describes code, and is no name
+    struct { const char *name, *why; Span span; bool is_construct; } missing;
   };
 };
 
@@ -122,7 +91,8 @@ struct CtEnv {
   uint32_t count, capacity;
   Map index;                   // name → its number in bindings + 1, once a scope has many names
   NameList globals, nonlocals; // names declared so here
-  CtList stars;                // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  // modules imported with *, whose names are not all bound: built-in ones, and missing ones
+  CtList stars;
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
@@ -149,7 +119,8 @@ typedef struct {
   ParamKind kind;
   const Node *node;
   CtValue *annotation;         // evaluated; NULL if there is none, or if it means nothing to us (torch.Tensor)
-  const char *type_text;       // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
+  // signature spelling: "*fp32", "fp16:16", "i64", "tensordesc<fp16[BM, BK]>"; NULL if open
+  const char *type_text;
   CtValue *default_value;      // NULL if there is none
   bool is_constexpr;
   bool is_const;               // tl.const: a pointer that is only read
@@ -244,13 +215,17 @@ const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.na
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
 CtValue *ct_unwrap(CtValue *v);                                 // a constexpr's inner value, else v
-static inline bool ct_has_list(const CtValue *v) { return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR; }
-const CtValue *ct_integer(const CtValue *v);                    // an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+static inline bool ct_has_list(const CtValue *v) {
+  return v->kind == CT_TUPLE || v->kind == CT_LIST || v->kind == CT_ITERATOR;
+}
+// an INT or BOOL as it is, the value of an IntEnum's member; else NULL
+const CtValue *ct_integer(const CtValue *v);
 Int128 ct_range_length(const CtValue *v);
 bool ct_is_true(const CtValue *v);                              // Python truth
 bool ct_equal(const CtValue *a, const CtValue *b);              // Python ==
 enum { CT_UNORDERED = 2 };
-int ct_number_order(const CtValue *a, const CtValue *b);        // of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
+// of bools, ints and floats, exactly: -1, 0, 1, or CT_UNORDERED with a NaN
+int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
 CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent

@@ -9,6 +9,11 @@ static const BuiltinRow rows[] = {
 #include "frontend/lower/builtins.def"
 };
 
+#define BUILTIN(name, params, fn, data, method, mark, doc)                                                             \
+  _Static_assert(sizeof name > 1 && sizeof mark > 1 && sizeof doc > 1 && (method) >= 0 && (method) <= 2,               \
+                 "builtins.def: a column of " name);
+#include "frontend/lower/builtins.def"
+
 const BuiltinRow *builtin_at(uint32_t i) { return i < countof(rows) ? &rows[i] : NULL; }
 
 const BuiltinRow *builtin_find(const char *name) {
@@ -18,61 +23,68 @@ const BuiltinRow *builtin_find(const char *name) {
 }
 
 // ---- binding ----
-typedef struct { char name[40]; char text[24]; bool has_default, is_list; } ParamSpecText;
-
-static const char *next_param(const char *p, ParamSpecText *out) {
-  while (*p == ' ' || *p == ',') p++;
+const char *builtin_next_param(const char *p, BuiltinParam *out) {
+  p += strspn(p, " ,");
   if (!*p) return NULL;
-  *out = (ParamSpecText){.is_list = *p == '*'};
+  *out = (BuiltinParam){.is_list = *p == '*'};
   p += out->is_list;
-  size_t n = strcspn(p, ",=");
-  memcpy(out->name, p, n);
-  p += n;
+  out->name = p;
+  p += out->name_size = (uint32_t)strcspn(p, ",=");
   if (*p != '=') return p;
-  p++;
-  n = *p == '\'' ? strcspn(p + 1, "'") + 2 : strcspn(p, ",");
-  out->has_default = true;
-  memcpy(out->text, p, n);
-  return p + n;
+  out->otherwise = ++p;
+  out->otherwise_size = (uint32_t)(*p == '\'' ? strcspn(p + 1, "'") + 2 : strcspn(p, ","));
+  return p + out->otherwise_size;
 }
 
-static Term *default_term(Lower *L, const char *s) {
-  if (*s == '\'') return term_const(L, ct_str(L->ctx, arena_strndup(L->arena, s + 1, strlen(s) - 2)));
-  if (strcmp(s, "None") == 0) return term_none(L);
-  if (strcmp(s, "()") == 0) return term_tuple(L, NULL, 0, NULL);
-  if (strcmp(s, "True") == 0 || strcmp(s, "False") == 0) return term_bool(L, *s == 'T');
-  return term_int(L, strtoll(s, NULL, 10));
+static bool is_named(const BuiltinParam *p, const char *name) {
+  return strlen(name) == p->name_size && memcmp(name, p->name, p->name_size) == 0;
 }
 
-enum { MAX_BUILTIN_PARAMS = 12 };
+static Term *default_term(Lower *L, const BuiltinParam *p) {
+  const char *s = p->otherwise;
+  switch (*s) {
+  case '\'': return term_const(L, ct_str(L->ctx, arena_strndup(L->arena, s + 1, p->otherwise_size - 2)));
+  case 'N': return term_none(L);
+  case '(': return term_tuple(L, NULL, 0, NULL);
+  case 'T': case 'F': return term_bool(L, *s == 'T');
+  default: return term_int(L, strtoll(s, NULL, 10));
+  }
+}
+
+// What a `*list` parameter takes: self, the positional arguments left, and what comes under its name (shape=[…]).
+static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *args, uint32_t next, bool *used) {
+  TermList rest = {0};
+  if (self) vec_push(L->arena, &rest, self);
+  while (next < args->num_args) vec_push(L->arena, &rest, args->args[next++]);
+  for (uint32_t k = 0; k < args->num_kwargs; k++)
+    if (is_named(p, args->keys[k])) {
+      used[k] = true;
+      vec_push(L->arena, &rest, args->kwargs[k]);
+    }
+  return term_tuple(L, rest.data, rest.count, NULL);
+}
 
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
-  c->args = arena_array(arena, Term *, MAX_BUILTIN_PARAMS);
-  c->spans = arena_array(arena, Span, MAX_BUILTIN_PARAMS);
-  c->given = arena_array(arena, bool, MAX_BUILTIN_PARAMS);
+  BuiltinParam p;
+  uint32_t next = 0, n = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p));) n++;
+  c->args = arena_array(arena, Term *, n);
+  c->spans = arena_array(arena, Span, n);
+  c->given = arena_array(arena, bool, n);
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
   const char *shown = strncmp(row->name, "py.", 3) == 0 ? row->name + 3 : row->name;
-  uint32_t next = 0, n = 0;
+  n = 0;
   bool after_list = false;
   Buf missing = buf_make(arena);
-  ParamSpecText p;
-  for (const char *s = row->params; (s = next_param(s, &p)); n++) {
+  for (const char *s = row->params; (s = builtin_next_param(s, &p)); n++) {
     c->spans[n] = args->span;
     if (p.is_list) {
-      TermList rest = {0};
-      if (n == 0 && self) vec_push(arena, &rest, self);
       if (next < args->num_args) c->spans[n] = args->spans[next];
-      while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
-      // The list may also come under its name: shape=[…].
-      for (uint32_t k = 0; k < args->num_kwargs; k++)
-        if (strcmp(args->keys[k], p.name) == 0) {
-          used[k] = true;
-          vec_push(arena, &rest, args->kwargs[k]);
-        }
-      c->args[n] = term_tuple(L, rest.data, rest.count, NULL);
-      c->given[n] = rest.count > 0;
+      c->args[n] = bind_list(L, &p, n == 0 ? self : NULL, args, next, used);
+      c->given[n] = c->args[n]->tuple.count > 0;
+      next = args->num_args;
       after_list = true;
       continue;
     }
@@ -87,19 +99,21 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
       c->given[n] = true;
     }
     for (uint32_t k = 0; k < args->num_kwargs; k++) {
-      if (strcmp(args->keys[k], p.name) != 0) continue;
+      if (!is_named(&p, args->keys[k])) continue;
       used[k] = true;
-      if (c->given[n]) return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", p.name, shown) != NULL;
+      if (c->given[n])
+        return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
       c->spans[n] = args->key_spans[k];
       c->args[n] = args->kwargs[k];
       c->given[n] = true;
     }
     if (c->given[n]) continue;
-    if (p.has_default) c->args[n] = default_term(L, p.text);
-    else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", p.name);
+    if (p.otherwise) c->args[n] = default_term(L, &p);
+    else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n, n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
+                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     lower_hint(L, "its parameters: %s", row->params);
     return false;
   }
@@ -133,23 +147,26 @@ Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) {
 }
 
 static const char *param_name(Lower *L, const Call *c, uint32_t i) {
-  ParamSpecText p = {.name = ""};
+  BuiltinParam p = {.name = ""};
   const char *s = c->row->params;
-  for (uint32_t k = 0; k <= i && (s = next_param(s, &p)); k++) {}
-  return arena_strndup(L->arena, p.name, strlen(p.name));
+  for (uint32_t k = 0; k <= i && (s = builtin_next_param(s, &p)); k++) {}
+  return arena_strndup(L->arena, p.name, p.name_size);
 }
 
 bool arg_is_none(const Call *c, uint32_t i) { return term_is_none(c->args[i]); }
 
 Term *arg_value(Lower *L, Call *c, uint32_t i) {
   if (c->args[i]->kind == TERM_VALUE) return c->args[i];
-  return term_to_value(L, c->args[i], c->spans[i], arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
+  return term_to_value(L, c->args[i], c->spans[i],
+                       arena_printf(L->arena, "`%s` of `%s`", param_name(L, c, i), c->row->name));
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what, term_describe(L, c->args[i]));
+  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
+              term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
-    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a constexpr parameter");
+    lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a "
+                  "constexpr parameter");
   return false;
 }
 
@@ -181,12 +198,15 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
     *count = 1;
     return arg_int(L, c, i, out);
   }
-  if (t->tuple.count > max) return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) != NULL;
+  if (t->tuple.count > max)
+    return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
+           NULL;
   for (uint32_t k = 0; k < t->tuple.count; k++) {
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
-    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i), c->row->name,
-                term_describe(L, t->tuple.items[k]));
-    lower_hint(L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
+    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
+                c->row->name, term_describe(L, t->tuple.items[k]));
+    lower_hint(
+        L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
     return false;
   }
   *count = t->tuple.count;
@@ -196,7 +216,8 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
+    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
+                rank);
     return false;
   }
   if (*out < 0) *out += rank;

@@ -1,52 +1,9 @@
-// Builtins for debugging, promises, compile-time checks, queries, inline assembly, and loops' stand-ins.
+// Builtins for debugging: printing, breakpoints, assertions.
 #include "frontend/lower/lower.h"
-#include "ir/inline_asm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-Term *tl_range_loop(Lower *L, Call *c) {
-  CtValue *values[3];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < 3; i++) {
-    if (arg_is_none(c, i)) break;
-    if (!(values[n++] = term_to_ct(L, c->args[i]))) return lower_error(L, c->spans[i], "range over run-time bounds works in a `for` only");
-  }
-  CtValue *r = comptime_call(L->ct, ct_builtin(L->ctx, intern(L->ctx, "range")), values, n, NULL, 0, c->span);
-  return r ? term_const(L, r) : NULL;
-}
-Term *tl_static_range(Lower *L, Call *c) { return tl_range_loop(L, c); }
-
-// Its attributes have no effect on a loop that is neither pipelined nor unrolled.
-Term *tl_condition_call(Lower *L, Call *c) {
-  (void)L;
-  return c->args[0];
-}
-
-Term *tl_assume(Lower *L, Call *c) {
-  Term *x = c->args[0];
-  int known;
-  Value *v;
-  if (!lower_condition(L, x, c->spans[0], "`assume`", &known, &v)) return NULL;
-  if (known < 0) build_op(&L->b, OP_ASSUME, &v, 1);
-  return term_none(L);
-}
-
-Term *tl_barrier(Lower *L, Call *c) {
-  (void)c;
-  build_op(&L->b, OP_BARRIER, NULL, 0);
-  return term_none(L);
-}
-
-Term *tl_grid_dependency(Lower *L, Call *c) {
-  const Target *t = L->module->target;
-  if (t->sm < 90) return builtin_error(L, c, "`%s` needs sm_90 or later, this is %s", c->row->name, t->name);
-  Op *op = build_op(&L->b, OP_GRID_DEPENDENCY, NULL, 0);
-  if (c->row->data) op_set_int(L->ctx, op, ATTR_DEPENDENTS, 1);
-  return term_none(L);
-}
-
-// ---- printing ----
 // One print op: a text, and values that are printed element by element after it.
 typedef struct { Buf text, names; TermList values; } PrintOp;
 typedef VEC(PrintOp) PrintList;
@@ -62,7 +19,9 @@ static void add_value(Lower *L, PrintOp *p, Term *v, const char *name) {
   vec_push(L->arena, &p->values, v);
 }
 
-static bool is_unsigned(const Term *v) { return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v)); }
+static bool is_unsigned(const Term *v) {
+  return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v));
+}
 
 // " text: ", as Triton prints it; " text = " where an f-string says so.
 static const char *prefix_of(Lower *L, Buf *text) {
@@ -83,7 +42,8 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   ValueList values = {0};
   for (uint32_t i = 0; i < p->values.count; i++) {
     Term *v = p->values.data[i];
-    if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex) v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
+    if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex)
+      v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
     vec_push(L->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
@@ -97,12 +57,13 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
 // Whether there is a letter or digit of any script.
 static bool has_word(const char *s) {
   for (; *s; s++)
-    if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80) return true;
+    if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80)
+      return true;
   return false;
 }
 
-// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it, and so do
-// words after the last one.
+// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it,
+// and so do words after the last one.
 static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
   PrintOp *p = new_print(L, list);
@@ -110,7 +71,8 @@ static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
     buf_puts(&p->text, s);
     return true;
   }
-  if (t->kind != TERM_TUPLE || !t->tuple.is_fstring) return lower_error(L, span, "the text must be a string, not %s", term_describe(L, t)) != NULL;
+  if (t->kind != TERM_TUPLE || !t->tuple.is_fstring)
+    return lower_error(L, span, "the text must be a string, not %s", term_describe(L, t)) != NULL;
   for (uint32_t i = 0; i < t->tuple.count; i++) {
     Term *part = t->tuple.items[i];
     if (term_get_str(part, &s)) {
@@ -165,7 +127,8 @@ Term *tl_device_print(Lower *L, Call *c) {
 
 // One condition of a text such as ">1,=0": an operator and a number, for one program id. NULL after a diagnostic.
 static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text, size_t n, Term *pid) {
-  static const struct { const char *text; PyOp op; } ops[] = {{">=", PYOP_GE}, {"<=", PYOP_LE}, {"!=", PYOP_NE}, {"==", PYOP_EQ}, {">", PYOP_GT}, {"<", PYOP_LT}, {"=", PYOP_EQ}};
+  static const struct { const char *text; PyOp op; } ops[] = {{">=", PYOP_GE}, {"<=", PYOP_LE}, {"!=", PYOP_NE},
+      {"==", PYOP_EQ}, {">", PYOP_GT}, {"<", PYOP_LT}, {"=", PYOP_EQ}};
   for (uint32_t i = 0; i < countof(ops); i++) {
     size_t len = strlen(ops[i].text);
     if (n <= len || strncmp(text, ops[i].text, len) != 0) continue;
@@ -180,8 +143,8 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
-// Where to print or stop: a condition on values, or a text with one condition for each program id (those given, else this
-// program's own).
+// Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
+// else this program's own).
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
   Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
@@ -294,155 +257,4 @@ Term *tl_device_assert(Lower *L, Call *c) {
   Op *op = build_op(&L->b, OP_ASSERT, &v, 1);
   op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, buf_str(&text)));
   return term_none(L);
-}
-
-// ---- compile time ----
-Term *tl_static_print(Lower *L, Call *c) {
-  Buf b = buf_make(L->arena);
-  for (uint32_t i = 0; i < c->args[0]->tuple.count; i++) {
-    Term *t = c->args[0]->tuple.items[i];
-    CtValue *k = term_to_ct(L, t);
-    buf_printf(&b, "%s%s", i ? " " : "", k ? ct_to_str(L->ctx, k) : term_describe(L, t));
-  }
-  diag_note(L->ctx, c->span, "%s", buf_str(&b));
-  return term_none(L);
-}
-
-Term *tl_static_assert(Lower *L, Call *c) {
-  bool ok;
-  CtValue *k = term_to_ct(L, c->args[0]);
-  if (!k) return lower_error(L, c->spans[0], "static_assert needs a condition known at compile time, this is %s", term_describe(L, c->args[0]));
-  ok = ct_is_true(k);
-  if (ok) return term_none(L);
-  CtValue *msg = term_to_ct(L, c->args[1]);
-  const char *text = msg ? ct_to_str(L->ctx, msg) : "";
-  return builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
-}
-
-Term *tl_fail(Lower *L, Call *c) {
-  const char *text;
-  if (!arg_str(L, c, 0, &text)) return NULL;
-  return lower_error(L, c->span, "%s", text);
-}
-
-// ---- queries ----
-Term *tl_special(Lower *L, Call *c) {
-  SpecialReg reg = (SpecialReg)c->row->data;
-  const CtType *t = ct_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
-  const Type *type = lower_ir_type(L, t);
-  Op *op = build_op_typed(&L->b, OP_SPECIAL, &type, 1, NULL, 0);
-  op_set_int(L->ctx, op, ATTR_SREG, reg);
-  return term_value(L, op_result(op, 0), t);
-}
-
-Term *tl_launch_query(Lower *L, Call *c) {
-  const Module *m = L->module;
-  return term_int(L, c->row->data == 0 ? m->num_warps : c->row->data == 1 ? m->num_warps * WARP_SIZE : m->num_ctas);
-}
-
-Term *tl_target_query(Lower *L, Call *c) {
-  if (c->row->data < 2) return term_bool(L, c->row->data == 0);
-  int64_t major, minor;
-  if (!arg_int(L, c, 0, &major) || !arg_int(L, c, 1, &minor)) return NULL;
-  return term_bool(L, L->module->target->sm >= major * 10 + minor);
-}
-
-// ---- escape hatches ----
-static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint32_t *n, bool *is_tuple) {
-  Term *t = c->args[i];
-  *is_tuple = t->kind == TERM_TUPLE;
-  *n = *is_tuple ? t->tuple.count : 1;
-  if (!*is_tuple) return arg_dtype(L, c, i, &out[0]);
-  if (*n > 8) return lower_error(L, c->spans[i], "more than 8 results") != NULL;
-  for (uint32_t k = 0; k < *n; k++)
-    if (!term_get_dtype(t->tuple.items[k], &out[k])) return lower_error(L, c->spans[i], "entry %u of `dtype` is not a type", k) != NULL;
-  return true;
-}
-
-Term *tl_inline_asm(Lower *L, Call *c) {
-  const char *text, *constraints;
-  bool pure, is_tuple;
-  int64_t pack;
-  const CtType *results[8];
-  uint32_t n;
-  if (!arg_str(L, c, 0, &text) || !arg_str(L, c, 1, &constraints) || !asm_results(L, c, 3, results, &n, &is_tuple) || !arg_bool(L, c, 4, &pure) ||
-      !arg_int(L, c, 5, &pack))
-    return NULL;
-  Term *args = c->args[2];
-  Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
-  uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;
-  if (pack < 1 || pack > 64) return lower_error(L, c->spans[5], "`pack` must be 1 to 64, not %lld", (long long)pack);
-  Term **x = arena_array(L->arena, Term *, count + 1);
-  for (uint32_t i = 0; i < count; i++)
-    if (!(x[i] = term_to_value(L, items[i], c->spans[2], "an argument"))) return NULL;
-  for (int pass = 0; pass < 2; pass++)
-    for (uint32_t i = 1; i < count; i++)
-      if (!lower_broadcast_pair(L, &x[0], &x[i], c->spans[2])) return NULL;
-  const CtType *shape = count ? term_t(x[0]) : ct_scalar(L, DT_INT32);
-  ValueList values = {0};
-  for (uint32_t i = 0; i < count; i++) vec_push(L->arena, &values, term_v(x[i]));
-  const Type *types[8];
-  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
-  Op *op = build_op_typed(&L->b, OP_INLINE_ASM, types, n, values.data, values.count);
-  op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, text));
-  op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
-  op_set_int(L->ctx, op, ATTR_PACK, pack);
-  op_set_int(L->ctx, op, ATTR_PURE, pure);
-  AsmRegisters registers;
-  const char *wrong = inline_asm_registers(L->ctx, op, &registers);
-  if (wrong) return lower_error(L, c->spans[1], "%s", wrong);
-  Term *out[8];
-  for (uint32_t i = 0; i < n; i++) out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
-  return is_tuple ? term_tuple(L, out, n, NULL) : out[0];
-}
-
-// Of the device libraries only libdevice's functions exist here, in the prelude: __nv_tanhf is tanh.
-// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz, fmaf_rz, uhadd.
-static Term *device_function(Lower *L, const char *base) {
-  static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"}, {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};
-  static const char *const endings[] = {"", "f", "d", "ll"};
-  for (uint32_t i = 0; i < countof(irregular); i++)
-    if (strcmp(base, irregular[i][0]) == 0) base = irregular[i][1];
-  Arena *a = L->arena;
-  const char *direction = strstr(base, "f_r");
-  if (direction) base = arena_printf(a, "%.*s%s", (int)(direction - base), base, direction + 1);
-  size_t len = strlen(base);
-  for (uint32_t skip = 0; skip < 2; skip++) {
-    if (skip && (!len || !strchr("dfu", base[0]))) break;
-    for (uint32_t i = 0; i < countof(endings); i++) {
-      size_t end = strlen(endings[i]);
-      if (len <= end + skip || strcmp(base + len - end, endings[i]) != 0) continue;
-      Term *fn = builtin_resolve(L, arena_printf(a, "libdevice.%.*s", (int)(len - end - skip), base + skip));
-      if (fn) return fn;
-    }
-  }
-  return NULL;
-}
-
-Term *tl_extern(Lower *L, Call *c) {
-  Term *args = c->args[2];
-  CtValue *table = term_to_ct(L, c->args[3]);
-  if (args->kind != TERM_TUPLE || !table || table->kind != CT_DICT) return builtin_error(L, c, "extern_elementwise needs a list of arguments and a constant dict of overloads");
-  uint32_t n = args->tuple.count;
-  Term **x = arena_array(L->arena, Term *, n + 1);
-  for (uint32_t i = 0; i < n; i++)
-    if (!(x[i] = term_to_value(L, args->tuple.items[i], c->spans[2], "an argument"))) return NULL;
-  for (uint32_t e = 0; e < table->dict->count; e++) {
-    const CtEntry *entry = &table->dict->entries[e];
-    const CtList *key = &entry->key->list, *value = &entry->value->list;
-    bool match = entry->key->kind == CT_TUPLE && key->count == n && entry->value->kind == CT_TUPLE && value->count >= 1;
-    for (uint32_t i = 0; match && i < n; i++)
-      match = key->data[i]->kind == CT_DTYPE && ct_type_equal(key->data[i]->type, ct_scalar_of(term_t(x[i])));
-    if (!match) continue;
-    CtValue *symbol = ct_unwrap(value->data[0]);
-    const char *name = symbol->kind == CT_STR ? symbol->str.data : "";
-    if (strncmp(name, "__nv_", 5) == 0) {
-      Term *fn = device_function(L, name + 5);
-      if (fn) return lower_call_positional(L, fn, x, n, c->span);
-    }
-    return builtin_error(L, c, "the device function `%s` is not known", name);
-  }
-  Buf types = buf_make(L->arena);
-  for (uint32_t i = 0; i < n; i++) buf_printf(&types, "%s%s", i ? ", " : "", ct_type_text(L->ctx, ct_scalar_of(term_t(x[i]))));
-  return builtin_error(L, c, "no overload of this function takes (%s)", buf_str(&types));
 }

@@ -41,26 +41,35 @@ Term *tl_make_desc(Lower *L, Call *c) {
   int padding;
   if (!base) return NULL;
   if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR)
-    return lower_error(L, c->spans[0], "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
+    return lower_error(L, c->spans[0], "the base of a descriptor must be a scalar pointer, not %s",
+                       term_describe(L, base));
   const CtType *elem = term_t(base)->elem;
   if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[3]) ||
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
     return NULL;
   if (rank == 0) return lower_error(L, c->spans[3], "a descriptor has a rank of 1 to %d", MAX_DESC_RANK);
   if (block[rank - 1] * ct_bits(elem) < 128) {
-    lower_error(L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld", (long long)block[rank - 1],
-                ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
-    return lower_hint(L, "make it at least %u elements long: what lies outside of the tensor is padding", 128 / ct_bits(elem));
+    lower_error(
+        L, c->spans[3], "the last axis of a descriptor's block must have at least 16 bytes, [%lld] of %s has %lld",
+        (long long)block[rank - 1], ct_type_text(L->ctx, elem), (long long)(block[rank - 1] * ct_bits(elem) / 8));
+    return lower_hint(L, "make it at least %u elements long: what lies outside of the tensor is padding",
+                      128 / ct_bits(elem));
   }
-  if (padding == PAD_NAN && !ct_is_float(elem)) return lower_error(L, c->spans[4], "padding \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
+  if (padding == PAD_NAN && !ct_is_float(elem))
+    return lower_error(L, c->spans[4], "padding \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *st = c->args[2];
-  if (st->kind != TERM_TUPLE || st->tuple.count != rank) return lower_error(L, c->spans[2], "`strides` must have %u entries, as `block_shape` has, this is %s", rank, term_describe(L, st));
+  if (st->kind != TERM_TUPLE || st->tuple.count != rank)
+    return lower_error(L, c->spans[2], "`strides` must have %u entries, as `block_shape` has, this is %s", rank,
+                       term_describe(L, st));
   if (!term_get_int(st->tuple.items[rank - 1], &last) || last != 1) {
-    lower_error(L, c->spans[2], "the last stride of a descriptor must be the constant 1, not %s", term_describe(L, st->tuple.items[rank - 1]));
+    lower_error(L, c->spans[2], "the last stride of a descriptor must be the constant 1, not %s",
+                term_describe(L, st->tuple.items[rank - 1]));
     return lower_hint(L, "write 1 for it");
   }
   Term *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];
-  if (!scalar_list(L, c, 1, ct_scalar(L, DT_INT32), rank, shape) || !scalar_list(L, c, 2, ct_scalar(L, DT_INT64), rank, strides)) return NULL;
+  if (!scalar_list(L, c, 1, ct_scalar(L, DT_INT32), rank, shape) ||
+      !scalar_list(L, c, 2, ct_scalar(L, DT_INT64), rank, strides))
+    return NULL;
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.base = term_v(base);
@@ -104,11 +113,14 @@ static Term *block_value(Lower *L, Call *c, uint32_t i, Term *d) {
   if (!x) return NULL;
   const CtType *block = d->desc.block;
   if (ct_numel(term_t(x)) != ct_numel(block) || ct_rank(term_t(x)) > block->rank)
-    return lower_error(L, c->spans[i], "cannot store %s through a descriptor of %s", term_describe(L, x), ct_shape_text(L, block));
+    return lower_error(L, c->spans[i], "cannot store %s through a descriptor of %s", term_describe(L, x),
+                       ct_shape_text(L, block));
   uint32_t skip = block->rank - ct_rank(term_t(x));
   for (uint32_t k = 0; k < block->rank; k++) {
     int64_t have = k < skip ? 1 : term_t(x)->shape[k - skip];
-    if (have != block->shape[k]) return lower_error(L, c->spans[i], "cannot store %s through a descriptor of %s", term_describe(L, x), ct_shape_text(L, block));
+    if (have != block->shape[k])
+      return lower_error(L, c->spans[i], "cannot store %s through a descriptor of %s", term_describe(L, x),
+                         ct_shape_text(L, block));
   }
   x = lower_cast(L, x, block->elem, DOWNCAST_DEFAULT, c->spans[i]);
   return x ? lower_reshape(L, x, block->shape, block->rank, false) : NULL;
@@ -133,12 +145,14 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
   AtomicKind kind = (AtomicKind)c->row->data;
   const CtType *elem = d->desc.block->elem;
   bool logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
-  if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) || (ct_bits(elem) == 16 && !ct_is_float(elem))) {
+  if (ct_bits(elem) < 16 || (logic && (ct_is_float(elem) || ct_bits(elem) < 32)) ||
+      (ct_bits(elem) == 16 && !ct_is_float(elem))) {
     builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
     return lower_hint(L, "there are integers of 32 and 64 bits%s", logic ? "" : ", and floats of 16 to 64 bits");
   }
   if (kind == ATOMIC_ADD && ct_is_float(elem)) kind = ATOMIC_FADD;
-  if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && ct_is_int(elem) && !ct_is_signed(elem)) kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
+  if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && ct_is_int(elem) && !ct_is_signed(elem))
+    kind = kind == ATOMIC_MAX ? ATOMIC_UMAX : ATOMIC_UMIN;
   Op *op = emit_write(L, c, OP_DESC_REDUCE);
   if (!op) return NULL;
   op_set_int(L->ctx, op, ATTR_ATOMIC, kind);
@@ -149,12 +163,14 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
 static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, Term **rows, Term **y) {
   const CtType *block = d->desc.block;
   if (block->rank != 2 || block->shape[0] != 1)
-    return lower_error(L, c->spans[0], "`%s` needs a descriptor with a block of shape [1, N], this has %s", c->row->name, ct_shape_text(L, block)) != NULL;
+    return lower_error(L, c->spans[0], "`%s` needs a descriptor with a block of shape [1, N], this has %s",
+                       c->row->name, ct_shape_text(L, block)) != NULL;
   *rows = arg_value(L, c, rows_i);
   *y = arg_value(L, c, y_i);
   if (!*rows || !*y) return false;
   if (ct_rank(term_t(*rows)) != 1 || !ct_is_int(term_t(*rows)) || term_t(*rows)->shape[0] < 8)
-    return lower_error(L, c->spans[rows_i], "rows must be a 1-D integer tensor of at least 8 elements, not %s", term_describe(L, *rows)) != NULL;
+    return lower_error(L, c->spans[rows_i], "rows must be a 1-D integer tensor of at least 8 elements, not %s",
+                       term_describe(L, *rows)) != NULL;
   uint32_t least = 32 / ct_bits(block->elem) * 8;
   if (block->shape[1] < (int64_t)least) {
     lower_error(L, c->spans[0], "a row must have at least %u elements of %s", least, ct_type_text(L->ctx, block->elem));
@@ -162,7 +178,8 @@ static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, 
     return false;
   }
   if (ct_rank(term_t(*y)) || !ct_is_int(term_t(*y)))
-    return lower_error(L, c->spans[y_i], "the first column must be a scalar integer, not %s", term_describe(L, *y)) != NULL;
+    return lower_error(L, c->spans[y_i], "the first column must be a scalar integer, not %s", term_describe(L, *y)) !=
+           NULL;
   *rows = lower_cast(L, *rows, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   *y = lower_cast(L, *y, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   return *rows && *y;
@@ -189,7 +206,8 @@ Term *tl_desc_scatter(Lower *L, Call *c) {
   x = lower_cast(L, x, d->desc.block->elem, DOWNCAST_DEFAULT, c->spans[1]);
   if (!x) return NULL;
   if (!ct_type_equal(term_t(x), want))
-    return lower_error(L, c->spans[1], "cannot scatter %s, the rows are %s", term_describe(L, x), ct_shape_text(L, want));
+    return lower_error(L, c->spans[1], "cannot scatter %s, the rows are %s", term_describe(L, x),
+                       ct_shape_text(L, want));
   Value *v[4] = {desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
   build_op(&L->b, OP_DESC_SCATTER, v, 4);
   return term_none(L);

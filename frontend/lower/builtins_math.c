@@ -4,7 +4,9 @@
 #include <string.h>
 
 static Term *unary(Lower *L, Opcode oc, Term *x) { return term_value(L, build_unary(&L->b, oc, term_v(x)), term_t(x)); }
-static Term *binary(Lower *L, Opcode oc, Term *a, Term *b) { return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a)); }
+static Term *binary(Lower *L, Opcode oc, Term *a, Term *b) {
+  return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
+}
 
 // Most functions exist in fp32 and fp64 only, as in Triton: the author decides how a half is widened.
 static Term *float_arg(Lower *L, Call *c, uint32_t i) {
@@ -16,29 +18,29 @@ static Term *float_arg(Lower *L, Call *c, uint32_t i) {
 }
 
 // An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
-static Term *strong_arg(Lower *L, Call *c, uint32_t i) { return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i); }
-
-static const char *float_name(ScalarKind k) {
-  for (int d = 0; d < NUM_DTYPE_KINDS; d++)
-    if (dtype_info[d].cls == DTCLASS_FLOAT && ct_scalar_kind((DtypeKind)d) == k) return dtype_info[d].short_name;
-  return scalar_name(k);
+static Term *strong_arg(Lower *L, Call *c, uint32_t i) {
+  return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i);
 }
 
-// The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it accepts halves.
+// The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it
+// accepts halves.
 Term *tl_elementwise(Lower *L, Call *c) {
   Opcode oc = (Opcode)c->row->data;
   uint32_t n = op_num_fixed(oc);
   Term *x[3];
   for (uint32_t i = 0; i < n; i++)
     if (!(x[i] = n == 1 ? arg_value(L, c, i) : strong_arg(L, c, i))) return NULL;
-  for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)   // twice round: a later operand may widen those before it
+  // twice round: a later operand may widen those before it
+  for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)
     if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
   const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
-  lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name, elems_text(L->ctx, op_info[oc].takes, float_name), term_describe(L, x[0]));
-  if (!ct_is_ptr(t)) lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
+  lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
+              elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
+  if (!ct_is_ptr(t))
+    lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
 }
 
@@ -78,7 +80,8 @@ Term *tl_logical(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   if (!a || !b) return NULL;
   if (!ct_is_bool(term_t(a)) || !ct_is_bool(term_t(b)))
-    return builtin_error(L, c, "`%s` works on int1, not on %s and %s", c->row->name, term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`%s` works on int1, not on %s and %s", c->row->name, term_describe(L, a),
+                         term_describe(L, b));
   return lower_binary(L, (PyOp)c->row->data, a, b, c->span);
 }
 
@@ -88,7 +91,8 @@ Term *tl_where(Lower *L, Call *c) {
   cond = lower_not_zero(L, cond, c->span);
   PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = true};
   if (!cond || !lower_promote(L, &x, &y, rule, "where", c->span)) return NULL;
-  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y))) return builtin_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
+  if (ct_is_ptr(term_t(x)) != ct_is_ptr(term_t(y)))
+    return builtin_error(L, c, "`where` cannot choose between %s and %s", term_describe(L, x), term_describe(L, y));
   if (!ct_rank(term_t(cond)) && !ct_rank(term_t(x))) return lower_select(L, cond, x, y);
   Term *with = x;
   if (!lower_broadcast_pair(L, &cond, &with, c->span)) return NULL;
@@ -142,8 +146,10 @@ Term *tl_clamp(Lower *L, Call *c) {
   Term *x = widen_bf16(L, arg_value(L, c, 0), c->span), *lo = widen_bf16(L, arg_value(L, c, 1), c->span),
        *hi = widen_bf16(L, arg_value(L, c, 2), c->span);
   if (!x || !lo || !hi || !nan_arg(L, c, 3, &nan)) return NULL;
-  if (!lower_promote(L, &lo, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span) ||
-      !lower_promote(L, &x, &hi, (PromoteRule){0}, "clamp", c->span) || !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span))
+  if (!lower_promote(L, &lo, &hi, (PromoteRule){0}, "clamp", c->span) ||
+      !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span) ||
+      !lower_promote(L, &x, &hi, (PromoteRule){0}, "clamp", c->span) ||
+      !lower_promote(L, &x, &lo, (PromoteRule){0}, "clamp", c->span))
     return NULL;
   if (!ct_is_float(term_t(x))) return builtin_error(L, c, "`clamp` works on floats, not on %s", term_describe(L, x));
   return minmax(L, minmax(L, x, lo, true, nan), hi, false, nan);
@@ -152,7 +158,8 @@ Term *tl_clamp(Lower *L, Call *c) {
 Term *tl_fdiv(Lower *L, Call *c) {
   Term *x = strong_arg(L, c, 0), *y = strong_arg(L, c, 1);
   if (!lower_promote(L, &x, &y, (PromoteRule){.div_or_mod = true}, "/", c->span)) return NULL;
-  if (!ct_is_float(term_t(x))) return builtin_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
+  if (!ct_is_float(term_t(x)))
+    return builtin_error(L, c, "`%s` works on floats, not on %s", c->row->name, term_describe(L, x));
   if (c->row->data == 0) return lower_binary(L, PYOP_DIV, x, y, c->span);
   if (!ct_is_kind(term_t(x), DT_FP32) && !(c->row->data == 2 && ct_is_kind(term_t(x), DT_FP64)))
     return builtin_error(L, c, "`%s` works on fp32, not on %s", c->row->name, term_describe(L, x));
@@ -160,7 +167,11 @@ Term *tl_fdiv(Lower *L, Call *c) {
 }
 
 // ---- matrix product ----
-static const char *const precisions[] = {[PREC_TF32] = "tf32", [PREC_TF32X3] = "tf32x3", [PREC_IEEE] = "ieee", [PREC_BF16X3] = "bf16x3", [PREC_BF16X6] = "bf16x6"};
+static const char *const precisions[] = {[PREC_TF32] = "tf32",
+                                         [PREC_TF32X3] = "tf32x3",
+                                         [PREC_IEEE] = "ieee",
+                                         [PREC_BF16X3] = "bf16x3",
+                                         [PREC_BF16X6] = "bf16x6"};
 
 static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
   bool f32 = ct_is_kind(elem, DT_FP32);
@@ -186,7 +197,8 @@ static bool dot_precision(Lower *L, Call *c, const CtType *elem, int *out) {
 static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType *b, const CtType *out) {
   bool fp8_mix = ct_is_fp8(a) && ct_is_fp8(b);
   if (!fp8_mix && !ct_type_equal(a, b)) {
-    builtin_error(L, c, "`dot` needs both operands of one type, got %s and %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
+    builtin_error(L, c, "`dot` needs both operands of one type, got %s and %s", ct_type_text(L->ctx, a),
+                  ct_type_text(L->ctx, b));
     return lower_hint(L, "convert one with .to(…)");
   }
   if (ct_is_kind(out, DT_BF16)) {
@@ -200,7 +212,8 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
   }
   if (ct_is_kind(a, DT_FP64)) return a;
   if (!ct_is_kind(out, DT_FP16) && !ct_is_kind(out, DT_FP32)) {
-    builtin_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a), ct_type_text(L->ctx, out));
+    builtin_error(L, c, "`dot` of %s gives float32 or float16, not %s", ct_type_text(L->ctx, a),
+                  ct_type_text(L->ctx, out));
     return lower_hint(L, "leave out_dtype at float32 and convert the result");
   }
   if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
@@ -229,21 +242,29 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
   uint32_t rank = ct_rank(a);
   for (uint32_t i = 0; i + 2 < rank; i++) {
     if (a->shape[i] == b->shape[i]) continue;
-    builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices", ct_shape_text(L, a), ct_shape_text(L, b));
+    builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices",
+                  ct_shape_text(L, a), ct_shape_text(L, b));
     lower_hint(L, "repeat the smaller one with tl.broadcast_to");
     return false;
   }
   int64_t depth = a->shape[rank - 1], least = ct_bits(a) == 8 ? 32 : 16;
   if (depth != b->shape[rank - 2]) {
-    builtin_error(L, c, "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)", ct_shape_text(L, a), ct_shape_text(L, b));
+    builtin_error(
+        L, c,
+        "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
+        ct_shape_text(L, a), ct_shape_text(L, b));
     bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
-    if (rank == 2 && (first || second)) lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
-    else if (rank == 3 && (first || second)) lower_hint(L, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
+    if (rank == 2 && (first || second))
+      lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
+    else if (rank == 3 && (first || second))
+      lower_hint(L, "transpose the %s: tl.trans(x, 0, 2, 1)", second ? "second" : "first");
     return false;
   }
   if (depth >= least) return true;
-  builtin_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)), (long long)least, (long long)depth);
-  lower_hint(L, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, :], axis=1)");
+  builtin_error(L, c, "`dot` of %s needs K of at least %lld, and K is %lld here", ct_type_text(L->ctx, ct_scalar_of(a)),
+                (long long)least, (long long)depth);
+  lower_hint(L, "load wider tiles and mask what lies beyond K with zeros, or write tl.sum(a[:, :, None] * b[None, :, "
+                ":], axis=1)");
   return false;
 }
 
@@ -251,11 +272,15 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
   const CtType *have = term_t(acc);
   if (ct_type_equal(have, product)) return true;
   const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
-  lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc), ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
+  lower_error(L, c->spans[2], "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
+              ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
   if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");
-  else if (ct_rank(have) != ct_rank(product) || memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
+  else if (ct_rank(have) != ct_rank(product) ||
+           memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
     lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
-  else lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it", elem);
+  else
+    lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it",
+               elem);
   return false;
 }
 
@@ -264,8 +289,10 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!a || !b) return NULL;
   uint32_t rank = ct_rank(term_t(a));
   if (rank < 2 || rank != ct_rank(term_t(b))) {
-    builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a), term_describe(L, b));
-    return lower_hint(L, "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a),
+                  term_describe(L, b));
+    return lower_hint(L,
+                      "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
   }
   if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
     builtin_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
@@ -281,14 +308,19 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!arg_is_none(c, 6) && !arg_dtype(L, c, 6, &out)) return NULL;
   Term *acc = arg_is_none(c, 2) ? NULL : arg_value(L, c, 2);
   if (!acc && !arg_is_none(c, 2)) return NULL;
-  if (!out) out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc)) : ct_scalar(L, DT_FP32);
+  if (!out)
+    out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc))
+                                                                       : ct_scalar(L, DT_FP32);
   const CtType *elem = dot_result(L, c, ct_scalar_of(ta), ct_scalar_of(tb), out);
   int precision;
   int64_t imprecise = 1 << 30;
-  if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision) || (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise))) return NULL;
+  if (!elem || !dot_precision(L, c, ct_scalar_of(ta), &precision) ||
+      (!arg_is_none(c, 5) && !arg_int(L, c, 5, &imprecise)))
+    return NULL;
   int64_t depth = ta->shape[rank - 1];
   if (ct_is_fp8(ta) && !arg_is_none(c, 5) && (imprecise < 0 || imprecise > depth))
-    return lower_error(L, c->spans[5], "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld", (long long)depth, (long long)imprecise);
+    return lower_error(L, c->spans[5], "`max_num_imprecise_acc` must be from 0 to K, which is %lld here, not %lld",
+                       (long long)depth, (long long)imprecise);
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];

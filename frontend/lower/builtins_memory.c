@@ -3,11 +3,14 @@
 
 #include <math.h>
 
-static const char *const caches_load[] = {[CACHE_NONE] = "", [CACHE_CA] = ".ca", [CACHE_CG] = ".cg", [CACHE_CV] = ".cv", [CACHE_CS] = ".cs"};
-static const char *const caches_store[] = {[CACHE_NONE] = "", [CACHE_CG] = ".cg", [CACHE_WB] = ".wb", [CACHE_CS] = ".cs", [CACHE_WT] = ".wt"};
+static const char *const caches_load[] = {
+    [CACHE_NONE] = "", [CACHE_CA] = ".ca", [CACHE_CG] = ".cg", [CACHE_CV] = ".cv", [CACHE_CS] = ".cs"};
+static const char *const caches_store[] = {
+    [CACHE_NONE] = "", [CACHE_CG] = ".cg", [CACHE_WB] = ".wb", [CACHE_CS] = ".cs", [CACHE_WT] = ".wt"};
 static const char *const evicts[] = {[EVICT_NORMAL] = "", [EVICT_FIRST] = "evict_first", [EVICT_LAST] = "evict_last"};
 static const char *const paddings[] = {"", "zero", "nan"};
-static const char *const sems[] = {[SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
+static const char *const sems[] = {
+    [SEM_RELAXED] = "relaxed", [SEM_ACQUIRE] = "acquire", [SEM_RELEASE] = "release", [SEM_ACQ_REL] = "acq_rel"};
 static const char *const scopes[] = {[SCOPE_GPU] = "gpu", [SCOPE_CTA] = "cta", [SCOPE_SYS] = "sys"};
 
 static void set_access(Lower *L, Op *op, int cache, int evict) {
@@ -64,7 +67,8 @@ static const CtType *memory_type(Lower *L, const CtType *pointee) {
   return is_bool_pointee(pointee) ? ct_scalar(L, DT_INT8) : pointee;
 }
 
-static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict, bool is_volatile, Span span) {
+static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict,
+                       bool is_volatile, Span span) {
   const CtType *mem = memory_type(L, pointee);
   Value *v = build_load(&L->b, term_v(ptr), NULL, mask ? term_v(mask) : NULL, other ? term_v(other) : NULL);
   if (v->def && v->def->opcode == OP_LOAD) {
@@ -78,8 +82,8 @@ static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtTyp
 Term *tl_load_call(Lower *L, Call *c) {
   int cache, evict;
   bool is_volatile;
-  if (!arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) || !arg_choice(L, c, 6, evicts, countof(evicts), &evict) ||
-      !arg_bool(L, c, 7, &is_volatile))
+  if (!arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) ||
+      !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
     return NULL;
   if (c->args[0]->kind == TERM_BLOCK_PTR) return lower_load_block_ptr(L, c, c->args[0]);
   const CtType *pointee;
@@ -90,12 +94,15 @@ Term *tl_load_call(Lower *L, Call *c) {
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
   if (padding[0] || !arg_ints(L, c, 3, dims, MAX_RANK, &num_dims) || num_dims)
-    return builtin_error(L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
-  if (arg_is_none(c, 1) && !arg_is_none(c, 2)) return lower_error(L, c->spans[2], "`other` without `mask` has no meaning");
+    return builtin_error(
+        L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
+  if (arg_is_none(c, 1) && !arg_is_none(c, 2))
+    return lower_error(L, c->spans[2], "`other` without `mask` has no meaning");
   // The pointer itself may grow to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
-  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span)) return NULL;
+  if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
+    return NULL;
   if (!mask_arg(L, c, 1, ptr, &mask)) return NULL;
   if (!arg_is_none(c, 2)) {
     const CtType *mem = memory_type(L, pointee);
@@ -139,7 +146,9 @@ static Term *store_block_ptr(Lower *L, Call *c, Term *bp, int cache, int evict);
 
 Term *tl_store_call(Lower *L, Call *c) {
   int cache, evict;
-  if (!arg_choice(L, c, 4, caches_store, countof(caches_store), &cache) || !arg_choice(L, c, 5, evicts, countof(evicts), &evict)) return NULL;
+  if (!arg_choice(L, c, 4, caches_store, countof(caches_store), &cache) ||
+      !arg_choice(L, c, 5, evicts, countof(evicts), &evict))
+    return NULL;
   if (c->args[0]->kind == TERM_BLOCK_PTR) return store_block_ptr(L, c, c->args[0], cache, evict);
   const CtType *pointee;
   Term *ptr = pointer_arg(L, c, &pointee), *mask;
@@ -147,7 +156,8 @@ Term *tl_store_call(Lower *L, Call *c) {
   int64_t dims[MAX_RANK];
   uint32_t num_dims;
   if (!arg_ints(L, c, 3, dims, MAX_RANK, &num_dims)) return NULL;
-  if (num_dims) return lower_error(L, c->spans[3], "boundary_check goes with block pointers, not with plain pointers; use mask");
+  if (num_dims)
+    return lower_error(L, c->spans[3], "boundary_check goes with block pointers, not with plain pointers; use mask");
   Term *v = value_for_store(L, c, 1, ptr, pointee);
   if (!v || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   set_access(L, build_store(&L->b, term_v(ptr), NULL, term_v(v), mask ? term_v(mask) : NULL), cache, evict);
@@ -163,7 +173,8 @@ static bool sem_scope(Lower *L, Call *c, uint32_t i, int *sem, int *scope) {
 }
 
 static Term *emit_rmw(Lower *L, AtomicKind kind, Term *ptr, Term *val, Term *mask, int sem, int scope) {
-  return term_value(L, build_atomic(&L->b, kind, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope), term_t(val));
+  return term_value(L, build_atomic(&L->b, kind, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope),
+                    term_t(val));
 }
 
 Term *tl_atomic(Lower *L, Call *c) {
@@ -173,7 +184,8 @@ Term *tl_atomic(Lower *L, Call *c) {
   Term *ptr = pointer_arg(L, c, &elem), *mask;
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
   bool is_float = elem->kind == CT_TYPE_SCALAR && ct_is_float(elem), half = is_float && ct_bits(elem) == 16;
-  bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN, logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
+  bool minmax = kind == ATOMIC_MAX || kind == ATOMIC_MIN,
+       logic = kind == ATOMIC_AND || kind == ATOMIC_OR || kind == ATOMIC_XOR;
   bool ok = elem->kind == CT_TYPE_SCALAR && (ct_bits(elem) >= 32 || (half && kind == ATOMIC_ADD));
   if (!ok) return builtin_error(L, c, "`%s` does not exist for %s", c->row->name, ct_type_text(L->ctx, elem));
   Term *val = value_for_store(L, c, 1, ptr, elem);
@@ -181,10 +193,12 @@ Term *tl_atomic(Lower *L, Call *c) {
   if (logic && is_float) {   // of the bits
     const CtType *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), DOWNCAST_DEFAULT, c->span);
-    return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem, c->span);
+    return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem,
+                         c->span);
   }
   if (minmax && is_float) {
-    Value *old = build_atomic_float_minmax(&L->b, kind == ATOMIC_MAX, term_v(ptr), term_v(val), mask ? term_v(mask) : NULL, sem, scope);
+    Value *old = build_atomic_float_minmax(&L->b, kind == ATOMIC_MAX, term_v(ptr), term_v(val),
+                                           mask ? term_v(mask) : NULL, sem, scope);
     return term_value(L, old, term_t(val));
   }
   if (kind == ATOMIC_ADD && is_float) kind = ATOMIC_FADD;
@@ -197,7 +211,8 @@ Term *tl_atomic_cas(Lower *L, Call *c) {
   const CtType *elem;
   Term *ptr = pointer_arg(L, c, &elem);
   if (!ptr || !check_not_const(L, c, ptr) || !sem_scope(L, c, 3, &sem, &scope)) return NULL;
-  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16) return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
+  if (elem->kind != CT_TYPE_SCALAR || ct_bits(elem) < 16)
+    return builtin_error(L, c, "`atomic_cas` does not exist for %s", ct_type_text(L->ctx, elem));
   Term *cmp = value_for_store(L, c, 1, ptr, elem), *val = value_for_store(L, c, 2, ptr, elem);
   if (!cmp || !val) return NULL;
   Value *v[4] = {term_v(ptr), NULL, term_v(cmp), term_v(val)};
@@ -232,8 +247,12 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   int64_t block[MAX_RANK], order[MAX_RANK];
   uint32_t rank, n;
   if (!base) return NULL;
-  if (ct_rank(term_t(base))) return lower_error(L, c->spans[0], "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
-  if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) || !arg_ints(L, c, 5, order, MAX_RANK, &n)) return NULL;
+  if (ct_rank(term_t(base)))
+    return lower_error(L, c->spans[0], "the base of a block pointer must be a scalar pointer, not %s",
+                       term_describe(L, base));
+  if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) ||
+      !arg_ints(L, c, 5, order, MAX_RANK, &n))
+    return NULL;
   if (n != rank) return lower_error(L, c->spans[5], "`order` has %u entries for a block of rank %u", n, rank);
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_BLOCK_PTR;
@@ -244,17 +263,21 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   t->bp.offsets = arena_array(L->arena, Value *, rank);
   t->bp.block = ct_shaped(L, elem, block, rank);
   const CtType *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
-  if (!int_list(L, c, 1, i64, rank, t->bp.shape) || !int_list(L, c, 2, i64, rank, t->bp.strides) || !int_list(L, c, 3, i32, rank, t->bp.offsets)) return NULL;
+  if (!int_list(L, c, 1, i64, rank, t->bp.shape) || !int_list(L, c, 2, i64, rank, t->bp.strides) ||
+      !int_list(L, c, 3, i32, rank, t->bp.offsets))
+    return NULL;
   return t;
 }
 
 Term *tl_advance(Lower *L, Call *c) {
   Term *p = c->args[0];
-  if (p->kind != TERM_BLOCK_PTR) return lower_error(L, c->spans[0], "`advance` moves a block pointer, this is %s", term_describe(L, p));
+  if (p->kind != TERM_BLOCK_PTR)
+    return lower_error(L, c->spans[0], "`advance` moves a block pointer, this is %s", term_describe(L, p));
   uint32_t rank = p->bp.block->rank;
   Value *by[MAX_RANK];
   Term *flat = c->args[1];
-  if (flat->kind == TERM_TUPLE && flat->tuple.count == 1 && flat->tuple.items[0]->kind == TERM_TUPLE) c->args[1] = flat->tuple.items[0];
+  if (flat->kind == TERM_TUPLE && flat->tuple.count == 1 && flat->tuple.items[0]->kind == TERM_TUPLE)
+    c->args[1] = flat->tuple.items[0];
   if (!int_list(L, c, 1, ct_scalar(L, DT_INT32), rank, by)) return NULL;
   Term *t = arena_new(L->arena, Term);
   *t = *p;
@@ -300,7 +323,9 @@ static bool boundary_dims(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t 
   if (!arg_ints(L, c, i, dims, MAX_RANK, n)) return false;
   for (uint32_t k = 0; k < *n; k++) {
     if (dims[k] < 0) dims[k] += rank;
-    if (dims[k] < 0 || dims[k] >= (int64_t)rank) return lower_error(L, c->spans[i], "boundary_check names axis %lld of a block of rank %u", (long long)dims[k], rank) != NULL;
+    if (dims[k] < 0 || dims[k] >= (int64_t)rank)
+      return lower_error(L, c->spans[i], "boundary_check names axis %lld of a block of rank %u", (long long)dims[k],
+                         rank) != NULL;
   }
   return true;
 }
@@ -311,14 +336,19 @@ Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
   uint32_t n;
   int cache, evict, padding;
   bool is_volatile;
-  if (!arg_is_none(c, 1) || !arg_is_none(c, 2)) return builtin_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
+  if (!arg_is_none(c, 1) || !arg_is_none(c, 2))
+    return builtin_error(L, c, "mask and other do not go with a block pointer; use boundary_check and padding_option");
   if (!boundary_dims(L, c, 3, block->rank, dims, &n) || !arg_choice(L, c, 4, paddings, countof(paddings), &padding) ||
-      !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) || !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
+      !arg_choice(L, c, 5, caches_load, countof(caches_load), &cache) ||
+      !arg_choice(L, c, 6, evicts, countof(evicts), &evict) || !arg_bool(L, c, 7, &is_volatile))
     return NULL;
-  if (padding == 2 && !ct_is_float(elem)) return lower_error(L, c->spans[4], "padding_option \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
+  if (padding == 2 && !ct_is_float(elem))
+    return lower_error(L, c->spans[4], "padding_option \"nan\" needs a float type, not %s", ct_type_text(L->ctx, elem));
   Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
   if (!ptr) return NULL;
-  Term *other = mask && padding ? term_full(L, ct_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0) : NULL;
+  Term *other = mask && padding
+                    ? term_full(L, ct_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
+                    : NULL;
   return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, c->span);
 }
 

@@ -18,7 +18,8 @@ Term *tl_py_minmax(Lower *L, Call *c) {
   }
   // tl.max(x, 1) where that is written without `tl.`: a tensor and an axis.
   int64_t axis;
-  if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) && term_get_int(list->tuple.items[1], &axis)) {
+  if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) &&
+      term_get_int(list->tuple.items[1], &axis)) {
     Term *args[2] = {list->tuple.items[0], list->tuple.items[1]};
     return lower_prelude_call(L, is_max ? "max" : "min", args, 2, c->span);
   }
@@ -72,7 +73,9 @@ static bool is_instance(Lower *L, const Term *x, const CtValue *cls) {
   if (x->kind == TERM_DESC) return strstr(n, "tensor_descriptor") != NULL;
   if (x->kind == TERM_BLOCK_PTR) return strcmp(n, "tensor") == 0;
   if (x->kind == TERM_TUPLE) {
-    if (x->tuple.cls) return (cls->kind == CT_CLASS && cls->cls == x->tuple.cls) || (strcmp(n, "tuple") == 0 && x->tuple.cls->form == CLASS_NAMEDTUPLE);
+    if (x->tuple.cls)
+      return (cls->kind == CT_CLASS && cls->cls == x->tuple.cls) ||
+             (strcmp(n, "tuple") == 0 && x->tuple.cls->form == CLASS_NAMEDTUPLE);
     return strcmp(n, "tuple") == 0 || (strcmp(n, "list") == 0 && x->tuple.is_list);
   }
   if (x->kind != TERM_CONST) return false;
@@ -88,7 +91,8 @@ Term *tl_py_isinstance(Lower *L, Call *c) {
   uint32_t n = cls->kind == TERM_TUPLE ? cls->tuple.count : 1;
   for (uint32_t i = 0; i < n; i++) {
     Term *t = cls->kind == TERM_TUPLE ? cls->tuple.items[i] : cls;
-    if (!term_is_const(t)) return lower_error(L, c->spans[1], "isinstance needs a class, this is %s", term_describe(L, t));
+    if (!term_is_const(t))
+      return lower_error(L, c->spans[1], "isinstance needs a class, this is %s", term_describe(L, t));
     if (is_instance(L, c->args[0], t->ct)) return term_bool(L, true);
   }
   return term_bool(L, false);

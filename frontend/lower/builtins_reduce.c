@@ -26,21 +26,27 @@ static bool tensor_inputs(Lower *L, Call *c, uint32_t i, Inputs *in) {
   return true;
 }
 
-static Term *outputs(Lower *L, const Inputs *in, Term **items) { return in->is_tuple ? term_tuple(L, items, in->count, NULL) : items[0]; }
+static Term *outputs(Lower *L, const Inputs *in, Term **items) {
+  return in->is_tuple ? term_tuple(L, items, in->count, NULL) : items[0];
+}
 
 static Term *function_arg(Lower *L, Call *c, uint32_t i) {
   Term *fn = c->args[i];
-  if (fn->kind == TERM_BOUND || (term_is_const(fn) && (fn->ct->kind == CT_FUNCTION || fn->ct->kind == CT_BUILTIN || fn->ct->kind == CT_METHOD))) return fn;
+  if (fn->kind == TERM_BOUND ||
+      (term_is_const(fn) && (fn->ct->kind == CT_FUNCTION || fn->ct->kind == CT_BUILTIN || fn->ct->kind == CT_METHOD)))
+    return fn;
   lower_error(L, c->spans[i], "`%s` needs a function here, this is %s", c->row->name, term_describe(L, fn));
   return lower_hint(L, "define one on scalars with @triton.jit");
 }
 
 // Lowers fn into op's block, whose arguments are scalars of `types`, and yields its results as `results`.
-static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *const *types, uint32_t num_args, const CtType *const *results, uint32_t num_results) {
+static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *const *types, uint32_t num_args,
+                         const CtType *const *results, uint32_t num_results) {
   Builder saved = L->b;
   Block *block = op->blocks[0];
   Term **args = arena_array(L->arena, Term *, num_args + 1);
-  for (uint32_t i = 0; i < num_args; i++) args[i] = term_value(L, block_add_arg(L->ctx, block, lower_ir_elem_type(L, types[i])), types[i]);
+  for (uint32_t i = 0; i < num_args; i++)
+    args[i] = term_value(L, block_add_arg(L->ctx, block, lower_ir_elem_type(L, types[i])), types[i]);
   L->b.block = block;
   L->b.before = NULL;
   Term *r = lower_call_positional(L, fn, args, num_args, c->span);
@@ -71,9 +77,11 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
   return ok;
 }
 
-static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn, const Type *const *types) {
+static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn,
+                      const Type *const *types) {
   if (in->count > MAX_COMBINED) {
-    lower_error(L, c->spans[0], "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count, MAX_COMBINED);
+    lower_error(L, c->spans[0], "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count,
+                MAX_COMBINED);
     return NULL;
   }
   Value **operands = arena_array(L->arena, Value *, in->count);
@@ -135,7 +143,8 @@ Term *tl_scan_call(Lower *L, Call *c) {
   int64_t axis;
   Term *fn = function_arg(L, c, 2);
   if (!fn || !tensor_inputs(L, c, 0, &in) || !arg_bool(L, c, 3, &reverse)) return NULL;
-  if (!ct_rank(term_t(in.items[0]))) return lower_error(L, c->spans[0], "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
+  if (!ct_rank(term_t(in.items[0])))
+    return lower_error(L, c->spans[0], "a scalar cannot be scanned: %s", term_describe(L, in.items[0]));
   if (!arg_axis(L, c, 1, ct_rank(term_t(in.items[0])), &axis)) return NULL;
   const Type **types = arena_array(L->arena, const Type *, in.count);
   for (uint32_t i = 0; i < in.count; i++) types[i] = term_v(in.items[i])->type;
@@ -151,12 +160,14 @@ Term *tl_histogram(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0), *mask = NULL;
   int64_t bins;
   if (!x || !arg_int(L, c, 1, &bins)) return NULL;
-  if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x))) return lower_error(L, c->spans[0], "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
+  if (ct_rank(term_t(x)) != 1 || !ct_is_int(term_t(x)))
+    return lower_error(L, c->spans[0], "`histogram` counts a 1-D integer tensor, not %s", term_describe(L, x));
   if (!lower_check_shape(L, &bins, 1, c->spans[1])) return NULL;
   if (!arg_is_none(c, 2)) {
     mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_broadcast_to(L, mask, term_t(x)->shape, 1, c->spans[2]))) return NULL;
-    if (!ct_is_bool(term_t(mask))) return lower_error(L, c->spans[2], "a mask must be int1, this is %s", term_describe(L, mask));
+    if (!ct_is_bool(term_t(mask)))
+      return lower_error(L, c->spans[2], "a mask must be int1, this is %s", term_describe(L, mask));
   }
   if (ct_bits(term_t(x)) < 32) x = lower_cast(L, x, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &bins, 1);
@@ -172,12 +183,16 @@ Term *tl_gather(Lower *L, Call *c) {
   int64_t axis;
   if (!src || !index) return NULL;
   const CtType *s = term_t(src), *x = term_t(index);
-  if (!ct_is_int(x)) return lower_error(L, c->spans[1], "an index must be an integer tensor, not %s", term_describe(L, index));
-  if (!ct_rank(s) || ct_rank(s) != ct_rank(x)) return builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src), term_describe(L, index));
+  if (!ct_is_int(x))
+    return lower_error(L, c->spans[1], "an index must be an integer tensor, not %s", term_describe(L, index));
+  if (!ct_rank(s) || ct_rank(s) != ct_rank(x))
+    return builtin_error(L, c, "`gather` needs tensors of one rank, got %s and %s", term_describe(L, src),
+                         term_describe(L, index));
   if (!arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   for (uint32_t i = 0; i < s->rank; i++)
     if (i != axis && s->shape[i] != x->shape[i])
-      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s), ct_shape_text(L, x), (long long)axis);
+      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s),
+                           ct_shape_text(L, x), (long long)axis);
   if (ct_bits(x) < 32) index = lower_cast(L, index, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, c->span);
   const CtType *t = ct_with_elem(L, x, ct_scalar_of(s));
   const Type *type = lower_ir_type(L, t);
@@ -194,7 +209,8 @@ Term *tl_map(Lower *L, Call *c) {
   Term *fn = function_arg(L, c, 0);
   if (!fn || !tensor_inputs(L, c, 1, &in) || !arg_int(L, c, 2, &pack)) return NULL;
   const CtType *shape = term_t(in.items[0]);
-  if (pack < 1 || pack > 64 || !is_pow2_u64((uint64_t)pack) || pack > ct_numel(shape)) return lower_error(L, c->spans[2], "`pack` must be a power of two of at most the number of elements");
+  if (pack < 1 || pack > 64 || !is_pow2_u64((uint64_t)pack) || pack > ct_numel(shape))
+    return lower_error(L, c->spans[2], "`pack` must be a power of two of at most the number of elements");
   if (!ct_rank(shape)) return lower_call_positional(L, fn, in.items, in.count, c->span);
   uint32_t n = in.count * (uint32_t)pack;
   Value **operands = arena_array(L->arena, Value *, in.count);
@@ -208,7 +224,8 @@ Term *tl_map(Lower *L, Call *c) {
   op_set_int(L->ctx, shell, ATTR_PACK, pack);
   Builder saved = L->b;
   Term **params = arena_array(L->arena, Term *, n);
-  for (uint32_t i = 0; i < n; i++) params[i] = term_value(L, block_add_arg(L->ctx, shell->blocks[0], lower_ir_elem_type(L, args[i])), args[i]);
+  for (uint32_t i = 0; i < n; i++)
+    params[i] = term_value(L, block_add_arg(L->ctx, shell->blocks[0], lower_ir_elem_type(L, args[i])), args[i]);
   L->b.block = shell->blocks[0];
   L->b.before = NULL;
   Term *r = lower_call_positional(L, fn, params, n, c->span);
@@ -222,12 +239,14 @@ Term *tl_map(Lower *L, Call *c) {
   const CtType **results = arena_array(L->arena, const CtType *, count + 1);
   const Type **types = arena_array(L->arena, const Type *, count + 1);
   bool ok = count > 0 && count % pack == 0;
-  if (!ok) lower_error(L, c->span, "the function gives %u values, not a multiple of pack = %lld", count, (long long)pack);
+  if (!ok)
+    lower_error(L, c->span, "the function gives %u values, not a multiple of pack = %lld", count, (long long)pack);
   for (uint32_t i = 0; ok && i < count; i++) {
     Term *v = term_to_value(L, items[i], c->span, "the result of the function");
     if (v && i % pack) v = lower_cast(L, v, ct_scalar_of(results[i / pack]), DOWNCAST_DEFAULT, c->span);
     if (!v || ct_rank(term_t(v))) {
-      if (v) lower_error(L, c->span, "the function of `map_elementwise` must give scalars, not %s", term_describe(L, v));
+      if (v)
+        lower_error(L, c->span, "the function of `map_elementwise` must give scalars, not %s", term_describe(L, v));
       ok = false;
       break;
     }
@@ -243,5 +262,7 @@ Term *tl_map(Lower *L, Call *c) {
   Op *op = lower_replace_op(L, shell, types, num_results, operands, in.count);
   Term **out = arena_array(L->arena, Term *, num_results);
   for (uint32_t i = 0; i < num_results; i++) out[i] = term_value(L, op_result(op, i), results[i]);
-  return num_results == 1 && r->kind != TERM_TUPLE ? out[0] : pack > 1 && num_results == 1 ? out[0] : term_tuple(L, out, num_results, NULL);
+  return num_results == 1 && r->kind != TERM_TUPLE ? out[0]
+         : pack > 1 && num_results == 1            ? out[0]
+                                                   : term_tuple(L, out, num_results, NULL);
 }

@@ -6,7 +6,8 @@
 Term *tl_program_id(Lower *L, Call *c) {
   int64_t axis;
   if (!arg_int(L, c, 0, &axis)) return NULL;
-  if (axis < 0 || axis > 2) return lower_error(L, c->spans[0], "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
+  if (axis < 0 || axis > 2)
+    return lower_error(L, c->spans[0], "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
   Op *op = build_op(&L->b, (Opcode)c->row->data, NULL, 0);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
   return term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
@@ -16,13 +17,16 @@ Term *tl_arange(Lower *L, Call *c) {
   int64_t start, end;
   if (!arg_int(L, c, 0, &start) || !arg_int(L, c, 1, &end)) return NULL;
   if (start < INT32_MIN || end > INT32_MAX) return builtin_error(L, c, "the bounds of arange must fit int32");
-  if (end <= start) return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start, (long long)end);
+  if (end <= start)
+    return builtin_error(L, c, "arange(%lld, %lld) is empty: its end must be above its start", (long long)start,
+                         (long long)end);
   int64_t n = end - start;
   if (!is_pow2_u64((uint64_t)n)) {
     builtin_error(L, c, "arange of %lld elements: the length must be a power of two", (long long)n);
     int64_t p = 1;
     while (p < n) p *= 2;
-    if (n < MAX_TENSOR_NUMEL) lower_hint(L, "use %lld elements and mask off what is beyond %lld", (long long)p, (long long)n);
+    if (n < MAX_TENSOR_NUMEL)
+      lower_hint(L, "use %lld elements and mask off what is beyond %lld", (long long)p, (long long)n);
     return NULL;
   }
   if (!lower_check_shape(L, &n, 1, c->span)) return NULL;
@@ -58,7 +62,8 @@ Term *tl_full(Lower *L, Call *c) {
   }
   v = arg_value(L, c, 1);
   if (!v) return NULL;
-  if (ct_rank(term_t(v))) return lower_error(L, c->spans[1], "the value of `full` must be a scalar, not %s", term_describe(L, v));
+  if (ct_rank(term_t(v)))
+    return lower_error(L, c->spans[1], "the value of `full` must be a scalar, not %s", term_describe(L, v));
   v = lower_cast(L, v, dtype, DOWNCAST_DEFAULT, c->span);
   return lower_broadcast_to(L, v, shape, rank, c->span);
 }
@@ -81,7 +86,8 @@ Term *tl_cast_to(Lower *L, Call *c) {
   bool bitcast;
   static const char *const roundings[] = {"", "rtne", "rtz"};
   int rounding;
-  if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, 3, &rounding) || !arg_bool(L, c, 3, &bitcast)) return NULL;
+  if (!arg_dtype(L, c, 1, &to) || !arg_choice(L, c, 2, roundings, 3, &rounding) || !arg_bool(L, c, 3, &bitcast))
+    return NULL;
   to = ct_scalar_of(to);
   if (c->args[0]->kind == TERM_TUPLE) return lower_error(L, c->spans[0], "a tuple cannot be cast");
   Term *x = c->args[0];
@@ -110,7 +116,8 @@ Term *tl_broadcast_to(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x || !shape_arg(L, c, 1, shape, &rank)) return NULL;
   if (ct_rank(term_t(x)) && ct_rank(term_t(x)) != rank)
-    return builtin_error(L, c, "broadcast_to keeps the rank: %s to rank %u; use expand_dims or [:, None] first", term_describe(L, x), rank);
+    return builtin_error(L, c, "broadcast_to keeps the rank: %s to rank %u; use expand_dims or [:, None] first",
+                         term_describe(L, x), rank);
   return lower_broadcast_to(L, x, shape, rank, c->span);
 }
 
@@ -164,11 +171,14 @@ Term *tl_expand_dims(Lower *L, Call *c) {
   uint32_t n;
   if (!x || !arg_ints(L, c, 1, axes, CT_MAX_RANK, &n)) return NULL;
   int64_t rank = ct_rank(term_t(x)) + n;
-  if (rank > MAX_RANK) return builtin_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
+  if (rank > MAX_RANK)
+    return builtin_error(L, c, "a tensor of rank %lld, more than the %d there may be", (long long)rank, MAX_RANK);
   bool is_new[CT_MAX_RANK] = {0};
   for (uint32_t i = 0; i < n; i++) {
     int64_t a = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (a < 0 || a >= rank) return lower_error(L, c->spans[1], "axis %lld is outside a result of rank %lld", (long long)axes[i], (long long)rank);
+    if (a < 0 || a >= rank)
+      return lower_error(L, c->spans[1], "axis %lld is outside a result of rank %lld", (long long)axes[i],
+                         (long long)rank);
     if (is_new[a]) return lower_error(L, c->spans[1], "axis %lld is given twice", (long long)axes[i]);
     is_new[a] = true;
   }
@@ -182,7 +192,8 @@ Term *tl_squeeze(Lower *L, Call *c) {
   int64_t axis, shape[CT_MAX_RANK];
   if (!x || !arg_axis(L, c, 1, ct_rank(term_t(x)), &axis)) return NULL;
   const CtType *t = term_t(x);
-  if (t->shape[axis] != 1) return lower_error(L, c->spans[1], "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
+  if (t->shape[axis] != 1)
+    return lower_error(L, c->spans[1], "axis %lld of %s is not of size 1", (long long)axis, term_describe(L, x));
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->rank; i++)
     if (i != axis) shape[n++] = t->shape[i];
@@ -199,8 +210,9 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   for (uint32_t i = 0; i < rank; i++)
     if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
   if (numel != ct_numel(term_t(x)))
-    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
-                      ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
+    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)),
+                         (long long)ct_numel(term_t(x)),
+                         ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
   if (!lower_check_shape(L, shape, rank, c->spans[1])) return NULL;
   return lower_reshape(L, x, shape, rank, reorder);
 }
@@ -212,7 +224,8 @@ Term *tl_trans_to(Lower *L, Call *c) {
   if (!x || !arg_ints(L, c, 1, order, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
   if (n == 0 && c->row->data == 0) {
-    if (rank < 2) return builtin_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
+    if (rank < 2)
+      return builtin_error(L, c, "`trans` without dims swaps the last two axes, this is %s", term_describe(L, x));
     n = rank;
     for (uint32_t i = 0; i < rank; i++) order[i] = i;
     order[rank - 1] = rank - 2;
@@ -224,7 +237,9 @@ Term *tl_trans_to(Lower *L, Call *c) {
     ok = order[i] >= 0 && order[i] < (int64_t)rank && !seen[order[i]];
     if (ok) seen[order[i]] = true;
   }
-  if (!ok) return lower_error(L, c->spans[1], "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank, term_describe(L, x));
+  if (!ok)
+    return lower_error(L, c->spans[1], "dims of `%s` must name each of the %u axes of %s once", c->row->name, rank,
+                       term_describe(L, x));
   return lower_trans(L, x, order);
 }
 
@@ -239,11 +254,13 @@ Term *tl_join(Lower *L, Call *c) {
   if (!a || !b) return NULL;
   b = like_first(L, a, b, c->span);
   if (!ct_type_equal(ct_scalar_of(term_t(a)), ct_scalar_of(term_t(b))))
-    return builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`join` needs one element type, got %s and %s", term_describe(L, a),
+                         term_describe(L, b));
   if (!lower_broadcast_pair(L, &a, &b, c->span)) return NULL;
   const CtType *t = term_t(a);
   uint32_t rank = ct_rank(t);
-  if (rank >= MAX_RANK) return builtin_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
+  if (rank >= MAX_RANK)
+    return builtin_error(L, c, "`join` of tensors of rank %u: there is no rank beyond %d", rank, MAX_RANK);
   bool was_scalar = rank == 0;
   if (was_scalar) {
     int64_t one = 1;
@@ -296,7 +313,8 @@ Term *tl_cat(Lower *L, Call *c) {
   b = like_first(L, a, b, c->span);
   const CtType *ta = term_t(a);
   if (!ct_rank(ta) || !ct_type_equal(ta, term_t(b)))
-    return builtin_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a), term_describe(L, b));
+    return builtin_error(L, c, "`cat` needs two tensors of one type and shape, got %s and %s", term_describe(L, a),
+                         term_describe(L, b));
   if (!arg_axis(L, c, 3, ta->rank, &axis)) return NULL;
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
@@ -310,7 +328,9 @@ Term *tl_cat(Lower *L, Call *c) {
     if (reorder) op_set_int(L->ctx, op, ATTR_REORDER, 1);
     return term_value(L, op_result(op, 0), to);
   }
-  if (ta->rank >= MAX_RANK) return builtin_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis, ta->rank);
+  if (ta->rank >= MAX_RANK)
+    return builtin_error(L, c, "`cat` along axis %lld of a tensor of rank %u is not supported", (long long)axis,
+                         ta->rank);
   int64_t joined[CT_MAX_RANK], order[CT_MAX_RANK];
   memcpy(joined, ta->shape, sizeof joined);
   joined[ta->rank] = 2;
@@ -325,7 +345,8 @@ Term *tl_cat(Lower *L, Call *c) {
 Term *tl_item(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 0);
   if (!x) return NULL;
-  if (ct_numel(term_t(x)) != 1) return builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
+  if (ct_numel(term_t(x)) != 1)
+    return builtin_error(L, c, "`item` needs a tensor of one element, this is %s", term_describe(L, x));
   return lower_reshape(L, x, NULL, 0, false);
 }
 
@@ -335,10 +356,20 @@ Term *tl_hint(Lower *L, Call *c) {
   uint32_t n;
   if (!x || !arg_ints(L, c, 1, values, CT_MAX_RANK, &n)) return NULL;
   uint32_t rank = ct_rank(term_t(x));
-  if (n != (rank ? rank : 1)) return builtin_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
+  if (n != (rank ? rank : 1))
+    return builtin_error(L, c, "`%s` takes one value per axis: %s, %u values", c->row->name, term_describe(L, x), n);
   Value *v = term_v(x);
   const Type *type = v->type;
   Op *op = build_op_typed(&L->b, OP_HINT, &type, 1, &v, 1);
   op_set_ints(L->ctx, op, (AttrKey)c->row->data, values, n);
   return term_value(L, op_result(op, 0), term_t(x));
+}
+
+Term *tl_assume(Lower *L, Call *c) {
+  Term *x = c->args[0];
+  int known;
+  Value *v;
+  if (!lower_condition(L, x, c->spans[0], "`assume`", &known, &v)) return NULL;
+  if (known < 0) build_op(&L->b, OP_ASSUME, &v, 1);
+  return term_none(L);
 }

@@ -60,14 +60,25 @@ bool lower_call_args(Lower *L, const Node *call, CallArgs *out) {
       vec_push(arena, &key_spans, n->span);
     }
   }
-  *out = (CallArgs){.args = args.data, .spans = spans.data, .num_args = args.count, .keys = keys.data, .kwargs = kwargs.data,
-                    .key_spans = key_spans.data, .num_kwargs = kwargs.count, .span = call->span, .fn_span = call->call.func->span, .node = call};
+  *out = (CallArgs){.args = args.data,
+                    .spans = spans.data,
+                    .num_args = args.count,
+                    .keys = keys.data,
+                    .kwargs = kwargs.data,
+                    .key_spans = key_spans.data,
+                    .num_kwargs = kwargs.count,
+                    .span = call->span,
+                    .fn_span = call->call.func->span,
+                    .node = call};
   return ok;
 }
 
 Term *lower_call_positional(Lower *L, Term *callee, Term *const *args, uint32_t n, Span span) {
-  CallArgs a = {.args = arena_array(L->arena, Term *, n + 1), .spans = arena_array(L->arena, Span, n + 1), .num_args = n,
-                .span = span, .fn_span = span};
+  CallArgs a = {.args = arena_array(L->arena, Term *, n + 1),
+                .spans = arena_array(L->arena, Span, n + 1),
+                .num_args = n,
+                .span = span,
+                .fn_span = span};
   for (uint32_t i = 0; i < n; i++) {
     a.args[i] = args[i];
     a.spans[i] = span;
@@ -90,6 +101,20 @@ static CallArgs with_self(Lower *L, Term *self, const CallArgs *args) {
 }
 
 // ---- inlining ----
+// The keyword arguments that no parameter took, for `**kwargs`. NULL after diagnostics.
+static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used) {
+  CtValue *d = ct_dict(L->ctx);
+  bool ok = true;
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k]) continue;
+    used[k] = true;
+    CtValue *c = term_to_ct(L, args->kwargs[k]);
+    if (c) dict_set_str(L->ctx, d->dict, args->keys[k], c);
+    else ok = lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name) != NULL;
+  }
+  return ok ? term_const(L, d) : NULL;
+}
+
 static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) {
   Arena *arena = L->arena;
   uint32_t next = 0;
@@ -105,19 +130,10 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       while (next < args->num_args) vec_push(arena, &rest, args->args[next++]);
       t = term_tuple(L, rest.data, rest.count, NULL);
     } else if (p->kind == PARAM_KWARGS) {
-      CtValue *d = ct_dict(L->ctx);
-      for (uint32_t k = 0; k < args->num_kwargs; k++) {
-        if (used[k]) continue;
-        used[k] = true;
-        CtValue *c = term_to_ct(L, args->kwargs[k]);
-        if (!c) {
-          lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name);
-          ok = false;
-          continue;
-        }
-        dict_set_str(L->ctx, d->dict, args->keys[k], c);
+      if (!(t = bind_kwargs(L, p, args, used))) {
+        ok = false;
+        continue;
       }
-      t = term_const(L, d);
     } else {
       if (p->kind != PARAM_KEYWORD_ONLY && next < args->num_args) {
         span = args->spans[next];
@@ -140,26 +156,29 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       }
     }
     if (p->is_constexpr) t = term_recall(L, t);
-    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the body says so.
+    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the
+    // body says so.
     bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
     scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
   }
   if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params, fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    lower_error(L, args->spans[next], "`%s` takes %u positional argument%s, %u %s given", fn->name, fn->num_params,
+                fn->num_params == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
     ok = false;
   }
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     if (used[k]) continue;
     const char **names = arena_array(arena, const char *, fn->num_params + 1);
     for (uint32_t i = 0; i < fn->num_params; i++) names[i] = fn->params[i].name;
-    const char *near = find_nearest(args->keys[k], names, fn->num_params);
+    const char *near = nearest_name(args->keys[k], names, fn->num_params);
     lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", fn->name, args->keys[k]);
     if (near) lower_hint(L, "did you mean `%s`?", near);
     ok = false;
   }
   if (missing.size) {
     lower_error(L, args->span, "the call of `%s` lacks %s", fn->name, buf_str(&missing));
-    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF) diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
+    if (fn->def && fn->def->kind == NODE_FUNCTION_DEF)
+      diag_note(L->ctx, fn->def->func.name_span, "`%s` is defined here", fn->name);
     ok = false;
   }
   return ok;
@@ -205,7 +224,8 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
     if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
   }
   L->depth--;
-  if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;   // back in the kernel: what follows may be fine
+  // back in the kernel: what follows may be fine
+  if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;
   L->b.span = span;
@@ -223,8 +243,8 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
     Term *t = kw ? args->kwargs[i - args->num_args] : args->args[i];
     CtValue *c = term_to_ct(L, t);
     if (!c) {
-      lower_error(L, kw ? args->key_spans[i - args->num_args] : args->spans[i], "%s runs at compile time, but this argument is %s", what,
-                  term_describe(L, t));
+      lower_error(L, kw ? args->key_spans[i - args->num_args] : args->spans[i],
+                  "%s runs at compile time, but this argument is %s", what, term_describe(L, t));
       if (fn->kind == CT_FUNCTION && fn->fn->role == FN_PLAIN)
         diag_note(L->ctx, fn->fn->def->kind == NODE_FUNCTION_DEF ? fn->fn->def->func.name_span : fn->fn->def->span,
                   "`%s` is host code; decorate it with @triton.jit to call it on run-time values", fn->fn->name);
@@ -256,7 +276,8 @@ static Term *construct_fields(Lower *L, CtClass *cls, CallArgs *args) {
   for (uint32_t k = 0; k < args->num_kwargs; k++) {
     uint32_t i = 0;
     while (i < cls->num_fields && cls->fields[i].name != args->keys[k]) i++;
-    if (i == cls->num_fields) return lower_error(L, args->key_spans[k], "%s has no field `%s`", cls->name, args->keys[k]);
+    if (i == cls->num_fields)
+      return lower_error(L, args->key_spans[k], "%s has no field `%s`", cls->name, args->keys[k]);
     if (items[i]) return lower_error(L, args->key_spans[k], "field `%s` is given twice", args->keys[k]);
     items[i] = args->kwargs[k];
   }
@@ -280,7 +301,8 @@ static Term *construct(Lower *L, CtValue *v, CallArgs *args) {
   if (!lower_inline(L, init->fn, &a)) return NULL;
   self->tuple.is_open = false;
   for (uint32_t i = 0; i < cls->num_fields; i++)
-    if (!self->tuple.items[i]) return lower_error(L, args->span, "`%s.__init__` does not set field `%s`", cls->name, cls->fields[i].name);
+    if (!self->tuple.items[i])
+      return lower_error(L, args->span, "`%s.__init__` does not set field `%s`", cls->name, cls->fields[i].name);
   return self;
 }
 
@@ -297,7 +319,8 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);
     lower_error(L, args->fn_span, "there is no builtin `%s`", name);
-    if (strstr(last, "tensormap")) lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
+    if (strstr(last, "tensormap"))
+      lower_hint(L, "tensor maps are made by tl.make_tensor_descriptor(base, shape, strides, block_shape)");
     else if (near) lower_hint(L, "the nearest that exists is `%s`", near);
     return NULL;
   }
@@ -305,22 +328,13 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   return call_comptime(L, v, &a, arena_printf(L->arena, "`%s`", name));
 }
 
-// Functions of fp32 and fp64 whose methods Triton has for fp16 and bf16, too: x.exp(), where tl.exp(x) is an error.
-static bool method_takes_half(const Term *fn) {
-  static const char *const names[] = {"tl.exp", "tl.exp2", "log", "log2", "sin", "cos", "erf", "tl.sqrt", "tl.rsqrt"};
-  if (!term_is_const(fn) || (fn->ct->kind != CT_BUILTIN && fn->ct->kind != CT_FUNCTION)) return false;
-  const char *name = fn->ct->kind == CT_BUILTIN ? fn->ct->builtin.name : fn->ct->fn->name;
-  for (uint32_t i = 0; i < countof(names); i++)
-    if (strcmp(name, names[i]) == 0) return true;
-  return false;
-}
-
 static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
   bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
-  const CtType *back_to = is_half && method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
+  const CtType *back_to = is_half && builtin_method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
   if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
   CallArgs a = with_self(L, self, args);
-  Term *r = term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
+  Term *r =
+      term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
   return back_to ? lower_cast(L, r, back_to, DOWNCAST_DEFAULT, args->span) : r;
 }
 
@@ -348,7 +362,8 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   case CT_CLASS: return construct(L, c, args);
   case CT_DTYPE:
     if (args->num_args == 1 && !args->num_kwargs)
-      return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type, DOWNCAST_DEFAULT, args->span);
+      return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type,
+                        DOWNCAST_DEFAULT, args->span);
     return lower_error(L, args->span, "a type is called with one value to cast it");
   case CT_MISSING:
     comptime_report_missing(L->ct, c, args->fn_span);

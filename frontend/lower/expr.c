@@ -6,40 +6,6 @@
 enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls together: what the C stack bears
 
 // ---- names ----
-uint32_t name_distance(const char *a, const char *b, uint32_t limit) {
-  enum { MAX = 48 };
-  size_t n = strlen(a), m = strlen(b);
-  if (n >= MAX || m >= MAX || (n > m ? n - m : m - n) > limit) return limit + 1;
-  uint8_t row[MAX + 1];
-  for (size_t j = 0; j <= m; j++) row[j] = (uint8_t)j;
-  for (size_t i = 1; i <= n; i++) {
-    uint8_t diagonal = row[0];
-    row[0] = (uint8_t)i;
-    for (size_t j = 1; j <= m; j++) {
-      uint8_t up = row[j];
-      uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-      if (up + 1u < best) best = up + 1u;
-      if (row[j - 1] + 1u < best) best = row[j - 1] + 1u;
-      row[j] = (uint8_t)best;
-      diagonal = up;
-    }
-  }
-  return row[m];
-}
-
-const char *find_nearest(const char *name, const char *const *names, uint32_t n) {
-  uint32_t limit = strlen(name) <= 3 ? 1 : strlen(name) <= 7 ? 2 : 3;
-  const char *best = NULL;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t d = name_distance(name, names[i], limit);
-    if (d <= limit && d > 0) {
-      best = names[i];
-      limit = d - 1;
-    }
-  }
-  return best;
-}
-
 static Term *unknown_name(Lower *L, const char *name, Span span) {
   Frame *f = L->frame;
   lower_error(L, span, "`%s` is not defined", name);
@@ -52,7 +18,7 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
   for (uint32_t i = 0; i < f->scope.count; i++) vec_push(L->arena, &names, f->scope.vars[i].name);
   for (const CtEnv *e = f->fn->env; e; e = e->parent)
     for (uint32_t i = 0; i < e->count; i++) vec_push(L->arena, &names, e->bindings[i].name);
-  const char *near = find_nearest(name, names.data, names.count);
+  const char *near = nearest_name(name, names.data, names.count);
   if (!near) near = frontend_nearest_builtin(L->fe, name);
   if (near) lower_hint(L, "did you mean `%s`?", near);
   return NULL;
@@ -113,7 +79,8 @@ static Term *shape_term(Lower *L, const CtType *t) {
 static Term *no_attribute(Lower *L, const char *what, const char *name, Span span) {
   lower_error(L, span, "%s has no attribute `%s`", what, name);
   if (builtin_find(arena_printf(L->arena, "descriptor.%s", name))) {
-    return lower_hint(L, "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
+    return lower_hint(L,
+                      "a tensor descriptor has it: tl.make_tensor_descriptor(…), or an argument of type tensordesc<…>");
   }
   const char *near = frontend_nearest_builtin(L->fe, name);
   if (near) lower_hint(L, "did you mean `%s`?", near);
@@ -127,7 +94,8 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   if (strcmp(name, "shape") == 0) return shape_term(L, t);
   if (strcmp(name, "numel") == 0) return term_int(L, ct_numel(t));
   if (strcmp(name, "T") == 0) {
-    if (ct_rank(t) != 2) return lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
+    if (ct_rank(t) != 2)
+      return lower_error(L, span, "`.T` is for tensors of rank 2, this is %s", term_describe(L, base));
     const int64_t order[2] = {1, 0};
     return lower_trans(L, base, order);
   }
@@ -140,13 +108,15 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
 static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
   Value *d = desc->desc.v;
   if (!d->block || d->block->parent) {
-    lower_error(L, span, "the %s of a descriptor that is chosen at run time cannot be read", strides ? "strides" : "shape");
+    lower_error(L, span, "the %s of a descriptor that is chosen at run time cannot be read",
+                strides ? "strides" : "shape");
     return lower_hint(L, "read it in each branch, or pass it as an argument of its own");
   }
   uint32_t rank = desc->desc.block->rank;
   const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(L->ctx, d->type->elem, false)};
-  for (uint32_t i = 0; i < rank; i++) types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);
+  for (uint32_t i = 0; i < rank; i++)
+    types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);
   Op *op = build_op_typed(&L->b, OP_DESC_FIELDS, types, 1 + 2 * rank, &d, 1);
   Term *items[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) items[i] = term_value(L, op_result(op, 1 + (strides ? rank : 0) + i), dim);
@@ -160,11 +130,13 @@ static Term *desc_attribute(Lower *L, Term *base, const char *name, Span span) {
   if (strcmp(name, "strides") == 0) return base->desc.strides;
   if (strcmp(name, "block_shape") == 0) return shape_term(L, base->desc.block);
   if (strcmp(name, "dtype") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block->elem));
-  if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0) return term_const(L, ct_dtype(L->ctx, base->desc.block));
+  if (strcmp(name, "type") == 0 || strcmp(name, "block_type") == 0)
+    return term_const(L, ct_dtype(L->ctx, base->desc.block));
   const BuiltinRow *row = builtin_find(arena_printf(L->arena, "descriptor.%s", name));
   if (row) return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, row->name))));
   lower_error(L, span, "a tensor descriptor has no attribute `%s`", name);
-  return lower_hint(L, "it has load, store, gather, scatter, atomic_add, atomic_min, atomic_max, atomic_and, atomic_or, atomic_xor, shape, strides, block_shape and dtype");
+  return lower_hint(L, "it has load, store, gather, scatter, atomic_add, atomic_min, atomic_max, atomic_and, "
+                       "atomic_or, atomic_xor, shape, strides, block_shape and dtype");
 }
 
 static Term *tuple_attribute(Lower *L, Term *base, const char *name, Span span) {
@@ -187,7 +159,8 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   case TERM_BLOCK_PTR:
     if (strcmp(name, "type") == 0 || strcmp(name, "dtype") == 0)
       return term_const(L, ct_dtype(L->ctx, ct_type_pointer(L->ctx, base->bp.block, false)));
-    if (strcmp(name, "advance") == 0) return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, "advance"))));
+    if (strcmp(name, "advance") == 0)
+      return term_bound(L, base, term_const(L, ct_builtin(L->ctx, intern(L->ctx, "advance"))));
     return lower_error(L, span, "a block pointer has no attribute `%s`", name);
   case TERM_BOUND: return lower_error(L, span, "a method has no attribute `%s`", name);
   case TERM_CONST: break;
@@ -210,7 +183,9 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
 }
 
 // ---- subscripts ----
-static bool is_full_slice(const Node *n) { return n->kind == NODE_SLICE && !n->slice.lower && !n->slice.upper && !n->slice.step; }
+static bool is_full_slice(const Node *n) {
+  return n->kind == NODE_SLICE && !n->slice.lower && !n->slice.upper && !n->slice.step;
+}
 
 static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   const Node *const *items = (const Node *const *)&index;
@@ -218,7 +193,8 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
   for (uint32_t axis = 0; axis < n; axis++) {
     const Node *e = items[axis];
-    if (is_full_slice(e)) continue;   // as in Triton, more of them than axes select nothing, and a scalar[:, None] has one axis
+    // as in Triton, more of them than axes select nothing, and a scalar[:, None] has one axis
+    if (is_full_slice(e)) continue;
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
       if (!t) return NULL;
@@ -231,7 +207,8 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
       }
     }
     lower_error(L, e->span, "a tensor is indexed by `:` and `None` only");
-    return lower_hint(L, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
+    return lower_hint(
+        L, "load the part you need from memory, or take elements with tl.gather, tl.split or a masked tl.sum");
   }
   return base;
 }
@@ -251,7 +228,9 @@ static Term *slice_tuple(Lower *L, Term *base, const Node *s) {
   if (!slice_bound(L, s->slice.step, 1, &step)) return NULL;
   if (step == 0) return lower_error(L, s->span, "slice step cannot be zero");
   step = min_i64(max_i64(step, -n - 1), n + 1);
-  if (!slice_bound(L, s->slice.lower, step > 0 ? 0 : n - 1, &lo) || !slice_bound(L, s->slice.upper, step > 0 ? n : -1 - n, &hi)) return NULL;
+  if (!slice_bound(L, s->slice.lower, step > 0 ? 0 : n - 1, &lo) ||
+      !slice_bound(L, s->slice.upper, step > 0 ? n : -1 - n, &hi))
+    return NULL;
   if (lo < 0) lo += n;
   if (hi < 0) hi += n;
   lo = step > 0 ? max_i64(lo, 0) : min_i64(lo, n - 1);
@@ -294,7 +273,8 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       return lower_hint(L, "loop with tl.static_range to have constant indices");
     }
     int64_t n = base->tuple.count;
-    if (i < -n || i >= n) return lower_error(L, index->span, "index %lld is outside a tuple of %lld", (long long)i, (long long)n);
+    if (i < -n || i >= n)
+      return lower_error(L, index->span, "index %lld is outside a tuple of %lld", (long long)i, (long long)n);
     return base->tuple.items[i < 0 ? i + n : i];
   }
   if (base->kind == TERM_CONST) {
@@ -340,7 +320,8 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     }
     if (term_is_tensor(t) && !warned) {
       warned = true;
-      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op), is_and ? "&" : "|");
+      diag_warning(L->ctx, e->span, "`%s` on a tensor evaluates both sides; write `%s`", pyop_text((PyOp)e->op),
+                   is_and ? "&" : "|");
     }
     left = left ? lower_binary(L, is_and ? PYOP_AND : PYOP_OR, left, t, span_of(left_span.begin, n->span.end)) : t;
     if (!left) return NULL;
@@ -353,8 +334,11 @@ static Term *lower_identity(Lower *L, Term *a, Term *b, bool is_not) {
   bool same;
   if (ca && cb) {
     same = ca == cb || (ca->kind == CT_DTYPE && cb->kind == CT_DTYPE && ct_type_equal(ca->type, cb->type)) ||
-           (ca->kind == cb->kind && (ca->kind == CT_BOOL || ca->kind == CT_INT || ca->kind == CT_STR || ca->kind == CT_BUILTIN) && ct_equal(ca, cb)) ||
-           (ca->kind == CT_FUNCTION && cb->kind == CT_FUNCTION && ca->fn == cb->fn) || (ca->kind == CT_CLASS && cb->kind == CT_CLASS && ca->cls == cb->cls);
+           (ca->kind == cb->kind &&
+            (ca->kind == CT_BOOL || ca->kind == CT_INT || ca->kind == CT_STR || ca->kind == CT_BUILTIN) &&
+            ct_equal(ca, cb)) ||
+           (ca->kind == CT_FUNCTION && cb->kind == CT_FUNCTION && ca->fn == cb->fn) ||
+           (ca->kind == CT_CLASS && cb->kind == CT_CLASS && ca->cls == cb->cls);
   } else if (ca || cb) {
     same = false;
   } else {
@@ -394,7 +378,9 @@ static Term *lower_compare(Lower *L, const Node *e) {
     if (!one) return NULL;
     int64_t known;
     if (term_get_int(one, &known) && !known) return one;   // a < b < c stops at the first that fails
-    all = all && !(term_get_int(all, &known) && known) ? (term_get_int(one, &known) ? all : lower_binary(L, PYOP_AND, all, one, e->span)) : one;
+    all = all && !(term_get_int(all, &known) && known)
+              ? (term_get_int(one, &known) ? all : lower_binary(L, PYOP_AND, all, one, e->span))
+              : one;
     left = right;
     begin = rn->span.begin;
   }
@@ -455,7 +441,9 @@ static Term *lower_expr_inner(Lower *L, const Node *e) {
     return lower_hint(L, "define a function at module level with @triton.jit");
   case NODE_ELLIPSIS: return lower_error(L, e->span, "`...` is not supported in kernels");
   case NODE_IMAG: return lower_error(L, e->span, "kernels have no complex numbers");
-  default: return lower_error(L, e->span, "this expression (%s) is not supported in kernels", ast_kind_name((NodeKind)e->kind));
+  default:
+    return lower_error(L, e->span, "this expression (%s) is not supported in kernels",
+                       ast_kind_name((NodeKind)e->kind));
   }
 }
 

@@ -19,7 +19,8 @@ Term *lower_fstring(Lower *L, const Node *e) {
       const char *spec = "";
       if (p->format.spec) {
         Term *s = lower_fstring(L, p->format.spec);
-        if (!s || !term_get_str(s, &spec)) return s ? lower_error(L, p->span, "a format specification must be constant") : NULL;
+        if (!s || !term_get_str(s, &spec))
+          return s ? lower_error(L, p->span, "a format specification must be constant") : NULL;
       }
       char conversion = p->format.text && !p->format.conversion && !p->format.spec ? 'r' : p->format.conversion;
       CtValue *s = comptime_format(L->ct, c, conversion, spec, p->span);
@@ -53,13 +54,15 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
     CtList list = {0};
     const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // asked before it is made
     if (length > L->fe->max_statements) return lower_count(L, L->fe->max_statements, e->span);
-    if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span)) return false;
+    if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span))
+      return false;
     iter = term_const(L, ct_tuple(L->ctx, list.data, list.count));
   } else if (iter->kind == TERM_TUPLE && !lower_count(L, iter->tuple.count, e->span)) {
     return false;
   }
   if (iter->kind != TERM_TUPLE) {
-    lower_error(L, g->loop.iter->span, "a comprehension in a kernel goes over a tuple or constants, not over %s", term_describe(L, iter));
+    lower_error(L, g->loop.iter->span, "a comprehension in a kernel goes over a tuple or constants, not over %s",
+                term_describe(L, iter));
     return false;
   }
   for (uint32_t i = 0; i < iter->tuple.count; i++) {
@@ -68,7 +71,9 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
     for (uint32_t c = 0; c < g->loop.body.count && !skip; c++) {
       int known;
       Value *v;
-      if (!lower_condition(L, lower_expr(L, g->loop.body.data[c]), g->loop.body.data[c]->span, "a comprehension", &known, &v)) return false;
+      if (!lower_condition(L, lower_expr(L, g->loop.body.data[c]), g->loop.body.data[c]->span, "a comprehension",
+                           &known, &v))
+        return false;
       if (known < 0) {
         lower_error(L, g->loop.body.data[c]->span, "the filter of a comprehension must be known at compile time");
         return false;

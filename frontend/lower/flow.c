@@ -31,7 +31,8 @@ static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
   if (term_same_type(L, *a, *b)) return true;
   if (!*a || !*b) return false;
-  if ((*a)->kind == TERM_TUPLE && (*b)->kind == TERM_TUPLE && (*a)->tuple.count == (*b)->tuple.count && (*a)->tuple.cls == (*b)->tuple.cls) {
+  if ((*a)->kind == TERM_TUPLE && (*b)->kind == TERM_TUPLE && (*a)->tuple.count == (*b)->tuple.count &&
+      (*a)->tuple.cls == (*b)->tuple.cls) {
     Term *ra = term_tuple(L, (*a)->tuple.items, (*a)->tuple.count, (*a)->tuple.cls);
     Term *rb = term_tuple(L, (*b)->tuple.items, (*b)->tuple.count, (*b)->tuple.cls);
     for (uint32_t i = 0; i < ra->tuple.count; i++)
@@ -117,7 +118,8 @@ void scope_lose(Lower *L, const Var *v, const char *why) {
 }
 
 static void report_mismatch(Lower *L, const char *name, const Var *a, const Var *b) {
-  lower_error(L, b->span, "`%s` is %s after one arm of the `if` and %s after the other", name, term_describe(L, a->term), term_describe(L, b->term));
+  lower_error(L, b->span, "`%s` is %s after one arm of the `if` and %s after the other", name,
+              term_describe(L, a->term), term_describe(L, b->term));
   if (a->span.begin != b->span.begin) diag_note(L->ctx, a->span, "assigned %s here", term_describe(L, a->term));
   term_note_types_differ(L, a->term, b->term, "a variable keeps its type across a run-time `if`; convert with .to(…)");
 }
@@ -148,7 +150,8 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
         int gone = arms[0].ended != arms[1].ended ? (arms[0].ended ? 0 : 1) : -1;
         if (!a || !b) t = NULL;
         else if (lower_return_merge(L, &a, arms[side].block, &b, arms[!side].block, v.span)) {
-          t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b) : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
+          t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b)
+                        : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
         } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
           // A path that has returned gives no values any more.
           Term *keep = gone == side ? o->term : v.term;
@@ -163,7 +166,8 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
   }
 }
 
-static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, const Scope *before, bool guard, Scope *merged) {
+static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, const Scope *before, bool guard,
+                       Scope *merged) {
   for (int i = 0; i < NUM_EXITS; i++) {
     Flag a = arms[0].scope.exits[i], b = arms[1].scope.exits[i];
     if (a.state == b.state && (a.state != FLAG_MAYBE || a.v == b.v)) {
@@ -198,7 +202,8 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   Term *pa = a, *pb = b;
   if (!lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
     if (!L->frame->failed_return) {
-      lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa), term_describe(L, pb));
+      lower_error(L, span, "`%s` returns %s on one path and %s on another", L->frame->fn->name, term_describe(L, pa),
+                  term_describe(L, pb));
       lower_hint(L, "all returns of a function give one type; a statically dead one belongs into an `else`");
     }
     L->frame->failed_return = true;
@@ -239,7 +244,8 @@ static Term *rebuild_from_results(Lower *L, Op *op, const Join *j) {
   return term_rebuild(L, j->like, values, &pos);
 }
 
-bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span) {
+bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out,
+                      Span span) {
   if (!lower_enter_region(L, span)) return true;
   Arm arms[2];
   Block *outer = L->b.block;
@@ -299,7 +305,8 @@ static bool binds_more(const Scope *s, const Scope *before) {
   return more;
 }
 
-Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what) {
+Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span,
+                           const char *what) {
   if (!lower_enter_region(L, span)) return NULL;
   Arm arms[2];
   Block *outer = L->b.block;
@@ -316,7 +323,8 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
   L->region_depth--;
   Term *r = NULL;
   JoinList joins = {0};
-  if (t[0] && t[1] && (binds_more(&arms[0].scope, &before) || binds_more(&arms[1].scope, &before))) {   // `:=` in an arm
+  // `:=` in an arm
+  if (t[0] && t[1] && (binds_more(&arms[0].scope, &before) || binds_more(&arms[1].scope, &before))) {
     merged = (Scope){.ended = before.ended, .ret = before.ret};
     memcpy(merged.exits, before.exits, sizeof merged.exits);
     join_vars(L, arms, &joins, NULL, &merged);
@@ -327,13 +335,15 @@ Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user
     if (lower_return_merge(L, &a, arms[0].block, &b, arms[1].block, span)) {
       r = join_terms(L, arms, &joins, JOIN_RET, 0, a, b);
     } else {
-      lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]), term_describe(L, t[1]));
+      lower_error(L, span, "%s gives %s on one side and %s on the other", what, term_describe(L, t[0]),
+                  term_describe(L, t[1]));
       term_note_types_differ(L, t[0], t[1], "convert one side with .to(…), or use tl.where(…) to choose per element");
     }
   }
   L->b.span = span;
   Op *op = finish_if(L, shell, arms, outer);
-  for (uint32_t i = 0; i < num_vars; i++) merged.vars[joins.data[i].index].term = rebuild_from_results(L, op, &joins.data[i]);
+  for (uint32_t i = 0; i < num_vars; i++)
+    merged.vars[joins.data[i].index].term = rebuild_from_results(L, op, &joins.data[i]);
   L->frame->scope = merged;
   return joins.count > num_vars ? rebuild_from_results(L, op, &joins.data[num_vars]) : r;
 }

@@ -11,8 +11,11 @@ static Frontend *new_frontend(Context *ctx, const FrontendOptions *o) {
   Frontend *fe = arena_new(&ctx->arena, Frontend);
   fe->ctx = ctx;
   fe->target = o->target ? o->target : target_find("sm_90a");
-  ComptimeOptions co = {.include_paths = o->include_paths, .num_include_paths = o->num_include_paths, .is_language_name = lower_is_language_name,
-                        .cuda_capability = (int)fe->target->sm, .step_limit = o->step_limit};
+  ComptimeOptions co = {.include_paths = o->include_paths,
+                        .num_include_paths = o->num_include_paths,
+                        .is_language_name = lower_is_language_name,
+                        .cuda_capability = (int)fe->target->sm,
+                        .step_limit = o->step_limit};
   fe->max_statements = o->step_limit ? o->step_limit : MAX_STATEMENTS;
   fe->ct = comptime_new(ctx, &co);
   return fe;
@@ -30,7 +33,8 @@ Frontend *frontend_load_file(Context *ctx, const char *path, const FrontendOptio
   return loaded(fe, comptime_load_file(fe->ct, path));
 }
 
-Frontend *frontend_load_text(Context *ctx, const char *path, const char *text, size_t size, const FrontendOptions *options) {
+Frontend *frontend_load_text(Context *ctx, const char *path, const char *text, size_t size,
+                             const FrontendOptions *options) {
   Frontend *fe = new_frontend(ctx, options);
   const SourceFile *file = source_add(ctx, path, text, size);
   return loaded(fe, comptime_load_source(fe->ct, file, "__main__"));
@@ -52,8 +56,11 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
   const CtValue *v = comptime_lookup(fe->ct, fe->module->env, intern(fe->ctx, name));
   if (v && v->kind == CT_FUNCTION && v->fn->role == FN_JIT && v->fn->def)
     diag_note(fe->ctx, v->fn->def->func.name_span, "`%s` %s", name,
-              source_locate(fe->ctx, v->fn->def->span.begin).file != f ? "comes from another file" : "is a function for kernels to call: it returns a value, or others are marked @kernel");
-  if (v && v->kind == CT_MISSING) diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
+              source_locate(fe->ctx, v->fn->def->span.begin).file != f
+                  ? "comes from another file"
+                  : "is a function for kernels to call: it returns a value, or others are marked @kernel");
+  if (v && v->kind == CT_MISSING)
+    diag_note(fe->ctx, v->missing.span, "`%s` could not be made: %s", name, v->missing.why);
   if (all.size) diag_note(fe->ctx, (Span){0, 0}, "there are %s", buf_str(&all));
   else diag_note(fe->ctx, (Span){0, 0}, "a kernel is a function decorated with @triton.jit or @kernel");
   return NULL;
@@ -61,12 +68,14 @@ CtFunction *frontend_find_kernel(Frontend *fe, const char *name) {
 
 // ---- what is still missing ----
 static bool is_option_param(const CtParam *p) {
-  return p->is_constexpr && (strcmp(p->name, "num_warps") == 0 || strcmp(p->name, "num_stages") == 0 || strcmp(p->name, "num_ctas") == 0);
+  return p->is_constexpr &&
+         (strcmp(p->name, "num_warps") == 0 || strcmp(p->name, "num_stages") == 0 || strcmp(p->name, "num_ctas") == 0);
 }
 
 uint32_t frontend_count_open(const CtFunction *kernel, const ParamSpec *specs) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < kernel->num_params; i++) n += specs[i].kind == SPEC_OPEN && !is_option_param(&kernel->params[i]);
+  for (uint32_t i = 0; i < kernel->num_params; i++)
+    n += specs[i].kind == SPEC_OPEN && !is_option_param(&kernel->params[i]);
   return n;
 }
 
@@ -76,23 +85,32 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
   for (uint32_t i = 0; i < kernel->num_params; i++) {
     const CtParam *p = &kernel->params[i];
     bool open = specs[i].kind == SPEC_OPEN && !is_option_param(p);
-    if (!p->is_constexpr) buf_printf(&signature, "%s%s", signature.size ? ", " : "", specs[i].kind == SPEC_TYPE ? specs[i].type : specs[i].kind == SPEC_CONSTEXPR ? ct_repr(fe->ctx, specs[i].value) : "?");
+    if (!p->is_constexpr)
+      buf_printf(&signature, "%s%s", signature.size ? ", " : "",
+                 specs[i].kind == SPEC_TYPE        ? specs[i].type
+                 : specs[i].kind == SPEC_CONSTEXPR ? ct_repr(fe->ctx, specs[i].value)
+                                                   : "?");
     if (!open) continue;
     Buf *to = p->is_constexpr ? &values : &types;
     buf_printf(to, "%s`%s`", to->size ? ", " : "", p->name);
     if (p->is_constexpr) buf_printf(&flags, " -D %s=…", p->name);
   }
   if (types.size) {
-    diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types), kernel->name);
-    diag_note(fe->ctx, (Span){0, 0}, "give the types with --signature \"%s\", or annotate the parameters: `x: \"*fp32\"`", buf_str(&signature));
+    diag_error(fe->ctx, kernel->def->func.name_span, "the type of %s of kernel `%s` is not known", buf_str(&types),
+               kernel->name);
+    diag_note(fe->ctx, (Span){0, 0},
+              "give the types with --signature \"%s\", or annotate the parameters: `x: \"*fp32\"`",
+              buf_str(&signature));
     for (uint32_t i = 0; i < kernel->num_params; i++) {
       const CtParam *p = &kernel->params[i];
       if (specs[i].kind == SPEC_OPEN && !p->is_constexpr && !p->is_const && p->node->param.annotation)
-        diag_note(fe->ctx, p->node->param.annotation->span, "this annotation of `%s` is no type of a kernel's parameter", p->name);
+        diag_note(fe->ctx, p->node->param.annotation->span,
+                  "this annotation of `%s` is no type of a kernel's parameter", p->name);
     }
   }
   if (values.size) {
-    diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known", buf_str(&values), kernel->name);
+    diag_error(fe->ctx, kernel->def->func.name_span, "the value of constexpr %s of kernel `%s` is not known",
+               buf_str(&values), kernel->name);
     diag_note(fe->ctx, (Span){0, 0}, "give %s with%s", strchr(buf_str(&values), ',') ? "them" : "it", buf_str(&flags));
   }
   return false;
@@ -112,7 +130,8 @@ static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const Pa
   if (!v || v->kind != CT_TUPLE) return NULL;
   Buf b = buf_make(&fe->ctx->arena);
   buf_write(&b, text, (size_t)(open + 1 - text));
-  for (uint32_t i = 0; i < v->list.count; i++) buf_printf(&b, "%s%s", i ? "," : "", ct_repr(fe->ctx, ct_unwrap(v->list.data[i])));
+  for (uint32_t i = 0; i < v->list.count; i++)
+    buf_printf(&b, "%s%s", i ? "," : "", ct_repr(fe->ctx, ct_unwrap(v->list.data[i])));
   buf_puts(&b, close);
   return intern(fe->ctx, buf_str(&b));
 }
@@ -125,10 +144,12 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
 }
 
 // A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
-static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling, const CtType *block) {
+static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling,
+                      const CtType *block) {
   if (!lower_check_shape(L, block->shape, block->rank, p->node->span)) return NULL;
   if (s->padding == PAD_NAN && !ct_is_float(block)) {
-    diag_error(L->ctx, p->node->span, "descriptor `%s` pads with NaN, which %s does not have", name, ct_type_text(L->ctx, block->elem));
+    diag_error(L->ctx, p->node->span, "descriptor `%s` pads with NaN, which %s does not have", name,
+               ct_type_text(L->ctx, block->elem));
     return lower_hint(L, "leave the padding at zero");
   }
   FuncParam fp = {.name = name, .kind = PARAM_DESC, .spelling = spelling, .divisible = 1, .padding = s->padding};
@@ -136,44 +157,53 @@ static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamS
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.block = block;
-  t->desc.v = func_add_param(L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
+  t->desc.v = func_add_param(
+      L->b.func, type_desc(L->ctx, lower_ir_elem_type(L, block->elem), (int)block->rank, block->shape, NULL), fp);
   t->desc.v->name = name;
   return t;
 }
 
 static CtValue *option_value(Lower *L, const CtParam *p) {
   const LaunchOptions *o = L->options;
-  return ct_int(L->ctx, strcmp(p->name, "num_warps") == 0 ? o->num_warps : strcmp(p->name, "num_stages") == 0 ? o->num_stages : o->num_ctas);
+  return ct_int(L->ctx, strcmp(p->name, "num_warps") == 0    ? o->num_warps
+                        : strcmp(p->name, "num_stages") == 0 ? o->num_stages
+                                                             : o->num_ctas);
 }
 
-static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span);
+static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p,
+                       const char *name, Span span);
 
-static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span) {
+static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p,
+                       const char *name, Span span) {
   CtClass *cls = NULL;
   if (s->class_name) {
     CtValue *v = comptime_eval_text(L->ct, L->fe->module, "the class of a tuple", s->class_name, NULL, 0);
     if (!v) return NULL;
     cls = v->kind == CT_CLASS ? v->cls : NULL;
     if (!cls || cls->form != CLASS_NAMEDTUPLE) {
-      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is no namedtuple of this file", name, s->class_name);
+      diag_error(L->ctx, span, "parameter `%s` is given as a `%s`, which is no namedtuple of this file", name,
+                 s->class_name);
       return NULL;
     }
     if (cls->num_fields != s->num_items) {
-      diag_error(L->ctx, span, "parameter `%s`: `%s` has %u fields, not %u", name, s->class_name, cls->num_fields, s->num_items);
+      diag_error(L->ctx, span, "parameter `%s`: `%s` has %u fields, not %u", name, s->class_name, cls->num_fields,
+                 s->num_items);
       return NULL;
     }
   }
   Term **items = arena_array(L->arena, Term *, s->num_items + 1);
   bool ok = true;
   for (uint32_t i = 0; i < s->num_items; i++) {
-    items[i] = add_param(L, kernel, specs, &s->items[i], p, intern(L->ctx, frontend_item_name(L->arena, name, i)), span);
+    items[i] =
+        add_param(L, kernel, specs, &s->items[i], p, intern(L->ctx, frontend_item_name(L->arena, name, i)), span);
     ok &= items[i] != NULL;
   }
   return ok ? term_tuple(L, items, s->num_items, cls) : NULL;
 }
 
 // A parameter, or an item of one that is a tuple. NULL after a diagnostic.
-static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p, const char *name, Span span) {
+static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p,
+                       const char *name, Span span) {
   Func *f = L->b.func;
   if (s->kind == SPEC_TUPLE) return add_tuple(L, kernel, specs, s, p, name, span);
   if (s->kind == SPEC_CONSTEXPR) {
@@ -183,22 +213,28 @@ static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
   }
   for (uint32_t i = 0; i < f->num_params; i++)
     if (f->params[i].name == name) {
-      diag_error(L->ctx, span, "two arguments of the kernel would be called `%s`: an item of a tuple is called after the tuple and its number", name);
+      diag_error(L->ctx, span,
+                 "two arguments of the kernel would be called `%s`: an item of a tuple is called after the tuple and "
+                 "its number",
+                 name);
       return NULL;
     }
   const CtType *type;
   bool is_desc;
-  const char *spelling = strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
+  const char *spelling =
+      strncmp(s->type, "tensordesc<", 11) == 0 ? resolve_desc(L->fe, kernel, specs, s->type) : s->type;
   if (!spelling) return NULL;
   if (!frontend_parse_type(L->ctx, spelling, &type, &is_desc)) {
     diag_error(L->ctx, span, "`%s` is no type", spelling);
     return NULL;
   }
-  return is_desc ? add_desc(L, p, name, s, spelling, type) : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
+  return is_desc ? add_desc(L, p, name, s, spelling, type)
+                 : term_value(L, add_plain(L, name, spelling, type, s->divisible), type);
 }
 
 static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_many) {
-  diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes", kernel->name, how_many, MAX_PARAM_BYTES);
+  diag_error(L->ctx, kernel->def->func.name_span, "kernel `%s` has %s parameters, and a launch passes at most %d bytes",
+             kernel->name, how_many, MAX_PARAM_BYTES);
   lower_hint(L, "pass numbers in an array, or as constexprs");
   return false;
 }
@@ -218,7 +254,8 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
     scope_set(L, scope, p->name, t, span, p->is_constexpr ? VAR_CONSTEXPR : 0);
     const CtType *type;
     bool is_desc;
-    if (s.kind == SPEC_CONSTEXPR && !p->is_constexpr && s.type && frontend_parse_type(L->ctx, s.type, &type, &is_desc)) {
+    if (s.kind == SPEC_CONSTEXPR && !p->is_constexpr && s.type &&
+        frontend_parse_type(L->ctx, s.type, &type, &is_desc)) {
       Var *v = scope_find(scope, p->name);
       v->flags = VAR_FOLDED;
       v->folded_type = type;
@@ -235,21 +272,29 @@ static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Sco
 
 // ---- lowering ----
 static bool check_options(Frontend *fe, const LaunchOptions *o, Span at) {
-  if (!is_pow2_u64(o->num_warps) || o->num_warps > 32) return diag_error(fe->ctx, at, "num_warps must be a power of two up to 32, not %u", o->num_warps);
-  if (!is_pow2_u64(o->num_ctas) || o->num_ctas > 16) return diag_error(fe->ctx, at, "num_ctas must be a power of two up to 16, not %u", o->num_ctas);
-  if (o->num_ctas > 1 && !fe->target->has_cluster) return diag_error(fe->ctx, at, "num_ctas above 1 needs sm_90 or later, this is %s", fe->target->name);
+  if (!is_pow2_u64(o->num_warps) || o->num_warps > 32)
+    return diag_error(fe->ctx, at, "num_warps must be a power of two up to 32, not %u", o->num_warps);
+  if (!is_pow2_u64(o->num_ctas) || o->num_ctas > 16)
+    return diag_error(fe->ctx, at, "num_ctas must be a power of two up to 16, not %u", o->num_ctas);
+  if (o->num_ctas > 1 && !fe->target->has_cluster)
+    return diag_error(fe->ctx, at, "num_ctas above 1 needs sm_90 or later, this is %s", fe->target->name);
   return true;
 }
 
-bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
+bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const ParamSpec *specs,
+                         const LaunchOptions *launch) {
   Context *ctx = fe->ctx;
   for (uint32_t i = 0; i < kernel->num_params; i++)
     if (kernel->params[i].kind == PARAM_VARARGS || kernel->params[i].kind == PARAM_KWARGS)
-      return diag_error(ctx, kernel->params[i].node->span, "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
+      return diag_error(ctx, kernel->params[i].node->span,
+                        "a kernel cannot have `*%s`: its parameters are its binary interface", kernel->params[i].name);
   if (frontend_count_open(kernel, specs)) return report_open(fe, kernel, specs);
   for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (kernel->params[i].is_constexpr && (kernel->params[i].do_not_specialize || kernel->params[i].do_not_specialize_on_alignment))
-      return diag_error(ctx, kernel->params[i].node->span, "parameter `%s` is a constexpr and in do_not_specialize: a constant is always specialised", kernel->params[i].name);
+    if (kernel->params[i].is_constexpr &&
+        (kernel->params[i].do_not_specialize || kernel->params[i].do_not_specialize_on_alignment))
+      return diag_error(ctx, kernel->params[i].node->span,
+                        "parameter `%s` is a constexpr and in do_not_specialize: a constant is always specialised",
+                        kernel->params[i].name);
   uint32_t errors = diag_error_count(ctx);
   Func *f = func_new(m, kernel->name, kernel->def->func.name_span);
   Lower L = {.fe = fe, .ctx = ctx, .arena = &ctx->arena, .ct = fe->ct, .module = m, .options = launch};
@@ -261,7 +306,8 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
   LiveOut out = {NULL, true};
   lower_stmts(&L, &k, &out);
   if (frame.scope.ret && !term_is_none(frame.scope.ret)) {
-    lower_error(&L, kernel->def->func.name_span, "kernel `%s` returns %s; a kernel gives its results through memory", kernel->name, term_describe(&L, frame.scope.ret));
+    lower_error(&L, kernel->def->func.name_span, "kernel `%s` returns %s; a kernel gives its results through memory",
+                kernel->name, term_describe(&L, frame.scope.ret));
     diag_note(ctx, (Span){0, 0}, "store the value with tl.store(…)");
   }
   L.b.block = f->body;
@@ -274,7 +320,8 @@ Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs,
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
   // A program's tiles are not laid out over a cluster: a second block would do all of it again, atomics included.
   if (launch->num_ctas > 1) {
-    diag_warning(fe->ctx, kernel->def->func.name_span, "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);
+    diag_warning(fe->ctx, kernel->def->func.name_span,
+                 "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);
     diag_note(fe->ctx, (Span){0, 0}, "leave num_ctas at 1, and give a large tile more warps");
   }
   Module *m = module_new(fe->ctx, fe->target);

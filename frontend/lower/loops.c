@@ -1,11 +1,11 @@
 // Loops. A body is visited once: the names it may bind are found by a scan, those live before the loop become block
-// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return) becomes a
-// `while` whose condition asks the exit flags.
+// arguments, and what did not change is taken out again afterwards. A loop that may leave early (break, return)
+// becomes a `while` whose condition asks the exit flags.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
 
-enum { MAX_UNROLL = 1 << 16, MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
+enum { MAX_UNROLL_FACTOR = 1024, MAX_LOOP_STAGES = 32 };
 
 typedef struct {
   const char *name;
@@ -21,7 +21,8 @@ typedef struct {
   Scope before;
 } Carried;
 
-// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time values here.
+// The live-in names that the body, or the test of a `while`, may bind. Parameters specialised to 1 become run-time
+// values here.
 static void find_carried(Lower *L, const NodeList *body, const Node *test, Carried *c) {
   Scope *scope = &L->frame->scope;
   lower_collect_assigned(L, body, &c->names);
@@ -58,10 +59,12 @@ static void bind_carried(Lower *L, const Carried *c, Block *b) {
 }
 
 static void report_type_change(Lower *L, const Carry *v, const Var *now) {
-  lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name, term_describe(L, v->init),
-              term_describe(L, now->term));
+  lower_error(L, now->span, "`%s` changes its type in the loop: %s before, %s after an iteration", v->name,
+              term_describe(L, v->init), term_describe(L, now->term));
   diag_note(L->ctx, v->span, "%s gets its first value here", v->name);
-  term_note_types_differ(L, v->init, now->term, "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
+  term_note_types_differ(
+      L, v->init, now->term,
+      "a variable that lives across iterations keeps one type: start it with the right one, or convert with .to(…)");
 }
 
 static void report_lost(Lower *L, const Carry *v) {
@@ -113,9 +116,8 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   return r;
 }
 
-typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
 
-static bool split_range(Lower *L, Call *c, RangeArgs *r) {
+bool lower_split_range(Lower *L, Call *c, RangeArgs *r) {
   *r = (RangeArgs){.call = *c};
   r->start = c->args[0], r->stop = c->args[1], r->step = c->args[2];
   if (term_is_none(r->stop)) {
@@ -139,7 +141,8 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
     bool stages = attrs[i].key == ATTR_NUM_STAGES;
     int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
     if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld", stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
+      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld",
+                  stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
       continue;
     }
     if (attrs[i].key != IGNORED && (v != 0 || stages)) op_set_int(L->ctx, op, (AttrKey)attrs[i].key, v);
@@ -180,17 +183,19 @@ static void collect_extra(Lower *L, Loop *lp, bool want_any) {
   }
   Builder inside = L->b;
   L->b = builder_before(L->ctx, lp->shell);
-  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &lp->extra_inits, term_zero(L, lp->extra_next.data[i]->type));
+  for (uint32_t i = 0; i < lp->extra_next.count; i++)
+    vec_push(arena, &lp->extra_inits, term_zero(L, lp->extra_next.data[i]->type));
   L->b = inside;
 }
 
-// Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands before the
-// carried ones. keep[i]: still carried.
+// Drops the carried arguments that every block hands on unchanged. Each block's terminator has `skip` operands
+// before the carried ones. keep[i]: still carried.
 static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint32_t n, bool *keep) {
   for (uint32_t i = lp->c->inits.count; i-- > 0;) {
     uint32_t a = lp->first + i;
     keep[i] = false;
-    for (uint32_t b = 0; b < n; b++) keep[i] |= op_operand(block_terminator(blocks[b]), skip[b] + i) != blocks[b]->args[a];
+    for (uint32_t b = 0; b < n; b++)
+      keep[i] |= op_operand(block_terminator(blocks[b]), skip[b] + i) != blocks[b]->args[a];
     if (keep[i]) continue;
     for (uint32_t b = 0; b < n; b++) op_remove_operand(block_terminator(blocks[b]), skip[b] + i);
     for (uint32_t b = 0; b < n; b++) {
@@ -201,7 +206,8 @@ static void drop_unchanged(Loop *lp, Block **blocks, const uint32_t *skip, uint3
 }
 
 // The op with its results: carried ones that are kept, then the extra ones; `head`: operands and results before them.
-static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result, const bool *keep) {
+static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, bool head_is_result,
+                        const bool *keep) {
   Arena *arena = L->arena;
   ValueList operands = {0}, carried = {0};
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
@@ -266,8 +272,10 @@ static Term *exited_or_test(Lower *L, void *user, bool first) {
   return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
 }
 
-// Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its condition op.
-static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head, uint32_t num_any, bool *keep) {
+// Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its
+// condition op.
+static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_head, Value *const *next_head,
+                        uint32_t num_any, bool *keep) {
   Arena *arena = L->arena;
   Op *condition = block_terminator(lp->test);
   for (uint32_t i = num_any; i < lp->extra_next.count; i++) {
@@ -313,7 +321,8 @@ void lower_while(Lower *L, const Node *s) {
   Term *cond;
   if (exits) {
     TestArm arm = {s->loop.iter};
-    cond = lower_runtime_choice(L, block_add_arg(L->ctx, lp.test, i1), exited_or_test, &arm, s->loop.iter->span, "the test");
+    cond = lower_runtime_choice(L, block_add_arg(L->ctx, lp.test, i1), exited_or_test, &arm, s->loop.iter->span,
+                                "the test");
   } else {
     cond = lower_test(L, s->loop.iter);
   }
@@ -381,12 +390,14 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   return finish_while(L, lp, &lb, 1, &iv_next, 1, keep);
 }
 
-// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False where one of
-// another type is hidden by the target: it has no value after the loop.
+// A variable of the target's name and type is carried, and holds the last number after the loop as in Python. False
+// where one of another type is hidden by the target: it has no value after the loop.
 static bool carries_target(Lower *L, const Node *target, const CtType *iv_type, Carried *c) {
   const Var *v = target->kind == NODE_NAME ? scope_find(&L->frame->scope, target->name.id) : NULL;
   if (!v) return true;
-  const CtType *type = v->flags & VAR_FOLDED ? v->folded_type : v->term && v->term->kind == TERM_VALUE ? term_t(v->term) : NULL;
+  const CtType *type = v->flags & VAR_FOLDED                    ? v->folded_type
+                       : v->term && v->term->kind == TERM_VALUE ? term_t(v->term)
+                                                                : NULL;
   bool same = type && ct_type_equal(type, iv_type);
   if (same) vec_push(L->arena, &c->names, v->name);
   return same;
@@ -400,27 +411,40 @@ static void hide_target(Lower *L, const Node *target) {
   scope_remove(&L->frame->scope, v.name);
 }
 
-static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
-  Span span = s->span;
-  Term *bounds[3] = {r->start, r->stop, r->step};
-  int64_t step_const;
-  bool negative = term_get_int(r->step, &step_const) && step_const < 0;
-  if (term_get_int(r->step, &step_const) && step_const == 0) {
-    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
-    return;
-  }
-  if (negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step_const));
+// A range's start, end and step (its size, where it is negative) as scalars of one type. NULL after a diagnostic.
+static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r, Term **bounds, bool *negative) {
   static const char *const what[] = {"the start of a range", "the end of a range", "the step of a range"};
+  Span span = s->loop.iter->span;
+  bounds[0] = r->start;
+  bounds[1] = r->stop;
+  bounds[2] = r->step;
+  int64_t step;
+  bool is_const = term_get_int(r->step, &step);
+  *negative = is_const && step < 0;
+  if (is_const && step == 0) {
+    lower_error(L, span, "the step of a range must not be 0");
+    return NULL;
+  }
+  if (*negative) bounds[2] = term_const(L, ct_int(L->ctx, -(Int128)step));
   for (int i = 0; i < 3; i++) {
-    bounds[i] = term_to_value(L, bounds[i], s->loop.iter->span, what[i]);
-    if (!bounds[i]) return;
+    bounds[i] = term_to_value(L, bounds[i], span, what[i]);
+    if (!bounds[i]) return NULL;
     if (!ct_is_int(term_t(bounds[i])) || ct_rank(term_t(bounds[i]))) {
-      lower_error(L, s->loop.iter->span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
-      return;
+      lower_error(L, span, "%s must be a scalar integer, not %s", what[i], term_describe(L, bounds[i]));
+      return NULL;
     }
   }
-  const CtType *iv_type = range_type(L, bounds);
-  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], iv_type, DOWNCAST_DEFAULT, span);
+  const CtType *type = range_type(L, bounds);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, DOWNCAST_DEFAULT, s->span);
+  return type;
+}
+
+void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
+  Span span = s->span;
+  Term *bounds[3];
+  bool negative;
+  const CtType *iv_type = counted_bounds(L, s, r, bounds, &negative);
+  if (!iv_type) return;
   Value *lb = term_v(bounds[negative ? 1 : 0]), *ub = term_v(bounds[negative ? 0 : 1]), *step = term_v(bounds[2]);
 
   if (!lower_enter_region(L, span)) return;
@@ -466,101 +490,4 @@ static void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   leave_loop(L, &lp, op, keep, first_result);
   if (hides) hide_target(L, s->loop.target);
   L->region_depth--;
-}
-
-// ---- unrolled at compile time: static_range, and tuples ----
-typedef struct { const Node *s; Term **items; uint32_t i, count; } Unroll;
-
-static void unroll_from(Lower *L, void *user) {
-  Unroll *u = user;
-  Scope *scope = &L->frame->scope;
-  scope_resume(scope, true);
-  uint32_t errors = diag_error_count(L->ctx);
-  // An iteration with errors is the last: the others would find the same ones, 60000 times over.
-  while (u->i < u->count && diag_error_count(L->ctx) == errors) {
-    lower_assign_target(L, u->s->loop.target, u->items[u->i++], true, false);
-    Cont k = {&u->s->loop.body, 0, NULL};
-    lower_stmts(L, &k, NULL);
-    scope_resume(scope, false);
-    FlagState flow = scope_flow(scope);
-    if (flow == FLAG_YES) return;
-    if (flow == FLAG_MAYBE && u->i < u->count) {
-      lower_runtime_if(L, scope_live(L, scope), unroll_from, NULL, u, NULL, NULL, u->s->span);
-      return;
-    }
-  }
-}
-
-static void lower_unrolled(Lower *L, const Node *s, Term **items, uint32_t count) {
-  Unroll u = {s, items, 0, count};
-  unroll_from(L, &u);
-  // A path that left by break goes on here; one that returned does not.
-  L->frame->scope.ended = false;
-  L->frame->scope.exits[EXIT_BREAK] = (Flag){FLAG_NO, NULL};
-}
-
-static void lower_static_range(Lower *L, const Node *s, RangeArgs *r) {
-  int64_t a, b, step;
-  Term *t[3] = {r->start, r->stop, r->step};
-  int64_t *v[3] = {&a, &b, &step};
-  for (int i = 0; i < 3; i++)
-    if (!term_get_int(t[i], v[i])) {
-      lower_error(L, s->loop.iter->span, "static_range needs bounds known at compile time, this is %s", term_describe(L, t[i]));
-      lower_hint(L, "use range(…) for a loop at run time, or make the bound a constexpr");
-      return;
-    }
-  if (!step) {
-    lower_error(L, s->loop.iter->span, "the step of a range must not be 0");
-    return;
-  }
-  // The distance of two 64-bit bounds needs 65 bits.
-  Int128 n = step > 0 ? ((Int128)b - a + step - 1) / step : ((Int128)a - b - step - 1) / -(Int128)step;
-  if ((step > 0 && b <= a) || (step < 0 && b >= a)) n = 0;
-  if (n > MAX_UNROLL) {
-    lower_error(L, s->loop.iter->span, "static_range of %llu iterations, more than the %d that are unrolled", (unsigned long long)n, MAX_UNROLL);
-    return;
-  }
-  Term **items = arena_array(L->arena, Term *, (uint64_t)n + 1);
-  for (Int128 i = 0; i < n; i++) items[i] = term_int(L, (int64_t)(a + i * step));
-  lower_unrolled(L, s, items, (uint32_t)n);
-}
-
-static const BuiltinRow *iter_row(Lower *L, const Node *iter, Term **other) {
-  *other = NULL;
-  if (iter->kind != NODE_CALL || !lower_is_name_path(iter->call.func)) {
-    *other = lower_expr(L, iter);
-    return NULL;
-  }
-  Term *fn = lower_expr(L, iter->call.func);
-  if (!fn) return NULL;
-  if (term_is_const(fn) && fn->ct->kind == CT_BUILTIN) {
-    const BuiltinRow *row = builtin_row_of(fn->ct->builtin.name);
-    if (row && (row->fn == tl_range_loop || row->fn == tl_static_range)) return row;
-  }
-  *other = lower_expr(L, iter);
-  return NULL;
-}
-
-void lower_for(Lower *L, const Node *s) {
-  if (s->loop.orelse.count) {
-    lower_error(L, s->loop.orelse.data[0]->span, "`for … else` is not supported in kernels");
-    return;
-  }
-  uint32_t errors = diag_error_count(L->ctx);
-  Term *other;
-  const BuiltinRow *row = iter_row(L, s->loop.iter, &other);
-  if (!row) {
-    if (other && other->kind == TERM_TUPLE) {
-      lower_unrolled(L, s, other->tuple.items, other->tuple.count);
-    } else if (other || diag_error_count(L->ctx) == errors) {
-      lower_error(L, s->loop.iter->span, "a kernel loops over range, tl.range, tl.static_range or a tuple, not over %s", term_describe(L, other));
-    }
-    return;
-  }
-  CallArgs args;
-  Call call;
-  RangeArgs r;
-  if (!lower_call_args(L, s->loop.iter, &args) || !builtin_bind(L, row, NULL, &args, &call) || !split_range(L, &call, &r)) return;
-  if (row->fn == tl_static_range) lower_static_range(L, s, &r);
-  else lower_counted_loop(L, s, &r);
 }

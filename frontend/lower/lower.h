@@ -1,15 +1,16 @@
 // Inside the lowering of kernel bodies to TILE IR. Nothing here is for other rooms. The files form one circle: an
 // expression may be a call, a call inlines a function's statements, and statements hold expressions.
 //
-// An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's type,
-// which knows signedness), or a structure of terms. Terms are immutable; NULL means "wrong, and already diagnosed", and
-// whatever meets a NULL gives NULL in silence.
+// An expression in a kernel denotes a Term: a compile-time value, a run-time value (an IR Value with the language's
+// type, which knows signedness), or a structure of terms. Terms are immutable; NULL means "wrong, and already
+// diagnosed", and whatever meets a NULL gives NULL in silence.
 #ifndef TILE_FRONTEND_LOWER_H
 #define TILE_FRONTEND_LOWER_H
 
 #include "frontend/frontend.h"
 #include "ir/build.h"
 #include "ir/buf.h"
+#include "ir/nearest.h"
 
 typedef struct Lower Lower;
 typedef struct Frame Frame;
@@ -28,11 +29,15 @@ struct Term {
   TermKind kind;
   union {
     CtValue *ct;
-    struct { Value *v; const CtType *type; CtValue *known; } value;   // known: the constant that a function returned, or NULL
-    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;   // is_open: its __init__ is running; is_fstring: texts and run-time values
-    // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and each access makes it anew.
+    // known: the constant that a function returned, or NULL
+    struct { Value *v; const CtType *type; CtValue *known; } value;
+    // is_open: its __init__ is running; is_fstring: texts and run-time values
+    struct { Term **items; uint32_t count; CtClass *cls; bool is_list, is_open, is_fstring; } tuple;
+    // block: BLOCK type; base, shape, strides: NULL for an argument. v: NULL where control flow joined, and
+    // each access makes it anew.
     struct { Value *v, *base; const CtType *block; Term *shape, *strides; int padding; } desc;
-    struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;   // i64, i64, i32
+    // i64, i64, i32
+    struct { Value *base; const CtType *pointer; Value **shape, **strides, **offsets; const CtType *block; } bp;
     struct { Term *self, *fn; } bound;
   };
 };
@@ -77,7 +82,8 @@ struct Frontend {
   CtModule **prelude;          // by file number, loaded on first use
 };
 
-enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };   // both over all inlined calls: what the C stack bears
+// both over all inlined calls: what the C stack bears
+enum { MAX_INLINE_DEPTH = 128, MAX_REGION_DEPTH = 800, MAX_STATEMENTS = 1 << 20 };
 struct Lower {
   Frontend *fe;
   Context *ctx;
@@ -110,27 +116,33 @@ bool term_is_none(const Term *t);
 bool term_get_int(const Term *t, int64_t *out);                // constant int or bool
 bool term_get_str(const Term *t, const char **out);
 bool term_get_dtype(const Term *t, const CtType **out);
+bool term_is_number(const Term *t);                            // a constant bool, int or float
+// of a number as a run-time value; NULL: no type holds it
+const CtType *term_number_type(Lower *L, const CtValue *v);
 bool term_is_tensor(const Term *t);                            // TERM_VALUE of block type
 // The run-time value of a term: constants become scalars (int32, uint32, int64, uint64; fp32, fp64; int1). NULL after a
 // diagnostic that calls it `what`.
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what);
 Term *term_decay(Lower *L, Term *t, Span span);                // what plain assignment does
-// What a function returns: as Triton's, a number is a value of its own type to operators. It is remembered where a constant is asked for.
+// What a function returns: as Triton's, a number is a value of its own type to operators. It is remembered where a
+// constant is asked for.
 Term *term_returned(Lower *L, Term *t, Span span);
 Term *term_recall(Lower *L, Term *t);
-void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);   // the way out, where the two should be of one type
+// the way out, where the two should be of one type
+void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise);
 const char *term_describe(Lower *L, const Term *t);            // "int32", "fp16[128, 64]", "constexpr 16", "tuple", …
 bool term_same_type(Lower *L, const Term *a, const Term *b);   // constants: equal; else equal run-time types
 void term_flatten(Lower *L, const Term *t, ValueList *out);    // the IR values in it, in a fixed order
 Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *pos);   // the reverse
-Value *term_zero(Lower *L, const Type *type);                    // any value of that type, for paths on which nobody looks
+// any value of that type, for paths on which nobody looks
+Value *term_zero(Lower *L, const Type *type);
 
 // The op that a shell without results becomes once its blocks are lowered and its results known.
-Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n);
+Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands,
+                     uint32_t n);
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
-ScalarKind ct_scalar_kind(DtypeKind k);                       // that carries it
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
 const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
@@ -152,15 +164,19 @@ bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
-// ---- promote.c: casts, promotion, operators ----
+// ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
-Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);      // `to`: scalar or pointer type
+// `to`: scalar or pointer type
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
-Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);                       // of values of one type and shape
-Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);                       // arithmetic, bits, comparison
+// of values of one type and shape
+Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
+// arithmetic, bits, comparison
+Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span);
 Term *lower_unary(Lower *L, PyOp op, Term *x, Span span);
 // Both operands of one type and one shape, as binary operators do it.
-typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;   // bits: of integers; else no promotion
+// bits: of integers; else no promotion
+typedef struct { bool allow_left_ptr, allow_right_ptr, div_or_mod, bits, compares; } PromoteRule;
 bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span);
 bool lower_broadcast_pair(Lower *L, Term **a, Term **b, Span span);
 Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank, Span span);
@@ -168,13 +184,16 @@ Term *lower_reshape_like_broadcast(Lower *L, Term *x, const CtType *like, Span s
 Term *term_full(Lower *L, const CtType *type, double f, int64_t i);
 Term *lower_not_zero(Lower *L, Term *x, Span span);                                       // x != 0 as int1
 Term *lower_logical_not(Lower *L, Term *x, Span span);
-Term *lower_select(Lower *L, Term *c, Term *a, Term *b);                                  // same shapes and types already
-// A condition as a run-time i1 scalar or a constant. False after a diagnostic; *known: -1 run time (then *v), else 0 or 1.
+// same shapes and types already
+Term *lower_select(Lower *L, Term *c, Term *a, Term *b);
+// A condition as a run-time i1 scalar or a constant. False after a diagnostic; *known: -1 run time (then *v), else
+// 0 or 1.
 bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v);
 
 // ---- expr.c ----
 Term *lower_expr(Lower *L, const Node *e);
-bool lower_is_name_path(const Node *e);                              // a, a.b, a.b.c: what may be looked at a second time
+// a, a.b, a.b.c: what may be looked at a second time
+bool lower_is_name_path(const Node *e);
 Term *lower_name(Lower *L, const char *name, Span span);
 Term *lower_attribute(Lower *L, Term *base, const char *name, Span span);
 Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
@@ -204,21 +223,24 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args);
 // Looks a method up by name, for operators of aggregates; NULL without a diagnostic when there is none.
 Term *lower_find_method(Lower *L, Term *self, const char *name);
 
-// ---- lower.c, flow.c ----
+// ---- lower.c, scope.c, flow.c, loops.c, unroll.c ----
 // A list of statements, what follows it, and so on to the end of the function or loop body.
 typedef struct Cont { const NodeList *list; uint32_t from; const struct Cont *next; } Cont;
 // Which variables matter after the end of a statement list. NULL = all.
 typedef struct { const NameVec *names; bool is_function_end; } LiveOut;
-bool lower_count(Lower *L, uint64_t statements, Span span);   // so many more will be lowered; false where those before have given up, or these do
+// so many more will be lowered; false where those before have given up, or these do
+bool lower_count(Lower *L, uint64_t statements, Span span);
 void lower_stmts(Lower *L, const Cont *k, const LiveOut *out);
 void lower_for(Lower *L, const Node *s);
 void lower_while(Lower *L, const Node *s);
 typedef void (*ArmFn)(Lower *L, void *user);
 // if v: then() else: otherwise(), then merges both scopes. rest: what follows; when exactly one arm ends, it is lowered
 // inside the other, and true is returned. Arms may be NULL.
-bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out, Span span);
+bool lower_runtime_if(Lower *L, Value *v, ArmFn then, ArmFn otherwise, void *user, const Cont *rest, const LiveOut *out,
+                      Span span);
 // An expression-level choice: both arms must agree in type.
-Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span, const char *what);
+Term *lower_runtime_choice(Lower *L, Value *c, Term *(*arm)(Lower *L, void *user, bool first), void *user, Span span,
+                           const char *what);
 bool lower_enter_region(Lower *L, Span span);                      // false after a diagnostic: too deep
 FlagState scope_flow(const Scope *s);                         // NO: falls through, YES: ends, MAYBE
 void scope_resume(Scope *s, bool all);                        // clears `continue`, or all flags
@@ -227,9 +249,11 @@ Scope scope_copy(Lower *L, const Scope *s);
 Var *scope_find(Scope *s, const char *name);
 void scope_set(Lower *L, Scope *s, const char *name, Term *term, Span span, uint8_t flags);
 void scope_remove(Scope *s, const char *name);
-void lower_collect_expr(Lower *L, const Node *e, NameVec *out);                 // names that `:=` in an expression may bind
+// names that `:=` in an expression may bind
+void lower_collect_expr(Lower *L, const Node *e, NameVec *out);
 void lower_collect_assigned(Lower *L, const NodeList *body, NameVec *out);      // names that a statement list may bind
-void scope_lose(Lower *L, const Var *v, const char *why);                 // for the message, should the name be used all the same
+// for the message, should the name be used all the same
+void scope_lose(Lower *L, const Var *v, const char *why);
 bool lower_has_exit(const NodeList *body, bool with_break);                     // a return, or a break of this loop
 void lower_assign_target(Lower *L, const Node *target, Term *value, bool is_declared_constexpr, bool decay);
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span);
@@ -241,6 +265,8 @@ typedef struct BuiltinRow BuiltinRow;
 Term *builtin_resolve(Lower *L, const char *canonical);
 const BuiltinRow *builtin_row_of(const char *canonical);
 Term *builtin_find_method(Lower *L, const char *name);                // of tensors: a row or a prelude function
+// as Triton's do: x.exp() of fp16, where tl.exp(x) is an error
+bool builtin_method_takes_half(const Term *fn);
 bool lower_in_prelude(Lower *L, Span span);                         // whether the code is a prelude function's
 Term *lower_prelude_call(Lower *L, const char *name, Term *const *args, uint32_t n, Span span);
 bool lower_is_language_name(const char *name);                      // of a row or a prelude function
@@ -255,7 +281,10 @@ typedef struct {
   const Node *node;
 } Call;
 typedef Term *(*BuiltinFn)(Lower *L, Call *c);
-struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; bool is_method; const char *mark, *doc; };
+struct BuiltinRow { const char *name, *params; BuiltinFn fn; int32_t data; uint8_t method; const char *mark, *doc; };
+// A parameter as its row spells it; `otherwise` is its default, or NULL.
+typedef struct { const char *name, *otherwise; uint32_t name_size, otherwise_size; bool is_list; } BuiltinParam;
+const char *builtin_next_param(const char *params, BuiltinParam *out);   // NULL after the last
 const BuiltinRow *builtin_find(const char *name);             // name without `tl.`
 const BuiltinRow *builtin_at(uint32_t i);
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args);
@@ -267,14 +296,22 @@ bool arg_int(Lower *L, Call *c, uint32_t i, int64_t *out);    // constant
 bool arg_bool(Lower *L, Call *c, uint32_t i, bool *out);
 bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gives ""
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
-bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);   // ints, a tuple, or one int
-bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);                   // negative counts from the end
+// ints, a tuple, or one int
+bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
+// negative counts from the end
+bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
-Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);           // at the call; gives NULL
+// at the call; gives NULL
+Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
 #include "frontend/lower/builtins.def"
+
+// ---- loops.c: a `for` over a range ----
+typedef struct { Term *start, *stop, *step; Call call; } RangeArgs;
+bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's arguments; false after a diagnostic
+void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 
 // ---- helpers shared by families ----
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
@@ -285,9 +322,9 @@ Term *lower_trans(Lower *L, Term *x, const int64_t *order);
 static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 
-Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);   // records the call chain too; gives NULL
-void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);               // a way out, after an error; gives NULL
-const char *find_nearest(const char *name, const char *const *names, uint32_t n);
-uint32_t name_distance(const char *a, const char *b, uint32_t limit);
+// records the call chain too; gives NULL
+Term *lower_error(Lower *L, Span span, const char *fmt, ...) PRINTF_LIKE(3, 4);
+// a way out, after an error; gives NULL
+void *lower_hint(Lower *L, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

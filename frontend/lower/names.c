@@ -1,5 +1,5 @@
-// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded here,
-// each on first use.
+// What the language's names mean: a row of the builtin table, or a function of the prelude, whose texts are loaded
+// here, each on first use.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
     for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));)
       if (*found != '_') vec_push(arena, &names, arena_strndup(arena, found, length));
   }
-  return find_nearest(name, names.data, names.count);
+  return nearest_name(name, names.data, names.count);
 }
 
 // ---- canonical names ----
@@ -122,16 +122,30 @@ Term *builtin_resolve(Lower *L, const char *canonical) {
   return prelude_find(L, last, space == SPACE_LIBDEVICE);
 }
 
+// The method column of a prelude function, 0 when it is no method.
+static uint32_t prelude_method(const char *name) {
+  static const struct { const char *name; uint8_t method; } methods[] = {
+#define BUILTIN(name, params, fn, data, method, mark, doc)
+#define PRELUDE_METHOD(name, method) {name, method},
+#include "frontend/lower/builtins.def"
+  };
+  for (uint32_t i = 0; i < countof(methods); i++)
+    if (strcmp(name, methods[i].name) == 0) return methods[i].method;
+  return 0;
+}
+
 Term *builtin_find_method(Lower *L, const char *name) {
   const BuiltinRow *row = builtin_find(name);
-  if (row && row->is_method) {
+  if (row && row->method) {
     const char *canonical = arena_printf(L->arena, "tl.%s", name);
     return term_const(L, ct_builtin(L->ctx, intern(L->ctx, canonical)));
   }
-  static const char *const from_prelude[] = {
-      "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "cumsum", "cumprod", "sigmoid", "softmax", "cdiv", "flip",
-      "sort", "topk", "ravel", "log", "log2", "sin", "cos", "erf"};
-  for (uint32_t i = 0; i < countof(from_prelude); i++)
-    if (strcmp(name, from_prelude[i]) == 0) return prelude_find(L, name, false);
-  return NULL;
+  return prelude_method(name) ? prelude_find(L, name, false) : NULL;
+}
+
+bool builtin_method_takes_half(const Term *fn) {
+  if (!term_is_const(fn)) return false;
+  if (fn->ct->kind == CT_FUNCTION) return prelude_method(fn->ct->fn->name) == 2;
+  const BuiltinRow *row = fn->ct->kind == CT_BUILTIN ? builtin_row_of(fn->ct->builtin.name) : NULL;
+  return row && row->method == 2;
 }

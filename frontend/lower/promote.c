@@ -1,4 +1,4 @@
-// Casts, type promotion, broadcasting, and the operators built on them: Triton 3.6's rules.
+// Casts, type promotion and broadcasting: Triton 3.6's rules.
 //
 // A constant operand ("weak") takes the other side's type when its kind (bool < int < float) is not higher; run-time
 // scalars, kernel arguments and decayed variables among them, promote like tensors, and so do constants in comparisons.
@@ -14,10 +14,6 @@ Term *term_full(Lower *L, const CtType *type, double f, int64_t i) {
   return term_value(L, v, type);
 }
 
-static Term *unary_op(Lower *L, Opcode oc, Term *x) { return term_value(L, build_unary(&L->b, oc, term_v(x)), term_t(x)); }
-static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
-  return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
-}
 static Term *cast_op(Lower *L, Opcode oc, Term *x, const CtType *to) {
   return term_value(L, build_cast(&L->b, oc, term_v(x), lower_ir_elem_type(L, to)), ct_with_elem(L, term_t(x), to));
 }
@@ -27,19 +23,23 @@ static bool check_fp8(Lower *L, const CtType *t, Span span) {
   DtypeKind k = ct_scalar_of(t)->scalar;
   if (ct_is_ptr(t)) return true;
   if (k == DT_FP8E4B8 || k == DT_FP8E5B16)
-    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15", dtype_info[k].short_name) != NULL;
+    return lower_error(L, span, "type %s does not exist on NVIDIA GPUs; there are fp8e4nv, fp8e5 and fp8e4b15",
+                       dtype_info[k].short_name) != NULL;
   if (k == DT_FP8E4NV && L->module->target->sm < 89)
-    return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere", L->module->target->name) != NULL;
+    return lower_error(L, span, "type fp8e4nv needs sm_89 or later, this is %s; fp8e5 and fp8e4b15 work everywhere",
+                       L->module->target->name) != NULL;
   return true;
 }
 
 Term *lower_not_zero(Lower *L, Term *x, Span span) {
   if (ct_is_bool(term_t(x))) return x;
-  if (ct_is_ptr(term_t(x))) {
-    x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
+  bool is_ptr = ct_is_ptr(term_t(x));
+  if (is_ptr || ct_is_fp8(term_t(x))) {   // neither is compared
+    x = lower_cast(L, x, ct_scalar(L, is_ptr ? DT_INT64 : DT_FP32), DOWNCAST_DEFAULT, span);
     if (!x) return NULL;
   }
-  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8) x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
+  if (ct_is_float(term_t(x)) && ct_bits(term_t(x)) == 8)
+    x = lower_cast(L, x, ct_scalar(L, DT_FP16), DOWNCAST_DEFAULT, span);
   Term *zero = term_full(L, term_t(x), 0, 0);
   return term_value(L, build_cmp(&L->b, ct_is_float(term_t(x)) ? CMP_UNE : CMP_NE, term_v(x), term_v(zero)),
                     ct_with_elem(L, term_t(x), ct_scalar(L, DT_INT1)));
@@ -51,8 +51,8 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
   bool src_ptr = ct_is_ptr(from), dst_ptr = ct_is_ptr(to);
   if (src_ptr || dst_ptr) return lower_cast(L, x, to, DOWNCAST_DEFAULT, span);
   if (ct_bits(from) != ct_bits(to))
-    return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ", ct_type_text(L->ctx, from),
-                       ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
+    return lower_error(L, span, "cannot bitcast %s (%u bits) to %s (%u bits): the widths differ",
+                       ct_type_text(L->ctx, from), ct_bits(from), ct_type_text(L->ctx, to), ct_bits(to));
   if (ct_is_int(from) && ct_is_int(to)) return term_value(L, term_v(x), ct_with_elem(L, term_t(x), to));
   return cast_op(L, OP_BITCAST, x, to);
 }
@@ -98,9 +98,11 @@ Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span sp
     if (ct_is_ptr(from)) {
       if (ct_is_bool(to)) return lower_not_zero(L, x, span);
       if (ct_is_int(to) && ct_bits(to) == 64) return cast_op(L, OP_PTRTOINT, x, to);
-      return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type", ct_type_text(L->ctx, to));
+      return lower_error(L, span, "cannot cast a pointer to %s, only to int64, uint64 or another pointer type",
+                         ct_type_text(L->ctx, to));
     }
-    if (!ct_is_int(from)) return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
+    if (!ct_is_int(from))
+      return lower_error(L, span, "cannot cast %s to a pointer; only int64 can", ct_type_text(L->ctx, from));
     x = lower_cast(L, x, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
     return cast_op(L, OP_INTTOPTR, x, to);
   }
@@ -132,12 +134,13 @@ Term *lower_broadcast_to(Lower *L, Term *x, const int64_t *shape, uint32_t rank,
   if (ct_type_equal(t, to)) return x;
   if (ct_rank(t) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   if (t->rank > rank)
-    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t), ct_shape_text(L, to));
+    return lower_error(L, span, "cannot broadcast shape %s to %s: its rank is higher", ct_shape_text(L, t),
+                       ct_shape_text(L, to));
   for (uint32_t i = 0; i < t->rank; i++) {
     int64_t have = t->shape[i], want = shape[rank - t->rank + i];
     if (have != want && have != 1)
-      return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1", ct_shape_text(L, t),
-                         ct_shape_text(L, to), i, (long long)have, (long long)want);
+      return lower_error(L, span, "cannot broadcast shape %s to %s: dimension %u is %lld, not %lld or 1",
+                         ct_shape_text(L, t), ct_shape_text(L, to), i, (long long)have, (long long)want);
   }
   while (ct_rank(term_t(x)) < rank) x = lower_expand_dims(L, x, 0);
   if (ct_type_equal(term_t(x), to)) return x;
@@ -175,8 +178,8 @@ static const CtType *promote_ints(const CtType *a, const CtType *b) {
 
 static int kind_rank(const CtType *t) { return ct_is_bool(t) ? 0 : ct_is_float(t) ? 2 : 1; }
 
-static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const CtType *b, bool b_weak, bool div_or_mod,
-                                   const char *what, Span span) {
+static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const CtType *b, bool b_weak,
+                                   bool div_or_mod, const char *what, Span span) {
   if (a_weak != b_weak) {
     const CtType *weak = a_weak ? a : b, *strong = a_weak ? b : a;
     if (kind_rank(weak) <= kind_rank(strong)) {
@@ -196,24 +199,30 @@ static const CtType *promoted_type(Lower *L, const CtType *a, bool a_weak, const
     return lower_hint(L, "convert one side with .to(…)");
   }
   if (div_or_mod && ct_is_signed(a) != ct_is_signed(b)) {
-    lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a), ct_type_text(L->ctx, b));
+    lower_error(L, span, "`%s` does not combine %s and %s: their signedness differs", what, ct_type_text(L->ctx, a),
+                ct_type_text(L->ctx, b));
     return lower_hint(L, "convert one side with .to(…)");
   }
   return promote_ints(a, b);
 }
 
-static Int128 const_int(const CtValue *v) { return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i; }
+static Int128 const_int(const CtValue *v) {
+  return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i;
+}
 
 // A constant operand in the type that promotion chose.
 static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   const CtValue *c = x->ct;
   if (ct_is_int(type)) {
-    if (c->kind == CT_FLOAT) return lower_cast(L, term_to_value(L, x, span, "the operand"), type, DOWNCAST_DEFAULT, span);
+    if (c->kind == CT_FLOAT)
+      return lower_cast(L, term_to_value(L, x, span, "the operand"), type, DOWNCAST_DEFAULT, span);
     Int128 v = const_int(c);
     if (v < 0 && !ct_is_signed(type))
-      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
+      return lower_error(L, span, "negative constant %s combined with unsigned type %s", ct_repr(L->ctx, c),
+                         ct_type_text(L->ctx, type));
     if (!ct_int_fits(v, type))
-      return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c), ct_type_text(L->ctx, type));
+      return lower_error(L, span, "constant %s is out of range for type %s", ct_repr(L->ctx, c),
+                         ct_type_text(L->ctx, type));
     return term_full(L, type, 0, (int64_t)(uint64_t)v);
   }
   double f = c->kind == CT_FLOAT ? c->f : (double)const_int(c);
@@ -221,346 +230,68 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   return term_full(L, type, f, 0);
 }
 
-static bool is_number(const Term *t) {
-  return term_is_const(t) && (t->ct->kind == CT_BOOL || t->ct->kind == CT_INT || t->ct->kind == CT_FLOAT);
-}
-
-// Whether constant c, a tensor of its own type as `made`, takes `type`. In arithmetic it does. A comparison is with `made`, which
-// is fp32 for most floats: c takes the type only where the outcome is the same. In bit operations a constant that the type does
-// not hold keeps its own.
-static bool takes_type(Lower *L, const Term *c, const Term *made, const CtType *type, PromoteRule rule) {
+// Does constant c, of type `own` when it stands alone, take `type`? In arithmetic it does. A comparison is made in
+// `own`, which is fp32 for most floats, unless `type` gives the same outcome. In bit operations a constant that
+// `type` does not hold keeps its own.
+static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType *type, PromoteRule rule) {
   bool is_float = c->ct->kind == CT_FLOAT;
   if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && ct_int_fits(const_int(c->ct), type);
   if (!rule.compares || ct_is_ptr(type)) return true;
   if (ct_is_fp8(type)) return !is_float;
-  double v = !is_float ? (double)const_int(c->ct) : ct_is_kind(term_t(made), DT_FP32) ? (double)(float)c->ct->f : c->ct->f;
+  double v = !is_float ? (double)const_int(c->ct) : ct_is_kind(own, DT_FP32) ? (double)(float)c->ct->f : c->ct->f;
   if (ct_is_kind(type, DT_FP64) && is_float && v != c->ct->f) return false;
   NumFormat format = scalar_num_format(lower_ir_elem_type(L, type)->scalar);
   return isnan(v) || num_decode(format, num_encode(format, v, NUM_RNE, false)) == v;
 }
 
-bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
-  if (!*a || !*b) return false;
-  bool a_weak = is_number(*a), b_weak = is_number(*b);
-  Buf left = buf_make(L->arena), right = left;
-  buf_printf(&left, "the left operand of `%s`", what);
-  buf_printf(&right, "the right operand of `%s`", what);
-  Term *va = term_to_value(L, *a, span, buf_str(&left)), *vb = term_to_value(L, *b, span, buf_str(&right));
-  if (!va || !vb) return false;
-  const CtType *ta = ct_scalar_of(term_t(va)), *tb = ct_scalar_of(term_t(vb));
-  bool pa = ct_is_ptr(ta), pb = ct_is_ptr(tb);
-  if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(ta, tb)) ||
-      (pa && ct_is_float(tb)) || (pb && ct_is_float(ta))) {
-    lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, va), term_describe(L, vb));
-    if (pa || pb) lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
-    return false;
-  }
-  bool both_ints = ct_is_int(ta) && ct_is_int(tb);
-  if (!pa && !pb && (both_ints || !rule.bits)) {
-    a_weak = a_weak && takes_type(L, *a, va, tb, rule);
-    b_weak = b_weak && takes_type(L, *b, vb, ta, rule);
-    Op *spare[2] = {a_weak ? term_v(va)->def : NULL, b_weak ? term_v(vb)->def : NULL};
-    const CtType *t = promoted_type(L, ta, a_weak, tb, b_weak, rule.div_or_mod, what, span);
-    if (!t) return false;
-    va = a_weak ? weak_operand(L, *a, t, span) : lower_cast(L, va, t, DOWNCAST_DEFAULT, span);
-    vb = b_weak ? weak_operand(L, *b, t, span) : lower_cast(L, vb, t, DOWNCAST_DEFAULT, span);
-    for (int i = 0; i < 2; i++)   // the constant was made to learn its type
-      if (spare[i] && spare[i]->parent && !spare[i]->results[0].uses) op_erase(spare[i]);
-    if (!va || !vb) return false;
-  }
-  if (!lower_broadcast_pair(L, &va, &vb, span)) return false;
-  *a = va;
-  *b = vb;
+// One operand: its value, or NULL for a number, which becomes one once its type is known; and its element type.
+typedef struct { Term *term, *value; const CtType *type; const char *what; } Operand;
+
+static bool make_value(Lower *L, Operand *o, Span span) {
+  if (!o->value) o->value = term_to_value(L, o->term, span, o->what);
+  return o->value != NULL;
+}
+
+static bool take_operand(Lower *L, Operand *o, Term *t, const char *side, const char *what, Span span) {
+  *o = (Operand){.term = t, .type = term_is_number(t) ? term_number_type(L, t->ct) : NULL};
+  o->what = arena_printf(L->arena, "the %s operand of `%s`", side, what);
+  if (o->type) return true;
+  if (!make_value(L, o, span)) return false;
+  o->type = ct_scalar_of(term_t(o->value));
   return true;
 }
 
-// Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
-Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
-  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = ct_scalar(L, DT_FP32);
-  bool via_f32 = ct_is_float(t) && !op_takes(oc, lower_ir_elem_type(L, t));
-  Value *v[3];
-  for (uint32_t i = 0; i < n; i++) {
-    if (via_f32) x[i] = lower_cast(L, x[i], f32, DOWNCAST_DEFAULT, L->b.span);
-    if (!x[i]) return NULL;
-    v[i] = term_v(x[i]);
-  }
-  Term *r = term_value(L, build_elementwise(&L->b, oc, v, n), term_t(x[0]));
-  return via_f32 ? lower_cast(L, r, t, DOWNCAST_DEFAULT, L->b.span) : r;
+// Both of one element type, where the operator promotes them.
+static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, const char *what, Span span) {
+  bool a_weak = !a->value && takes_type(L, a->term, a->type, b->type, rule);
+  bool b_weak = !b->value && takes_type(L, b->term, b->type, a->type, rule);
+  if ((!a_weak && !make_value(L, a, span)) || (!b_weak && !make_value(L, b, span))) return false;
+  const CtType *t = promoted_type(L, a->type, a_weak, b->type, b_weak, rule.div_or_mod, what, span);
+  if (!t) return false;
+  a->value = a_weak ? weak_operand(L, a->term, t, span) : lower_cast(L, a->value, t, DOWNCAST_DEFAULT, span);
+  b->value = b_weak ? weak_operand(L, b->term, t, span) : lower_cast(L, b->value, t, DOWNCAST_DEFAULT, span);
+  return a->value && b->value;
 }
 
-// ptr moved by off, which promotion has seen to be integers.
-static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span span) {
-  if (negate) {
-    if (ct_is_bool(term_t(off)) || (!ct_is_signed(term_t(off)) && ct_bits(term_t(off)) < 64))
-      off = lower_cast(L, off, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
-    off = binary_op(L, OP_SUBI, term_full(L, term_t(off), 0, 0), off);
+bool lower_promote(Lower *L, Term **a, Term **b, PromoteRule rule, const char *what, Span span) {
+  Operand x, y;
+  if (!*a || !*b || !take_operand(L, &x, *a, "left", what, span) || !take_operand(L, &y, *b, "right", what, span))
+    return false;
+  bool pa = ct_is_ptr(x.type), pb = ct_is_ptr(y.type);
+  if ((pa && !rule.allow_left_ptr) || (pb && !rule.allow_right_ptr) || (pa && pb && !ct_type_equal(x.type, y.type)) ||
+      (pa && ct_is_float(y.type)) || (pb && ct_is_float(x.type))) {
+    if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
+    lower_error(L, span, "`%s` does not combine %s and %s", what, term_describe(L, x.value), term_describe(L, y.value));
+    if (pa || pb)
+      lower_hint(L, "pointers can be moved by integers; load the element first, or cast with .to(tl.int64)");
+    return false;
   }
-  const CtType *t = ct_scalar_of(term_t(off));
-  if (!ct_is_signed(t) && ct_bits(t) < 64) off = lower_cast(L, off, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, span);
-  else if (ct_bits(t) < 32) off = lower_cast(L, off, ct_scalar(L, DT_INT32), DOWNCAST_DEFAULT, span);
-  return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
-}
-
-// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are not checked.
-static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
-  const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
-  uint32_t bits = ct_bits(t);
-  if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 || lower_in_prelude(L, span)) return;
-  a = lower_cast(L, a, wide, DOWNCAST_DEFAULT, span);
-  b = lower_cast(L, b, wide, DOWNCAST_DEFAULT, span);
-  if (!a || !b) return;
-  Term *r = binary_op(L, oc, a, b);
-  int64_t most = ct_is_signed(t) ? ((int64_t)1 << (bits - 1)) - 1 : ((int64_t)1 << bits) - 1, least = ct_is_signed(t) ? -most - 1 : 0;
-  Term *high = lower_binary(L, PYOP_LE, r, term_full(L, wide, 0, most), span), *low = lower_binary(L, PYOP_GE, r, term_full(L, wide, 0, least), span);
-  Term *fits = high && low ? lower_binary(L, PYOP_AND, high, low, span) : NULL;
-  if (!fits) return;
-  Value *v = term_v(fits);
-  Op *check = build_op(&L->b, OP_ASSERT, &v, 1);
-  op_set_str(L->ctx, check, ATTR_TEXT, intern(L->ctx, arena_printf(L->arena, "%s overflow in %s", ct_type_text(L->ctx, t), pyop_text(op))));
-}
-
-static Term *int_arithmetic(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
-  check_overflow(L, op, oc, a, b, span);
-  return binary_op(L, oc, a, b);
-}
-
-static Term *lower_add_sub(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  bool sub = op == PYOP_SUB;
-  PromoteRule rule = {.allow_left_ptr = true, .allow_right_ptr = !sub};
-  if (!lower_promote(L, &a, &b, rule, pyop_text(op), span)) return NULL;
-  bool pa = ct_is_ptr(term_t(a)), pb = ct_is_ptr(term_t(b));
-  if (pa && pb) return lower_error(L, span, "cannot add two pointers");
-  if (pa) return pointer_offset(L, a, b, sub, span);
-  if (pb) return pointer_offset(L, b, a, false, span);
-  if (ct_is_float(term_t(a))) return lower_elementwise(L, sub ? OP_SUBF : OP_ADDF, (Term *[]){a, b}, 2);
-  return int_arithmetic(L, op, sub ? OP_SUBI : OP_ADDI, a, b, span);
-}
-
-static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  const char *what = pyop_text(op);
-  PromoteRule rule = {.div_or_mod = true};
-  if (!lower_promote(L, &a, &b, rule, what, span)) return NULL;
-  bool is_float = ct_is_float(term_t(a)), is_signed = ct_is_signed(term_t(a));
-  switch (op) {
-  case PYOP_DIV:
-    if (!is_float) {
-      a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-      b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-    }
-    return lower_elementwise(L, OP_DIVF, (Term *[]){a, b}, 2);
-  case PYOP_FLOORDIV:
-    if (is_float) {
-      lower_error(L, span, "`//` divides integers, not %s", ct_type_text(L->ctx, ct_scalar_of(term_t(a))));
-      return lower_hint(L, "write tl.floor(a / b)");
-    }
-    return binary_op(L, is_signed ? OP_DIVSI : OP_DIVUI, a, b);
-  default:
-    if (is_float) return lower_elementwise(L, OP_REMF, (Term *[]){a, b}, 2);
-    return binary_op(L, is_signed ? OP_REMSI : OP_REMUI, a, b);
-  }
-}
-
-static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  const char *what = pyop_text(op);
-  const Term *decides = a->kind == TERM_VALUE ? a : b;   // which right shift it is: the left operand, or the only tensor
-  bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
-  if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
-  const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
-  if (!ct_is_int(ta) || !ct_is_int(tb))
-    return lower_error(L, span, "`%s` works on integers, not on %s and %s", what, ct_type_text(L->ctx, ta), ct_type_text(L->ctx, tb));
-  switch (op) {
-  case PYOP_AND: return binary_op(L, OP_ANDI, a, b);
-  case PYOP_OR: return binary_op(L, OP_ORI, a, b);
-  case PYOP_XOR: return binary_op(L, OP_XORI, a, b);
-  case PYOP_LSHIFT: return binary_op(L, OP_SHLI, a, b);
-  default: return binary_op(L, is_signed ? OP_SHRSI : OP_SHRUI, a, b);
-  }
-}
-
-static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  if (!lower_promote(L, &a, &b, (PromoteRule){.compares = !lower_in_prelude(L, span)}, pyop_text(op), span)) return NULL;
-  static const CmpPred preds[][3] = {   // signed, unsigned, float
-      [PYOP_EQ] = {CMP_EQ, CMP_EQ, CMP_OEQ},    [PYOP_NE] = {CMP_NE, CMP_NE, CMP_UNE},
-      [PYOP_LT] = {CMP_SLT, CMP_ULT, CMP_OLT},  [PYOP_LE] = {CMP_SLE, CMP_ULE, CMP_OLE},
-      [PYOP_GT] = {CMP_SGT, CMP_UGT, CMP_OGT},  [PYOP_GE] = {CMP_SGE, CMP_UGE, CMP_OGE},
-  };
-  const CtType *t = term_t(a);
-  if (ct_is_fp8(t)) {
-    a = lower_cast(L, a, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-    b = lower_cast(L, b, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, span);
-    if (!a || !b) return NULL;
-  }
-  CmpPred p = preds[op][ct_is_float(t) ? 2 : ct_is_signed(t) ? 0 : 1];
-  return term_value(L, build_cmp(&L->b, p, term_v(a), term_v(b)), ct_with_elem(L, t, ct_scalar(L, DT_INT1)));
-}
-
-static const char *const method_names[NUM_PYOPS][2] = {
-    [PYOP_ADD] = {"__add__", "__radd__"}, [PYOP_SUB] = {"__sub__", "__rsub__"}, [PYOP_MUL] = {"__mul__", "__rmul__"},
-    [PYOP_DIV] = {"__truediv__", "__rtruediv__"}, [PYOP_FLOORDIV] = {"__floordiv__", "__rfloordiv__"}, [PYOP_MOD] = {"__mod__", "__rmod__"},
-    [PYOP_POW] = {"__pow__", "__rpow__"}, [PYOP_MATMUL] = {"__matmul__", "__rmatmul__"},
-    [PYOP_LSHIFT] = {"__lshift__", "__rlshift__"}, [PYOP_RSHIFT] = {"__rshift__", "__rrshift__"},
-    [PYOP_AND] = {"__and__", "__rand__"}, [PYOP_OR] = {"__or__", "__ror__"}, [PYOP_XOR] = {"__xor__", "__rxor__"},
-    [PYOP_EQ] = {"__eq__", "__eq__"}, [PYOP_NE] = {"__ne__", "__ne__"}, [PYOP_LT] = {"__lt__", "__gt__"}, [PYOP_LE] = {"__le__", "__ge__"},
-    [PYOP_GT] = {"__gt__", "__lt__"}, [PYOP_GE] = {"__ge__", "__le__"},
-};
-
-// Python's tuple operators on tuples with run-time parts: + * == !=.
-static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  bool ta = a->kind == TERM_TUPLE, tb = b->kind == TERM_TUPLE;
-  int64_t n;
-  if (op == PYOP_ADD && ta && tb) {
-    Term *r = term_tuple(L, a->tuple.items, a->tuple.count, NULL);
-    Term **items = arena_array(L->arena, Term *, a->tuple.count + b->tuple.count + 1);
-    memcpy(items, a->tuple.items, a->tuple.count * sizeof *items);
-    memcpy(items + a->tuple.count, b->tuple.items, b->tuple.count * sizeof *items);
-    r->tuple.items = items;
-    r->tuple.count += b->tuple.count;
-    return r;
-  }
-  if (op == PYOP_MUL && ta && term_get_int(b, &n) && n >= 0 && n * a->tuple.count < 4096) {
-    Term **items = arena_array(L->arena, Term *, (uint64_t)n * a->tuple.count + 1);
-    for (int64_t i = 0; i < n; i++) memcpy(items + i * a->tuple.count, a->tuple.items, a->tuple.count * sizeof *items);
-    return term_tuple(L, items, (uint32_t)(n * a->tuple.count), NULL);
-  }
-  if ((op == PYOP_EQ || op == PYOP_NE) && ta && tb) {
-    bool eq = op == PYOP_EQ;
-    if (a->tuple.count != b->tuple.count) return term_bool(L, !eq);
-    Term *all = NULL;
-    for (uint32_t i = 0; i < a->tuple.count; i++) {
-      Term *one = lower_binary(L, op, a->tuple.items[i], b->tuple.items[i], span);
-      if (!one) return NULL;
-      int64_t c;
-      if (term_get_int(one, &c)) {
-        if ((c != 0) != eq) return term_bool(L, !eq);
-        continue;
-      }
-      all = all ? lower_bits(L, eq ? PYOP_AND : PYOP_OR, all, one, span) : one;
-    }
-    return all ? all : term_bool(L, eq);
-  }
-  return lower_error(L, span, "`%s` does not combine %s and %s", pyop_text(op), term_describe(L, a), term_describe(L, b));
-}
-
-// In a kernel lists are tuples: x.shape == [16, 16].
-static CtValue *list_as_tuple(Lower *L, CtValue *v) {
-  v = ct_unwrap(v);
-  return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;
-}
-
-// A member of an IntEnum is a number to operators.
-static Term *plain_int(Lower *L, Term *t) {
-  const CtValue *i = t->kind == TERM_CONST && t->ct->kind == CT_INSTANCE ? ct_integer(t->ct) : NULL;
-  return i ? term_const(L, (CtValue *)i) : t;
-}
-
-Term *lower_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
-  if (!a || !b) return NULL;
-  L->b.span = span;
-  a = plain_int(L, a);
-  b = plain_int(L, b);
-  CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
-  bool compares = op == PYOP_EQ || op == PYOP_NE;
-  if (compares && ca && cb) ca = list_as_tuple(L, ca), cb = list_as_tuple(L, cb);
-  bool joins = op == PYOP_ADD && a->kind == TERM_TUPLE && b->kind == TERM_TUPLE && !a->tuple.cls && !b->tuple.cls;   // tuple + list too
-  if (ca && cb && !joins) {
-    CtValue *r = comptime_binary(L->ct, op, ca, cb, span);
-    return r ? term_const(L, r) : NULL;
-  }
-  for (int side = 0; side < 2; side++) {
-    Term *self = side ? b : a, *other = side ? a : b;
-    if (self->kind != TERM_TUPLE || !self->tuple.cls || !method_names[op][side]) continue;
-    Term *m = lower_find_method(L, self, method_names[op][side]);
-    if (m) return lower_call_positional(L, m, &other, 1, span);
-  }
-  if (a->kind == TERM_TUPLE || b->kind == TERM_TUPLE) return lower_tuple_binary(L, op, a, b, span);
-  switch (op) {
-  case PYOP_ADD: case PYOP_SUB: return lower_add_sub(L, op, a, b, span);
-  case PYOP_MUL:
-    if (!lower_promote(L, &a, &b, (PromoteRule){0}, "*", span)) return NULL;
-    return ct_is_float(term_t(a)) ? lower_elementwise(L, OP_MULF, (Term *[]){a, b}, 2) : int_arithmetic(L, op, OP_MULI, a, b, span);
-  case PYOP_DIV: case PYOP_FLOORDIV: case PYOP_MOD: return lower_division(L, op, a, b, span);
-  case PYOP_LSHIFT: case PYOP_RSHIFT: case PYOP_AND: case PYOP_OR: case PYOP_XOR: return lower_bits(L, op, a, b, span);
-  case PYOP_EQ: case PYOP_NE: case PYOP_LT: case PYOP_LE: case PYOP_GT: case PYOP_GE:
-    // None, strings and types equal no number.
-    if ((op == PYOP_EQ || op == PYOP_NE) && ((ca && !is_number(a)) || (cb && !is_number(b)))) return term_bool(L, op == PYOP_NE);
-    return lower_comparison(L, op, a, b, span);
-  case PYOP_POW:
-    lower_error(L, span, "`**` works between constants only");
-    return lower_hint(L, "multiply, or call libdevice.pow");
-  case PYOP_MATMUL:
-    lower_error(L, span, "`@` is not an operator of tensors");
-    return lower_hint(L, "call tl.dot(a, b)");
-  default: ice(L->ctx, "operator %s between values", pyop_text(op));
-  }
-}
-
-Term *lower_unary(Lower *L, PyOp op, Term *x, Span span) {
-  if (!x) return NULL;
-  L->b.span = span;
-  CtValue *c = term_to_ct(L, x);
-  if (c) {
-    CtValue *r = comptime_unary(L->ct, op, c, span);
-    return r ? term_const(L, r) : NULL;
-  }
-  if (x->kind == TERM_TUPLE && x->tuple.cls) {
-    static const char *const names[] = {[PYOP_NEG] = "__neg__", [PYOP_POS] = "__pos__", [PYOP_INVERT] = "__invert__", [PYOP_NOT] = "__not__"};
-    Term *m = lower_find_method(L, x, names[op]);
-    if (m) return lower_call_positional(L, m, NULL, 0, span);
-  }
-  if (x->kind != TERM_VALUE) return lower_error(L, span, "`%s` does not work on %s", pyop_text(op), term_describe(L, x));
-  if (op == PYOP_NOT) return lower_logical_not(L, x, span);
-  const CtType *t = term_t(x);
-  if (ct_is_ptr(t)) return lower_error(L, span, "`%s` does not work on pointers", pyop_text(op));
-  switch (op) {
-  case PYOP_POS: return x;
-  case PYOP_NEG:
-    if (ct_is_fp8(t)) return lower_elementwise(L, OP_SUBF, (Term *[]){term_full(L, t, 0, 0), x}, 2);
-    if (ct_is_float(t)) return unary_op(L, OP_NEGF, x);
-    return binary_op(L, OP_SUBI, term_full(L, t, 0, 0), x);
-  default:
-    if (ct_is_float(t)) return lower_error(L, span, "`~` works on integers, not on %s", term_describe(L, x));
-    return binary_op(L, OP_XORI, x, term_full(L, t, 0, -1));
-  }
-}
-
-Term *lower_logical_not(Lower *L, Term *x, Span span) {
-  if (ct_is_ptr(term_t(x)) && !(x = lower_not_zero(L, x, span))) return NULL;
-  if (!ct_is_bool(term_t(x))) {
-    lower_error(L, span, "`not` works on int1, not on %s", term_describe(L, x));
-    return lower_hint(L, "compare with 0 first");
-  }
-  return binary_op(L, OP_XORI, x, term_full(L, term_t(x), 0, 1));
-}
-
-Term *lower_select(Lower *L, Term *c, Term *a, Term *b) {
-  return term_value(L, build_ternary(&L->b, OP_SELECT, term_v(c), term_v(a), term_v(b)), term_t(a));
-}
-
-bool lower_condition(Lower *L, Term *c, Span span, const char *what, int *known, Value **v) {
-  if (!c) return false;
-  c = term_recall(L, c);
-  if (c->kind == TERM_CONST) {
-    CtKind k = c->ct->kind;
-    if (k != CT_BOOL && k != CT_INT && k != CT_NONE) {
-      lower_error(L, span, "the condition of %s must be a bool, an int or None, not %s", what, term_describe(L, c));
-      if (k == CT_STR) lower_hint(L, "compare it: `if NAME == \"…\"`");
-      return false;
-    }
-    *known = ct_is_true(c->ct);
-    return true;
-  }
-  if (c->kind != TERM_VALUE) return lower_error(L, span, "the condition of %s cannot be %s", what, term_describe(L, c)) != NULL;
-  if (ct_rank(term_t(c))) {
-    if (ct_numel(term_t(c)) != 1) {
-      lower_error(L, span, "the condition of %s must be a scalar, not %s", what, term_describe(L, c));
-      lower_hint(L, "choose per element with tl.where(…), or reduce it with tl.max(…)");
-      return false;
-    }
-    c = lower_reshape(L, c, NULL, 0, false);
-  }
-  c = lower_not_zero(L, c, span);
-  if (!c) return false;
-  *known = -1;
-  *v = term_v(c);
+  bool both_ints = ct_is_int(x.type) && ct_is_int(y.type);
+  if (!pa && !pb && (both_ints || !rule.bits)) {
+    if (!promote_pair(L, &x, &y, rule, what, span)) return false;
+  } else if (!make_value(L, &x, span) || !make_value(L, &y, span)) return false;
+  if (!lower_broadcast_pair(L, &x.value, &y.value, span)) return false;
+  *a = x.value;
+  *b = y.value;
   return true;
 }

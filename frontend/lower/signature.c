@@ -33,7 +33,9 @@ static bool same_spec(const ParamSpec *a, const ParamSpec *b) {
   if (a->kind != b->kind) return false;
   if (a->kind == SPEC_CONSTEXPR) return ct_equal(ct_unwrap(a->value), ct_unwrap(b->value));
   if (a->kind != SPEC_TUPLE) return strcmp(a->type, b->type) == 0 && a->divisible == b->divisible;
-  if (a->num_items != b->num_items || !a->class_name != !b->class_name || (a->class_name && strcmp(a->class_name, b->class_name) != 0)) return false;
+  if (a->num_items != b->num_items || !a->class_name != !b->class_name ||
+      (a->class_name && strcmp(a->class_name, b->class_name) != 0))
+    return false;
   for (uint32_t i = 0; i < a->num_items; i++)
     if (!same_spec(&a->items[i], &b->items[i])) return false;
   return true;
@@ -44,8 +46,9 @@ static bool set_spec(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, u
   ParamSpec *old = &specs[i];
   if (old->kind != SPEC_OPEN && !old->is_default) {
     if (!same_spec(old, &s))
-      return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is %s by %s but %s by %s", kernel->params[i].name, kernel->name,
-                        spec_text(fe->ctx, old), old->origin, spec_text(fe->ctx, &s), s.origin);
+      return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is %s by %s but %s by %s",
+                        kernel->params[i].name, kernel->name, spec_text(fe->ctx, old), old->origin,
+                        spec_text(fe->ctx, &s), s.origin);
     return true;
   }
   *old = s;
@@ -67,7 +70,8 @@ static bool split_hint(Context *ctx, const char *text, const char **type, int64_
   return end != colon + 1 && !*end && (*hint == 16 || *hint == 1 || *hint == 8);
 }
 
-static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *text, const char *origin, ParamSpec *out) {
+static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *text, const char *origin,
+                      ParamSpec *out) {
   const CtType *t;
   bool is_desc;
   int64_t hint;
@@ -79,50 +83,65 @@ static bool type_spec(Frontend *fe, const CtFunction *kernel, uint32_t i, const 
   bool open_shape = strncmp(type, "tensordesc<", 11) == 0;   // its shape may name constexprs: looked at when lowering
   if (!open_shape && !frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
     diag_error(fe->ctx, none, "`%s` is no type, in %s for parameter `%s`", type, origin, name);
-    diag_note(fe->ctx, none, "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and tensordesc<fp16[128,64]>");
+    diag_note(fe->ctx, none,
+              "types are i1 i8 i16 i32 i64 u8 u16 u32 u64 fp8e4nv fp8e5 fp16 bf16 fp32 fp64, pointers *fp32, and "
+              "tensordesc<fp16[128,64]>");
     return false;
   }
   if (hint == 1 && !open_shape) {
-    if (t->kind != CT_TYPE_SCALAR || !ct_is_int(t)) return diag_error(fe->ctx, none, "only integers can be specialised to 1, not `%s` (parameter `%s`)", type, name);
-    *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .type = type, .divisible = 1, .value = ct_int(fe->ctx, 1), .origin = origin};
+    if (t->kind != CT_TYPE_SCALAR || !ct_is_int(t))
+      return diag_error(fe->ctx, none, "only integers can be specialised to 1, not `%s` (parameter `%s`)", type, name);
+    *out = (ParamSpec){
+        .kind = SPEC_CONSTEXPR, .type = type, .divisible = 1, .value = ct_int(fe->ctx, 1), .origin = origin};
     return true;
   }
   if (hint > 1 && !open_shape && !is_desc && t->kind == CT_TYPE_SCALAR && !ct_is_int(t)) {
-    diag_error(fe->ctx, none, "only integers and pointers can be multiples of %d, not `%s` (parameter `%s`)", (int)hint, type, name);
+    diag_error(fe->ctx, none, "only integers and pointers can be multiples of %d, not `%s` (parameter `%s`)", (int)hint,
+               type, name);
     return false;
   }
-  if (kernel->params[i].is_const && type[0] == '*' && type[1] != 'k') type = intern(fe->ctx, arena_printf(&fe->ctx->arena, "*k%s", type + 1));
+  if (kernel->params[i].is_const && type[0] == '*' && type[1] != 'k')
+    type = intern(fe->ctx, arena_printf(&fe->ctx->arena, "*k%s", type + 1));
   *out = (ParamSpec){.kind = SPEC_TYPE, .type = type, .divisible = hint > 1 ? hint : 1, .origin = origin};
   return true;
 }
 
-bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type, const char *origin) {
+bool frontend_set_type(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, const char *type,
+                       const char *origin) {
   ParamSpec s;
   if (!type_spec(fe, kernel, index, type, origin, &s)) return false;
   s.padding = specs[index].padding;
   return set_spec(fe, kernel, specs, index, s);
 }
 
-bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin, ParamSpec *out) {
+bool frontend_item_type(Frontend *fe, const CtFunction *kernel, uint32_t index, const char *type, const char *origin,
+                        ParamSpec *out) {
   return type_spec(fe, kernel, index, type, origin, out);
 }
 
-bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items, uint32_t num_items, const char *class_name,
-                        const char *origin) {
+bool frontend_set_tuple(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, uint32_t index, ParamSpec *items,
+                        uint32_t num_items, const char *class_name, const char *origin) {
   return set_spec(fe, kernel, specs, index,
-                  (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .items = items, .num_items = num_items, .class_name = class_name, .origin = origin});
+                  (ParamSpec){.kind = SPEC_TUPLE,
+                              .divisible = 1,
+                              .items = items,
+                              .num_items = num_items,
+                              .class_name = class_name,
+                              .origin = origin});
 }
 
 const char *frontend_item_name(Arena *a, const char *name, uint32_t i) { return arena_printf(a, "%s_%u", name, i); }
 
-bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value, const char *origin) {
+bool frontend_set_constexpr(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *name, CtValue *value,
+                            const char *origin) {
   uint32_t i = frontend_param_index(kernel, name);
   if (i < kernel->num_params)
-    return set_spec(fe, kernel, specs, i, (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin});
+    return set_spec(fe, kernel, specs, i,
+                    (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin});
   diag_error(fe->ctx, (Span){0, 0}, "kernel `%s` has no parameter `%s`, given by %s", kernel->name, name, origin);
   const char **names = arena_array(&fe->ctx->arena, const char *, kernel->num_params + 1);
   for (uint32_t k = 0; k < kernel->num_params; k++) names[k] = kernel->params[k].name;
-  const char *near = find_nearest(name, names, kernel->num_params);
+  const char *near = nearest_name(name, names, kernel->num_params);
   if (near) diag_note(fe->ctx, (Span){0, 0}, "did you mean `%s`?", near);
   return false;
 }
@@ -133,11 +152,17 @@ ParamSpec *frontend_new_specs(Frontend *fe, const CtFunction *kernel) {
     const CtParam *p = &kernel->params[i];
     ParamSpec s = {.kind = SPEC_OPEN, .divisible = 1};
     if (p->is_constexpr) {
-      if (p->default_value) s = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(p->default_value), .origin = "its default value"};
+      if (p->default_value)
+        s = (ParamSpec){.kind = SPEC_CONSTEXPR,
+                        .divisible = 1,
+                        .value = ct_unwrap(p->default_value),
+                        .origin = "its default value"};
     } else if (p->type_text) {
-      if (!type_spec(fe, kernel, i, p->type_text, "its annotation", &s)) s = (ParamSpec){.kind = SPEC_OPEN, .divisible = 1};
+      if (!type_spec(fe, kernel, i, p->type_text, "its annotation", &s))
+        s = (ParamSpec){.kind = SPEC_OPEN, .divisible = 1};
     } else if (p->default_value && ct_unwrap(p->default_value)->kind == CT_NONE) {
-      s = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(p->default_value), .origin = "its default value"};
+      s = (ParamSpec){
+          .kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(p->default_value), .origin = "its default value"};
     }
     s.is_default = s.kind != SPEC_OPEN;
     specs[i] = s;
@@ -155,7 +180,8 @@ static CtValue *eval_value(Frontend *fe, const char *what, const char *text) {
 bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
   const char *eq = strchr(text, '=');
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
-  if (frontend_param_index(kernel, name) == kernel->num_params) return frontend_set_constexpr(fe, kernel, specs, name, ct_none(fe->ctx), "-D");
+  if (frontend_param_index(kernel, name) == kernel->num_params)
+    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(fe->ctx), "-D");
   CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "-D %s", name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
   return v && frontend_set_constexpr(fe, kernel, specs, name, v, "-D");
 }
@@ -189,10 +215,12 @@ static NameVec split_items(Frontend *fe, const char *text, size_t size) {
 }
 
 static bool is_value_text(const char *item) {
-  return strchr("0123456789-+.'\"", item[0]) != NULL || strcmp(item, "None") == 0 || strcmp(item, "True") == 0 || strcmp(item, "False") == 0;
+  return strchr("0123456789-+.'\"", item[0]) != NULL || strcmp(item, "None") == 0 || strcmp(item, "True") == 0 ||
+         strcmp(item, "False") == 0;
 }
 
-// "(*fp32, i32:16, 4)", or with the name of a namedtuple or `constexpr` before it: where the parenthesis opens, or NULL.
+// "(*fp32, i32:16, 4)", or with the name of a namedtuple or `constexpr` before it: where the parenthesis opens, or
+// NULL.
 static const char *tuple_open(const char *item) {
   const char *p = item;
   while (*p == '_' || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (p > item && *p >= '0' && *p <= '9')) p++;
@@ -201,19 +229,26 @@ static const char *tuple_open(const char *item) {
 
 enum { MAX_TUPLE_DEPTH = 32 };
 
-static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, uint32_t depth, ParamSpec *out) {
-  if (!*item) return diag_error(fe->ctx, (Span){0, 0}, "an item of the tuple for parameter `%s` is missing, in --signature", kernel->params[i].name);
-  if (depth == MAX_TUPLE_DEPTH) return diag_error(fe->ctx, (Span){0, 0}, "the tuple for parameter `%s` nests deeper than %d, in --signature", kernel->params[i].name, MAX_TUPLE_DEPTH);
+static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const char *item, uint32_t depth,
+                       ParamSpec *out) {
+  if (!*item)
+    return diag_error(fe->ctx, (Span){0, 0}, "an item of the tuple for parameter `%s` is missing, in --signature",
+                      kernel->params[i].name);
+  if (depth == MAX_TUPLE_DEPTH)
+    return diag_error(fe->ctx, (Span){0, 0}, "the tuple for parameter `%s` nests deeper than %d, in --signature",
+                      kernel->params[i].name, MAX_TUPLE_DEPTH);
   const char *open = tuple_open(item);
   if (!open) {
     if (!is_value_text(item)) return type_spec(fe, kernel, i, item, "--signature", out);
     CtValue *v = eval_value(fe, "--signature", item);
-    *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
+    *out =
+        (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
     return v != NULL;
   }
   if ((size_t)(open - item) == strlen("constexpr") && strncmp(item, "constexpr", (size_t)(open - item)) == 0) {
     CtValue *v = eval_value(fe, "--signature", arena_strndup(&fe->ctx->arena, open + 1, strlen(open) - 2));
-    *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
+    *out =
+        (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = v ? ct_unwrap(v) : NULL, .origin = "--signature"};
     return v != NULL;
   }
   NameVec names = split_items(fe, open + 1, strlen(open + 1) - 1);
@@ -221,7 +256,8 @@ static bool tuple_item(Frontend *fe, const CtFunction *kernel, uint32_t i, const
   if (open > item) out->class_name = intern_n(fe->ctx, item, (size_t)(open - item));
   out->items = arena_array(&fe->ctx->arena, ParamSpec, names.count + 1);
   bool ok = true;
-  for (uint32_t k = 0; k < names.count; k++) ok = tuple_item(fe, kernel, i, names.data[k], depth + 1, &out->items[k]) && ok;
+  for (uint32_t k = 0; k < names.count; k++)
+    ok = tuple_item(fe, kernel, i, names.data[k], depth + 1, &out->items[k]) && ok;
   return ok;
 }
 
@@ -235,11 +271,16 @@ static bool apply_item(Frontend *fe, const CtFunction *kernel, ParamSpec *specs,
     ParamSpec s;
     if (tuple_open(item)) return tuple_item(fe, kernel, i, item, 0, &s) && set_spec(fe, kernel, specs, i, s);
     if (!is_value_text(item)) return frontend_set_type(fe, kernel, specs, i, item, "--signature");
-  } else if (split_hint(fe->ctx, item, &type, &hint) && type[0] == '*' && frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
-    return diag_error(fe->ctx, (Span){0, 0}, "parameter `%s` of `%s` is a constexpr: --signature gives the type %s where a value belongs", p->name, kernel->name, item);
+  } else if (split_hint(fe->ctx, item, &type, &hint) && type[0] == '*' &&
+             frontend_parse_type(fe->ctx, type, &t, &is_desc)) {
+    return diag_error(fe->ctx, (Span){0, 0},
+                      "parameter `%s` of `%s` is a constexpr: --signature gives the type %s where a value belongs",
+                      p->name, kernel->name, item);
   }
   CtValue *v = eval_value(fe, "--signature", item);
-  return v && set_spec(fe, kernel, specs, i, (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(v), .origin = "--signature"});
+  return v &&
+         set_spec(fe, kernel, specs, i,
+                  (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(v), .origin = "--signature"});
 }
 
 bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, const char *text) {
@@ -247,7 +288,8 @@ bool frontend_apply_signature(Frontend *fe, const CtFunction *kernel, ParamSpec 
   uint32_t runtime = 0;
   for (uint32_t i = 0; i < kernel->num_params; i++) runtime += !kernel->params[i].is_constexpr;
   if (items.count > kernel->num_params) {
-    diag_error(fe->ctx, (Span){0, 0}, "--signature has %u items, kernel `%s` has %u parameters", items.count, kernel->name, kernel->num_params);
+    diag_error(fe->ctx, (Span){0, 0}, "--signature has %u items, kernel `%s` has %u parameters", items.count,
+               kernel->name, kernel->num_params);
     Buf b = buf_make(&fe->ctx->arena);
     for (uint32_t i = 0; i < kernel->num_params; i++) buf_printf(&b, "%s%s", i ? ", " : "", kernel->params[i].name);
     diag_note(fe->ctx, (Span){0, 0}, "they are %s", buf_str(&b));
@@ -273,14 +315,16 @@ static bool is_launch_option(const char *name) {
   return false;
 }
 
-bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch, const CtConfig *config) {
+bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, LaunchOptions *launch,
+                           const CtConfig *config) {
   for (uint32_t k = 0; config->kwargs && k < config->kwargs->count; k++) {
     const CtEntry *e = &config->kwargs->entries[k];
     if (e->key->kind != CT_STR) continue;
     uint32_t i = frontend_param_index(kernel, e->key->str.data);
     if (i < kernel->num_params && specs[i].kind != SPEC_OPEN && !specs[i].is_default) continue;
     if (i == kernel->num_params && is_launch_option(e->key->str.data)) continue;
-    if (!frontend_set_constexpr(fe, kernel, specs, e->key->str.data, e->value, "the autotune configuration")) return false;
+    if (!frontend_set_constexpr(fe, kernel, specs, e->key->str.data, e->value, "the autotune configuration"))
+      return false;
   }
   if (config->num_warps) launch->num_warps = (uint32_t)config->num_warps;
   if (config->num_stages) launch->num_stages = (uint32_t)config->num_stages, launch->stages_given = true;
@@ -291,7 +335,8 @@ bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
 
 bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args) {
   for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (specs[i].kind == SPEC_CONSTEXPR && !dict_get_str(args, kernel->params[i].name)) dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
+    if (specs[i].kind == SPEC_CONSTEXPR && !dict_get_str(args, kernel->params[i].name))
+      dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
   CtValue dict = {.kind = CT_DICT, .dict = args}, *arg = &dict;
   for (uint32_t h = 0; h < kernel->num_heuristics; h++) {
     const CtHeuristic *heuristic = &kernel->heuristics[h];

@@ -19,7 +19,8 @@ Term *term_const(Lower *L, CtValue *v) {
     t->tuple.is_list = v->kind == CT_LIST;
     return t;
   }
-  if (v->kind == CT_INSTANCE && (v->instance->cls->form == CLASS_NAMEDTUPLE || v->instance->cls->form == CLASS_AGGREGATE)) {
+  if (v->kind == CT_INSTANCE &&
+      (v->instance->cls->form == CLASS_NAMEDTUPLE || v->instance->cls->form == CLASS_AGGREGATE)) {
     CtClass *cls = v->instance->cls;
     Term **items = arena_array(L->arena, Term *, cls->num_fields + 1);
     for (uint32_t i = 0; i < cls->num_fields; i++) {
@@ -94,24 +95,31 @@ bool term_get_dtype(const Term *t, const CtType **out) {
   return true;
 }
 
+static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind == CT_INT || v->kind == CT_FLOAT; }
+bool term_is_number(const Term *t) { return term_is_const(t) && is_number(t->ct); }
+
+const CtType *term_number_type(Lower *L, const CtValue *v) {
+  if (v->kind == CT_BOOL) return ct_scalar(L, DT_INT1);
+  if (v->kind == CT_FLOAT) {
+    double a = fabs(v->f);
+    bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
+    return ct_scalar(L, single ? DT_FP32 : DT_FP64);
+  }
+  if (v->i >= INT32_MIN && v->i <= INT32_MAX) return ct_scalar(L, DT_INT32);
+  if (v->i >= 0 && v->i <= UINT32_MAX) return ct_scalar(L, DT_UINT32);
+  if (v->i >= INT64_MIN && v->i <= INT64_MAX) return ct_scalar(L, DT_INT64);
+  return v->i >= 0 && v->i <= UINT64_MAX ? ct_scalar(L, DT_UINT64) : NULL;
+}
+
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
   if (!t || t->kind == TERM_VALUE) return t;
   if (t->kind == TERM_CONST) {
     const CtValue *c = ct_integer(t->ct) ? ct_integer(t->ct) : t->ct;
-    if (c->kind == CT_BOOL) return term_full(L, ct_scalar(L, DT_INT1), 0, c->b);
-    if (c->kind == CT_INT) {
-      DtypeKind k;
-      if (c->i >= INT32_MIN && c->i <= INT32_MAX) k = DT_INT32;
-      else if (c->i >= 0 && c->i <= UINT32_MAX) k = DT_UINT32;
-      else if (c->i >= INT64_MIN && c->i <= INT64_MAX) k = DT_INT64;
-      else if (c->i >= 0 && c->i <= UINT64_MAX) k = DT_UINT64;
-      else return lower_error(L, span, "%s does not fit 64 bits: %s", what, ct_repr(L->ctx, c));
-      return term_full(L, ct_scalar(L, k), 0, (int64_t)(uint64_t)c->i);
-    }
-    if (c->kind == CT_FLOAT) {
-      double a = fabs(c->f);
-      bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
-      return term_full(L, ct_scalar(L, single ? DT_FP32 : DT_FP64), c->f, 0);
+    if (is_number(c)) {
+      const CtType *type = term_number_type(L, c);
+      if (!type) return lower_error(L, span, "%s does not fit 64 bits: %s", what, ct_repr(L->ctx, c));
+      if (c->kind == CT_FLOAT) return term_full(L, type, c->f, 0);
+      return term_full(L, type, 0, c->kind == CT_BOOL ? c->b : (int64_t)(uint64_t)c->i);
     }
   }
   // A one-element tuple is no scalar in Python either; say what it is.
@@ -168,25 +176,33 @@ const char *term_describe(Lower *L, const Term *t) {
     return arena_printf(a, "the constant %s", ct_repr(L->ctx, t->ct));
   case TERM_VALUE: {
     const char *elem = ct_type_text(L->ctx, ct_scalar_of(t->value.type));
-    return ct_rank(t->value.type) ? arena_printf(a, "%s%s", elem, ct_shape_text(L, t->value.type)) : arena_printf(a, "a scalar %s", elem);
+    return ct_rank(t->value.type) ? arena_printf(a, "%s%s", elem, ct_shape_text(L, t->value.type))
+                                  : arena_printf(a, "a scalar %s", elem);
   }
   case TERM_TUPLE:
     if (t->tuple.cls) return arena_printf(a, "%s", t->tuple.cls->name);
     if (t->tuple.is_fstring) return "an f-string with run-time values";
     return arena_printf(a, "a %s of %u", t->tuple.is_list ? "list" : "tuple", t->tuple.count);
   case TERM_DESC:
-    return arena_printf(a, "a tensor descriptor%s of %s%s%s", t->desc.base ? "" : " from the launcher", ct_type_text(L->ctx, t->desc.block->elem),
-                        ct_shape_text(L, t->desc.block), t->desc.padding == PAD_NAN ? " padded with NaN" : "");
-  case TERM_BLOCK_PTR: return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem), ct_shape_text(L, t->bp.block));
+    return arena_printf(a, "a tensor descriptor%s of %s%s%s", t->desc.base ? "" : " from the launcher",
+                        ct_type_text(L->ctx, t->desc.block->elem), ct_shape_text(L, t->desc.block),
+                        t->desc.padding == PAD_NAN ? " padded with NaN" : "");
+  case TERM_BLOCK_PTR:
+    return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem),
+                        ct_shape_text(L, t->bp.block));
   case TERM_BOUND: return "a bound method";
   }
   return "?";
 }
 
 void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *otherwise) {
-  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC, is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
-  if (is_desc) otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one descriptor from them";
-  else if (is_block) otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
+  bool is_desc = a->kind == TERM_DESC || b->kind == TERM_DESC,
+       is_block = a->kind == TERM_BLOCK_PTR || b->kind == TERM_BLOCK_PTR;
+  if (is_desc)
+    otherwise = "make each access where its descriptor is known, or choose base, shape and strides first and make one "
+                "descriptor from them";
+  else if (is_block)
+    otherwise = "make each access where its block pointer is known, or choose base, shape, strides and offsets first";
   lower_hint(L, "%s", otherwise);
 }
 
@@ -209,10 +225,12 @@ bool term_same_type(Lower *L, const Term *a, const Term *b) {
       if (!term_same_type(L, a->tuple.items[i], b->tuple.items[i])) return false;
     return true;
   case TERM_DESC:
-    return !a->desc.base == !b->desc.base && a->desc.padding == b->desc.padding && ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
+    return !a->desc.base == !b->desc.base && a->desc.padding == b->desc.padding &&
+           ct_type_equal(a->desc.block, b->desc.block) && term_same_type(L, a->desc.shape, b->desc.shape) &&
            term_same_type(L, a->desc.strides, b->desc.strides);
   case TERM_BLOCK_PTR: return ct_type_equal(a->bp.pointer, b->bp.pointer) && ct_type_equal(a->bp.block, b->bp.block);
-  case TERM_BOUND: return term_same_type(L, a->bound.self, b->bound.self) && term_same_type(L, a->bound.fn, b->bound.fn);
+  case TERM_BOUND:
+    return term_same_type(L, a->bound.self, b->bound.self) && term_same_type(L, a->bound.fn, b->bound.fn);
   }
   return false;
 }
@@ -258,7 +276,8 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     return t;
   case TERM_TUPLE:
     t->tuple.items = arena_array(L->arena, Term *, like->tuple.count + 1);
-    for (uint32_t i = 0; i < like->tuple.count; i++) t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
+    for (uint32_t i = 0; i < like->tuple.count; i++)
+      t->tuple.items[i] = term_rebuild(L, like->tuple.items[i], values, pos);
     return t;
   case TERM_DESC:
     *(like->desc.base ? &t->desc.base : &t->desc.v) = values[(*pos)++];
@@ -294,7 +313,8 @@ Value *term_zero(Lower *L, const Type *type) {
   return build_cast(&L->b, OP_INTTOPTR, zero, elem);
 }
 
-Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands, uint32_t n) {
+Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num_types, Value *const *operands,
+                     uint32_t n) {
   Op *op = op_rebuild(L->ctx, shell, types, num_types, operands, n);
   op_erase(shell);
   return op;
@@ -323,7 +343,8 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   }
   // An unrolled loop or a function called often finds the same fault again: once is enough.
   for (const Diag *d = L->ctx->diags; d; d = d->next)
-    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0) return NULL;
+    if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
+      return NULL;
   diag_error(L->ctx, span, "%s", text);
   if (through) lower_hint(L, "inside `%s`, which is written in the language itself", through);
   uint32_t shown = 0;

@@ -43,19 +43,26 @@ struct Node {
   Span span;           // begin of the first byte, end one past the last
   union {
     NodeList block;                                                       // MODULE: statements
-    struct { const char *name; Node *first, *second; } attr;              // ATTRIBUTE first.name; KEYWORD name=first (name NULL: **first); TYPE_ALIAS type name = first
+    // ATTRIBUTE first.name; KEYWORD name=first (name NULL: **first); TYPE_ALIAS type name = first
+    struct { const char *name; Node *first, *second; } attr;
     struct { Node *first, *second; } pair;
-      // WITH_ITEM first as second?; RAISE first? from second?; ASSERT first, second?; SUBSCRIPT first[second]; NAMED_EXPR first := second
+      // WITH_ITEM first as second?; RAISE first? from second?; ASSERT first, second?; SUBSCRIPT
+      // first[second]; NAMED_EXPR first := second
     struct { Node *value; } unary;
       // RETURN value?; EXPR_STMT; UNARY op value; STARRED *value; AWAIT; YIELD value?; YIELD_FROM; POINTER_TYPE *value
-    struct { Node *left, *right; } binary;                                // BINARY left op right; AUG_ASSIGN left op= right
-    NodeList list;                                                        // TUPLE LIST SET DELETE: elements; FSTRING: STR and FORMAT parts
+    // BINARY left op right; AUG_ASSIGN left op= right
+    struct { Node *left, *right; } binary;
+    // TUPLE LIST SET DELETE: elements; FSTRING: STR and FORMAT parts
+    NodeList list;
     struct { NodeList values; } boolop;                                   // v0 op v1 op v2 …
     struct { Node *left; NodeList rights; const uint8_t *ops; } compare;  // left ops[0] rights[0] ops[1] rights[1] …
-    struct { Node *func; NodeList args; NodeList keywords; } call;        // args: expressions and STARRED; keywords: KEYWORD
+    // args: expressions and STARRED; keywords: KEYWORD
+    struct { Node *func; NodeList args; NodeList keywords; } call;
     struct { NodeList keys, values; } dict;                               // keys[i] NULL: **values[i]
-    struct { Node *lower, *upper, *step; } slice;                         // SLICE, each may be NULL; IF_EXP: lower if upper else step
-    struct { Node *elt, *value; NodeList generators; } comp;              // elt; DICT_COMP elt: value; generators: COMP_FOR
+    // SLICE, each may be NULL; IF_EXP: lower if upper else step
+    struct { Node *lower, *upper, *step; } slice;
+    // elt; DICT_COMP elt: value; generators: COMP_FOR
+    struct { Node *elt, *value; NodeList generators; } comp;
     struct { Node *target, *iter; NodeList body, orelse; } loop;
       // FOR; WHILE: iter is the test, target NULL; COMP_FOR: body holds the `if` conditions
     struct { Node *test; NodeList body, orelse; } cond;                   // IF; an elif is an IF alone in orelse
@@ -65,19 +72,23 @@ struct Node {
     struct { NodeList body, handlers, orelse, finalbody; } try_;
     struct { Node *type; const char *name; NodeList body; } handler;      // type, name may be NULL
     struct { const char *module; NodeList aliases; uint32_t level; } import;
-      // IMPORT: module NULL; IMPORT_FROM: dotted module (NULL for `from . import x`), level dots; `*` is an ALIAS of that name
+      // IMPORT: module NULL; IMPORT_FROM: dotted module (NULL for `from . import x`), level dots; `*` is an
+      // ALIAS of that name
     struct { const char *name, *asname; } alias;                          // dotted name; asname may be NULL
     NameList names;
     struct { Node *subject; NodeList cases; } match;
-    struct { Node *pattern, *guard; NodeList body; } case_;               // guard may be NULL; patterns are kept as expressions
+    // guard may be NULL; patterns are kept as expressions
+    struct { Node *pattern, *guard; NodeList body; } case_;
     struct { const char *name; NodeList params, body, decorators; Node *returns; Span name_span; } func;
       // FUNCTION_DEF; LAMBDA: name NULL, body holds one expression; returns may be NULL
     struct { const char *name; NodeList bases, keywords, body, decorators; Span name_span; } cls;
     struct { const char *name; Node *annotation, *default_value; ParamKind kind; } param;   // a bare `*` is not a node
     struct { const char *id; } name;
-    struct { Int128 value; bool is_too_large; } integer;                  // is_too_large: to be reported where it is used
+    // is_too_large: to be reported where it is used
+    struct { Int128 value; bool is_too_large; } integer;
     struct { double value; } floating;
-    struct { const char *data; size_t size; } str;                        // decoded; UTF-8; NUL-terminated beside its size
+    // decoded; UTF-8; NUL-terminated beside its size
+    struct { const char *data; size_t size; } str;
     struct { Node *value; Node *spec; const char *text; char conversion; } format;
       // {value!conversion:spec}; spec an FSTRING or NULL; conversion 'r' 's' 'a' or 0; text: `x=` as written, or NULL
   };

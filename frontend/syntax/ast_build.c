@@ -1,5 +1,6 @@
-// Tree construction: what the grammar's actions call for expressions. Checks what the grammar leaves open (assignment targets,
-// parameter and argument order, `as` in parentheses) and keeps every tree within AST_MAX_DEPTH.
+// Tree construction: what the grammar's actions call for expressions. Checks what the grammar leaves open
+// (assignment targets, parameter and argument order, `as` in parentheses) and keeps every tree within
+// AST_MAX_DEPTH.
 #include <string.h>
 
 #include "frontend/syntax/parser.h"
@@ -61,7 +62,9 @@ NameList *ast_names_add(PyParser *p, NameList *list, const char *name) {
   return list;
 }
 
-const char *ast_name_join(PyParser *p, const char *a, const char *b) { return intern(p->ctx, arena_printf(&p->ctx->arena, "%s.%s", a, b)); }
+const char *ast_name_join(PyParser *p, const char *a, const char *b) {
+  return intern(p->ctx, arena_printf(&p->ctx->arena, "%s.%s", a, b));
+}
 
 // ---- expressions ----
 
@@ -133,6 +136,10 @@ Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items) {
   return ast_done(p, n);
 }
 
+Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest) {
+  return ast_list(p, NODE_TUPLE, span, ast_list_join(p, ast_list_new(p, first), rest));
+}
+
 Node *ast_paren(PyParser *p, Span span, Node *inner) {
   (void)p;
   inner->is_parenthesized = true;
@@ -183,13 +190,15 @@ void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeL
   for (uint32_t i = 0; all && i < all->count; i++) {
     Node *a = all->data[i];
     if (a->kind == NODE_KEYWORD) {
-      if (a->attr.name && map_at(&p->ctx->arena, &names, a->attr.name)->number++) diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
+      if (a->attr.name && map_at(&p->ctx->arena, &names, a->attr.name)->number++)
+        diag_error(p->ctx, a->span, "argument '%s' is given twice", a->attr.name);
       seen_splat |= !a->attr.name;
       ast_list_add(p, keywords, a);
       continue;
     }
     if (keywords->count && (a->kind != NODE_STARRED || seen_splat))
-      diag_error(p->ctx, a->span, "a positional argument follows %s", seen_splat ? "a ** argument" : "a keyword argument");
+      diag_error(p->ctx, a->span, "a positional argument follows %s",
+                 seen_splat ? "a ** argument" : "a keyword argument");
     if (a->kind == NODE_GENERATOR && !a->is_parenthesized && all->count > 1)
       diag_error(p->ctx, a->span, "a generator that is not the only argument needs parentheses");
     ast_list_add(p, args, a);
@@ -247,7 +256,12 @@ Node *ast_triple(PyParser *p, NodeKind kind, Span span, Node *a, Node *b, Node *
 static const char *target_problem(const Node *n) {
   switch (n->kind) {
     case NODE_CALL: return "a call";
-    case NODE_INT: case NODE_FLOAT: case NODE_IMAG: case NODE_STR: case NODE_BYTES: case NODE_FSTRING: return "a literal";
+    case NODE_INT:
+    case NODE_FLOAT:
+    case NODE_IMAG:
+    case NODE_STR:
+    case NODE_BYTES:
+    case NODE_FSTRING: return "a literal";
     case NODE_NONE: return "None";
     case NODE_TRUE: return "True";
     case NODE_FALSE: return "False";
@@ -275,7 +289,10 @@ void ast_check_target(PyParser *p, const Node *n, TargetUse use) {
       return;
     default: break;
   }
-  diag_error(p->ctx, n->span, "cannot %s %s", use == TARGET_DELETE ? "delete" : "assign to", n->kind == NODE_TUPLE ? "a tuple here" : n->kind == NODE_LIST ? "a list here" : target_problem(n));
+  diag_error(p->ctx, n->span, "cannot %s %s", use == TARGET_DELETE ? "delete" : "assign to",
+             n->kind == NODE_TUPLE  ? "a tuple here"
+             : n->kind == NODE_LIST ? "a list here"
+                                    : target_problem(n));
 }
 
 // ---- comprehensions, parameters and lambdas ----
@@ -341,16 +358,19 @@ NodeList ast_resolve_params(PyParser *p, const NodeList *all) {
     }
     if (!a->param.name || a->param.kind == PARAM_VARARGS) {
       if (after_star) diag_error(p->ctx, a->span, "only one '*' parameter is allowed");
-      if (!a->param.name && (i + 1 == all->count || (all->data[i + 1]->kind == NODE_PARAM && all->data[i + 1]->param.kind != PARAM_NORMAL)))
+      if (!a->param.name && (i + 1 == all->count ||
+                             (all->data[i + 1]->kind == NODE_PARAM && all->data[i + 1]->param.kind != PARAM_NORMAL)))
         diag_error(p->ctx, a->span, "a named parameter must follow the bare '*'");
       after_star = true;
       if (!a->param.name) continue;
     }
-    if (map_at(&p->ctx->arena, &names, a->param.name)->number++) diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
+    if (map_at(&p->ctx->arena, &names, a->param.name)->number++)
+      diag_error(p->ctx, a->span, "parameter '%s' is declared twice", a->param.name);
     if (a->param.kind == PARAM_NORMAL) {
       if (after_star) a->param.kind = PARAM_KEYWORD_ONLY;
       else if (a->param.default_value) seen_default = true;
-      else if (seen_default) diag_error(p->ctx, a->span, "parameter '%s' without a default follows one with a default", a->param.name);
+      else if (seen_default)
+        diag_error(p->ctx, a->span, "parameter '%s' without a default follows one with a default", a->param.name);
     }
     seen_kwargs |= a->param.kind == PARAM_KWARGS;
     ast_list_add(p, &out, a);

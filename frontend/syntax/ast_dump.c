@@ -76,7 +76,12 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
       put_name(b, n->func.name);
       put_block(b, "decorators", &n->func.decorators, indent);
       put_block(b, "params", &n->func.params, indent);
-      if (n->func.returns) { line(b, indent + 1); buf_puts(b, "(returns"); put(b, n->func.returns, indent + 1); buf_putc(b, ')'); }
+      if (n->func.returns) {
+        line(b, indent + 1);
+        buf_puts(b, "(returns");
+        put(b, n->func.returns, indent + 1);
+        buf_putc(b, ')');
+      }
       put_block(b, "body", &n->func.body, indent);
       break;
     case NODE_LAMBDA:
@@ -93,7 +98,11 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
       put_block(b, "body", &n->cls.body, indent);
       break;
     case NODE_RETURN: case NODE_YIELD: put(b, n->unary.value, indent); break;
-    case NODE_EXPR_STMT: case NODE_STARRED: case NODE_AWAIT: case NODE_YIELD_FROM: case NODE_POINTER_TYPE: put(b, n->unary.value, indent); break;
+    case NODE_EXPR_STMT:
+    case NODE_STARRED:
+    case NODE_AWAIT:
+    case NODE_YIELD_FROM:
+    case NODE_POINTER_TYPE: put(b, n->unary.value, indent); break;
     case NODE_UNARY: buf_printf(b, " %s", pyop_text((PyOp)n->op)); put(b, n->unary.value, indent); break;
     case NODE_BINARY: case NODE_AUG_ASSIGN:
       buf_printf(b, " %s", pyop_text((PyOp)n->op));
@@ -109,15 +118,27 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
       }
       break;
     case NODE_ASSIGN: put_all(b, &n->assign.targets, indent); put(b, n->assign.value, indent); break;
-    case NODE_ANN_ASSIGN: put(b, n->ann.target, indent); put(b, n->ann.annotation, indent); put(b, n->ann.value, indent); break;
-    case NODE_DELETE: case NODE_TUPLE: case NODE_LIST: case NODE_SET: case NODE_FSTRING: put_all(b, &n->list, indent); break;
+    case NODE_ANN_ASSIGN:
+      put(b, n->ann.target, indent);
+      put(b, n->ann.annotation, indent);
+      put(b, n->ann.value, indent);
+      break;
+    case NODE_DELETE:
+    case NODE_TUPLE:
+    case NODE_LIST:
+    case NODE_SET:
+    case NODE_FSTRING: put_all(b, &n->list, indent); break;
     case NODE_FOR: case NODE_WHILE:
       if (n->kind == NODE_FOR) put(b, n->loop.target, indent);
       put(b, n->loop.iter, indent);
       put_block(b, "body", &n->loop.body, indent);
       put_block(b, "else", &n->loop.orelse, indent);
       break;
-    case NODE_COMP_FOR: put(b, n->loop.target, indent); put(b, n->loop.iter, indent); put_all(b, &n->loop.body, indent); break;
+    case NODE_COMP_FOR:
+      put(b, n->loop.target, indent);
+      put(b, n->loop.iter, indent);
+      put_all(b, &n->loop.body, indent);
+      break;
     case NODE_IF:
       put(b, n->cond.test, indent);
       put_block(b, "then", &n->cond.body, indent);
@@ -134,15 +155,27 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
       put_block(b, "else", &n->try_.orelse, indent);
       put_block(b, "finally", &n->try_.finalbody, indent);
       break;
-    case NODE_EXCEPT: put(b, n->handler.type, indent); put_name(b, n->handler.name); put_block(b, NULL, &n->handler.body, indent); break;
+    case NODE_EXCEPT:
+      put(b, n->handler.type, indent);
+      put_name(b, n->handler.name);
+      put_block(b, NULL, &n->handler.body, indent);
+      break;
     case NODE_IMPORT: put_all(b, &n->import.aliases, indent); break;
-    case NODE_IMPORT_FROM: buf_printf(b, " %u", n->import.level); put_name(b, n->import.module); put_all(b, &n->import.aliases, indent); break;
+    case NODE_IMPORT_FROM:
+      buf_printf(b, " %u", n->import.level);
+      put_name(b, n->import.module);
+      put_all(b, &n->import.aliases, indent);
+      break;
     case NODE_ALIAS: put_name(b, n->alias.name); put_name(b, n->alias.asname); break;
     case NODE_GLOBAL: case NODE_NONLOCAL:
       for (uint32_t i = 0; i < n->names.count; i++) put_name(b, n->names.data[i]);
       break;
     case NODE_MATCH: put(b, n->match.subject, indent); put_block(b, NULL, &n->match.cases, indent); break;
-    case NODE_CASE: put(b, n->case_.pattern, indent); put(b, n->case_.guard, indent); put_block(b, NULL, &n->case_.body, indent); break;
+    case NODE_CASE:
+      put(b, n->case_.pattern, indent);
+      put(b, n->case_.guard, indent);
+      put_block(b, NULL, &n->case_.body, indent);
+      break;
     case NODE_NAME: put_name(b, n->name.id); break;
     case NODE_INT: buf_putc(b, ' '); pynum_put_int(b, n->integer.value); break;
     case NODE_FLOAT: case NODE_IMAG: buf_putc(b, ' '); pynum_put_float(b, n->floating.value); break;
@@ -160,18 +193,33 @@ static void dump(Buf *b, const Node *n, uint32_t indent) {
         put(b, n->dict.values.data[i], indent);
       }
       break;
-    case NODE_CALL: put(b, n->call.func, indent); put_all(b, &n->call.args, indent); put_all(b, &n->call.keywords, indent); break;
+    case NODE_CALL:
+      put(b, n->call.func, indent);
+      put_all(b, &n->call.args, indent);
+      put_all(b, &n->call.keywords, indent);
+      break;
     case NODE_KEYWORD: put_name(b, n->attr.name ? n->attr.name : "**"); put(b, n->attr.first, indent); break;
     case NODE_TYPE_ALIAS: put_name(b, n->attr.name); put(b, n->attr.first, indent); break;
     case NODE_ATTRIBUTE: put(b, n->attr.first, indent); put_name(b, n->attr.name); break;
-    case NODE_SLICE: case NODE_IF_EXP: put(b, n->slice.lower, indent); put(b, n->slice.upper, indent); put(b, n->slice.step, indent); break;
+    case NODE_SLICE:
+    case NODE_IF_EXP:
+      put(b, n->slice.lower, indent);
+      put(b, n->slice.upper, indent);
+      put(b, n->slice.step, indent);
+      break;
     case NODE_PARAM: put_param(b, n, indent); break;
     case NODE_LIST_COMP: case NODE_SET_COMP: case NODE_DICT_COMP: case NODE_GENERATOR:
       put(b, n->comp.elt, indent);
       if (n->kind == NODE_DICT_COMP) put(b, n->comp.value, indent);
       put_all(b, &n->comp.generators, indent);
       break;
-    case NODE_PASS: case NODE_BREAK: case NODE_CONTINUE: case NODE_ERROR: case NODE_NONE: case NODE_TRUE: case NODE_FALSE:
+    case NODE_PASS:
+    case NODE_BREAK:
+    case NODE_CONTINUE:
+    case NODE_ERROR:
+    case NODE_NONE:
+    case NODE_TRUE:
+    case NODE_FALSE:
     case NODE_ELLIPSIS: case NUM_NODE_KINDS: break;
   }
   buf_putc(b, ')');

@@ -1,11 +1,11 @@
-// Tree construction: what the grammar's actions call for statements. Checks that `break`, `continue` and `return` have something
-// to leave.
+// Tree construction: what the grammar's actions call for statements. Checks that `break`, `continue` and `return`
+// have something to leave.
 #include "frontend/syntax/parser.h"
 
 // ---- functions and classes ----
 
-// `break`, `continue` and `return` where nothing is to be left. Functions and classes in the list have been through it. After
-// another error nothing is said: what begins the loop or function may be what could not be parsed.
+// `break`, `continue` and `return` where nothing is to be left. Functions and classes in the list have been through
+// it. After another error nothing is said: what begins the loop or function may be what could not be parsed.
 static void check_exits(PyParser *p, const NodeList *list, bool in_function, bool in_loop) {
   for (uint32_t i = 0; i < list->count; i++) {
     const Node *s = list->data[i];
@@ -36,14 +36,16 @@ static void check_exits(PyParser *p, const NodeList *list, bool in_function, boo
       check_exits(p, &s->try_.orelse, in_function, in_loop);
       check_exits(p, &s->try_.finalbody, in_function, in_loop);
       for (uint32_t k = 0; k < s->try_.handlers.count; k++)
-        if (s->try_.handlers.data[k]->kind != NODE_ERROR) check_exits(p, &s->try_.handlers.data[k]->handler.body, in_function, in_loop);
+        if (s->try_.handlers.data[k]->kind != NODE_ERROR)
+          check_exits(p, &s->try_.handlers.data[k]->handler.body, in_function, in_loop);
       break;
     default: break;
     }
   }
 }
 
-Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const NodeList *params, Node *returns, const NodeList *body) {
+Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const NodeList *params, Node *returns,
+               const NodeList *body) {
   Node *n = ast_node(p, NODE_FUNCTION_DEF, span);
   n->func.name = name;
   n->func.name_span = name_span;
@@ -128,7 +130,8 @@ Node *ast_delete(PyParser *p, Span span, Node *targets) {
   return ast_list(p, NODE_DELETE, span, is_list ? &targets->list : ast_list_new(p, targets));
 }
 
-Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body, const NodeList *orelse) {
+Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body,
+               const NodeList *orelse) {
   if (target) ast_check_target(p, target, TARGET_ASSIGN);
   Node *n = ast_node(p, kind, span);
   n->loop.target = target;
@@ -171,13 +174,16 @@ Node *ast_with(PyParser *p, Span span, const NodeList *items, const NodeList *bo
   n->with.items = ast_list_of(items);
   n->with.body = ast_list_of(body);
   // with (a as b, c as d): the parenthesised list is the items.
-  Node *only = items->count == 1 && items->data[0]->kind == NODE_WITH_ITEM && !items->data[0]->pair.second ? items->data[0]->pair.first : NULL;
+  Node *only = items->count == 1 && items->data[0]->kind == NODE_WITH_ITEM && !items->data[0]->pair.second
+                   ? items->data[0]->pair.first
+                   : NULL;
   if (only && only->kind == NODE_TUPLE && only->is_parenthesized) {
     if (claim_as(p, only)) {
       n->with.items = (NodeList){0};
       for (uint32_t i = 0; i < only->list.count; i++) {
         Node *item = only->list.data[i];
-        ast_list_add(p, &n->with.items, item->kind == NODE_WITH_ITEM ? item : ast_pair(p, NODE_WITH_ITEM, item->span, item, NULL));
+        ast_list_add(p, &n->with.items,
+                     item->kind == NODE_WITH_ITEM ? item : ast_pair(p, NODE_WITH_ITEM, item->span, item, NULL));
       }
     }
   }
@@ -190,7 +196,8 @@ Node *ast_with(PyParser *p, Span span, const NodeList *items, const NodeList *bo
   return ast_done(p, n);
 }
 
-Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse, const NodeList *finalbody) {
+Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse,
+              const NodeList *finalbody) {
   Node *n = ast_node(p, NODE_TRY, span);
   n->try_.body = ast_list_of(body);
   n->try_.handlers = ast_list_of(handlers);

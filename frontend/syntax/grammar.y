@@ -55,24 +55,33 @@ static void tile_error(Span *span, PyParser *p, const char *message);
 %token NEWLINE "end of line" INDENT "indentation" DEDENT "end of block"
 %token <name> NAME "name"
 %token NUMBER "number" STRING "string"
-%token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" ASYNC "'async'" AWAIT "'await'"
+%token FALSE "'False'" NONE "'None'" TRUE "'True'" AND "'and'" AS "'as'" ASSERT "'assert'" ASYNC "'async'"
+  AWAIT "'await'"
 %token BREAK "'break'" CLASS "'class'" CONTINUE "'continue'" DEF "'def'" DEL "'del'" ELIF "'elif'" ELSE "'else'"
-%token EXCEPT "'except'" FINALLY "'finally'" FOR "'for'" FROM "'from'" GLOBAL "'global'" IF "'if'" IMPORT "'import'" IN "'in'"
+%token EXCEPT "'except'" FINALLY "'finally'" FOR "'for'" FROM "'from'" GLOBAL "'global'" IF "'if'" IMPORT "'import'"
+  IN "'in'"
 %token IS "'is'" LAMBDA "'lambda'" NONLOCAL "'nonlocal'" NOT "'not'" OR "'or'" PASS "'pass'" RAISE "'raise'"
-%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'" TYPE "'type'"
+%token RETURN "'return'" TRY "'try'" WHILE "'while'" WITH "'with'" YIELD "'yield'" MATCH "'match'" CASE "'case'"
+  TYPE "'type'"
 %token LPAREN "'('" RPAREN "')'" LBRACKET "'['" RBRACKET "']'" LBRACE "'{'" RBRACE "'}'"
 %token COMMA "','" COLON "':'" SEMI "';'" DOT "'.'" ELLIPSIS "'...'" ARROW "'->'" AT "'@'" ASSIGN "'='" WALRUS "':='"
-%token PLUS "'+'" MINUS "'-'" STAR "'*'" SLASH "'/'" DSLASH "'//'" PERCENT "'%'" DSTAR "'**'" LSHIFT "'<<'" RSHIFT "'>>'"
+%token PLUS "'+'" MINUS "'-'" STAR "'*'" SLASH "'/'" DSLASH "'//'" PERCENT "'%'" DSTAR "'**'" LSHIFT "'<<'"
+  RSHIFT "'>>'"
 %token AMP "'&'" PIPE "'|'" CARET "'^'" TILDE "'~'" LT "'<'" GT "'>'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='"
 %token <op> AUG "augmented assignment"
 
 %type <list> stmts stmts1 simple_line small_list block opt_else elif_chain decorators except_clauses finally_block
-%type <list> star_items star_named_items expr_items arguments arg_items subscript_items params param_items lparams lparam_items
+%type <list> star_items star_named_items expr_items arguments arg_items subscript_items params param_items lparams
+  lparam_items
 %type <list> dict_items comp_clauses with_items import_items import_names case_blocks strings opt_bases
-%type <node> stmt compound small expr_stmt assign star_tests star_test star_named named test or_test and_test not_test comparison
-%type <node> expr xor_expr and_expr shift_expr arith_expr term factor power await_primary primary atom exprlist expr_or_star
-%type <node> yield_expr rhs annotation opt_return_type argument subscript opt_test param_item lparam_item dict_item comp_clause
-%type <node> with_item list_item pattern_as import_item import_name except_clause decorated def_stmt class_stmt async_stmt if_stmt for_stmt while_stmt
+%type <node> stmt compound small expr_stmt assign star_tests star_test star_named named test or_test and_test not_test
+  comparison
+%type <node> expr xor_expr and_expr shift_expr arith_expr term factor power await_primary primary atom exprlist
+  expr_or_star
+%type <node> yield_expr rhs annotation opt_return_type argument subscript opt_test param_item lparam_item dict_item
+  comp_clause
+%type <node> with_item list_item pattern_as import_item import_name except_clause decorated def_stmt class_stmt
+  async_stmt if_stmt for_stmt while_stmt
 %type <node> try_stmt with_stmt match_stmt case_block case_pattern opt_guard subscripts paren_item
 %type <list> paren_items
 %type <names> name_items
@@ -276,7 +285,7 @@ except_clause
   : EXCEPT COLON block                     { $$ = ast_except(p, @$, NULL, NULL, $3, false); }
   | EXCEPT test opt_as COLON block         { $$ = ast_except(p, @$, $2, $3, $5, false); }
   | EXCEPT test COMMA star_items opt_comma COLON block
-                                           { $$ = ast_except(p, @$, ast_list(p, NODE_TUPLE, @2, ast_list_join(p, ast_list_new(p, $2), $4)), NULL, $7, false); }
+                                           { $$ = ast_except(p, @$, ast_tuple(p, @2, $2, $4), NULL, $7, false); }
   | EXCEPT STAR test opt_as COLON block    { $$ = ast_except(p, @$, $3, $4, $6, true); }
   ;
 
@@ -425,7 +434,7 @@ opt_guard
 star_tests
   : star_test
   | star_test COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | star_test COMMA star_items opt_comma   { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | star_test COMMA star_items opt_comma   { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 star_items
@@ -625,7 +634,7 @@ comp_clause
 exprlist
   : expr_or_star
   | expr_or_star COMMA                     { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | expr_or_star COMMA expr_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | expr_or_star COMMA expr_items opt_comma { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 expr_items
@@ -661,7 +670,7 @@ argument
 subscripts
   : subscript
   | subscript COMMA                        { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_new(p, $1)); }
-  | subscript COMMA subscript_items opt_comma { $$ = ast_list(p, NODE_TUPLE, @$, ast_list_join(p, ast_list_new(p, $1), $3)); }
+  | subscript COMMA subscript_items opt_comma { $$ = ast_tuple(p, @$, $1, $3); }
   ;
 
 subscript_items
@@ -689,7 +698,8 @@ static void tile_error(Span *span, PyParser *p, const char *message) {
 
 // used is in bytes; the last stack is that of the spans. Stacks that cannot grow end the parse.
 static void grow_stacks(PyParser *p, void *stacks[3], const ptrdiff_t used[3], ptrdiff_t *capacity) {
-  const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span), room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
+  const ptrdiff_t count = used[2] / (ptrdiff_t)sizeof(Span),
+                  room = *capacity * 2 < YYMAXDEPTH ? *capacity * 2 : YYMAXDEPTH;
   if (room == *capacity) {
     tile_error((Span *)stacks[2] + count - 1, p, "");
     return;
@@ -741,7 +751,9 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
                                yysymbol_name(expected[i]));
   }
   diag_error(p->ctx, span, "unexpected %s%s", what, list);
-  if (token == YYSYMBOL_ASSIGN && in_header) diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
-  if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME) diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
+  if (token == YYSYMBOL_ASSIGN && in_header)
+    diag_note(p->ctx, (Span){0, 0}, "write == to compare, := to assign in an expression");
+  if (token == YYSYMBOL_STRING && p->before_last_kind == TOK_NAME)
+    diag_note(p->ctx, (Span){0, 0}, "a call needs parentheses");
   return 0;
 }

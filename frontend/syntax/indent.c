@@ -1,7 +1,7 @@
 // The layer between scanner and grammar: turns line ends and leading blanks into NEWLINE, INDENT and DEDENT.
-// In: raw tokens, one NEWLINE per physical line end. Out: one NEWLINE per logical line that holds tokens; INDENT and DEDENT
-// balanced; nothing inside brackets. Where a block is missing it is reported here and an empty one delivered, so that the
-// grammar's blocks stay balanced whatever the input.
+// In: raw tokens, one NEWLINE per physical line end. Out: one NEWLINE per logical line that holds tokens; INDENT
+// and DEDENT balanced; nothing inside brackets. Where a block is missing it is reported here and an empty one
+// delivered, so that the grammar's blocks stay balanced whatever the input.
 #include <string.h>
 
 #include "frontend/syntax/parser.h"
@@ -52,7 +52,9 @@ static bool is_soft_header(const PyParser *p, uint32_t at, bool colon_at_end) {
   const char *s = p->file->text;
   uint32_t i = at, depth = 0;
   while (i < p->end && (s[i] == ' ' || s[i] == '\t')) i++;
-  if (i >= p->end || strchr("=.,):;]}\n\r#", s[i]) || (strchr("+*/%<>!&|^@-", s[i]) && i + 1 < p->end && s[i + 1] == '=')) return false;
+  if (i >= p->end || strchr("=.,):;]}\n\r#", s[i]) ||
+      (strchr("+*/%<>!&|^@-", s[i]) && i + 1 < p->end && s[i + 1] == '='))
+    return false;
   bool seen_colon = false, last_is_colon = false;
   while (i < p->end) {
     char c = s[i];
@@ -90,7 +92,14 @@ static void push_back(PyParser *p, Token t) {
 
 static bool begins_statement_only(int kind) {
   switch (kind) {
-    case TOK_DEF: case TOK_CLASS: case TOK_RETURN: case TOK_IMPORT: case TOK_WHILE: case TOK_WITH: case TOK_TRY: case TOK_EXCEPT:
+    case TOK_DEF:
+    case TOK_CLASS:
+    case TOK_RETURN:
+    case TOK_IMPORT:
+    case TOK_WHILE:
+    case TOK_WITH:
+    case TOK_TRY:
+    case TOK_EXCEPT:
     case TOK_FINALLY: case TOK_RAISE: case TOK_PASS: case TOK_BREAK: case TOK_CONTINUE: case TOK_DEL: case TOK_GLOBAL:
     case TOK_NONLOCAL: case TOK_ASSERT: return true;
     default: return false;
@@ -99,7 +108,14 @@ static bool begins_statement_only(int kind) {
 
 bool indent_is_compound(int kind) {
   switch (kind) {
-    case TOK_IF: case TOK_ELIF: case TOK_ELSE: case TOK_FOR: case TOK_WHILE: case TOK_TRY: case TOK_EXCEPT: case TOK_FINALLY:
+    case TOK_IF:
+    case TOK_ELIF:
+    case TOK_ELSE:
+    case TOK_FOR:
+    case TOK_WHILE:
+    case TOK_TRY:
+    case TOK_EXCEPT:
+    case TOK_FINALLY:
     case TOK_WITH: case TOK_DEF: case TOK_CLASS: case TOK_MATCH: case TOK_CASE: case TOK_ASYNC: return true;
     default: return false;
   }
@@ -171,7 +187,8 @@ static void begin_line(PyParser *p, Token first) {
   Span at = {first.span.begin, first.span.begin};
   // What follows a header that was given up on is not reported for missing it.
   if (p->line_failed && indent_is_compound(p->line_keyword)) p->failed_header = 1 + p->line_column;
-  if (p->failed_header && (column + 1 < p->failed_header || (column + 1 == p->failed_header && !is_clause(first.kind)))) p->failed_header = 0;
+  if (p->failed_header && (column + 1 < p->failed_header || (column + 1 == p->failed_header && !is_clause(first.kind))))
+    p->failed_header = 0;
   p->at_line_start = p->match_pending = p->header_done = false;
   p->line_failed = p->failed_header == column + 1;
   p->line_column = column;
@@ -180,7 +197,8 @@ static void begin_line(PyParser *p, Token first) {
   p->ended = is_end;
   push_back(p, first);
 
-  if (!is_end && ((column > top->column) != (alt > top->alt_column) || (column < top->column) != (alt < top->alt_column)))
+  if (!is_end &&
+      ((column > top->column) != (alt > top->alt_column) || (column < top->column) != (alt < top->alt_column)))
     diag_error(p->ctx, first.span, "inconsistent use of tabs and spaces in indentation");
   if (column > top->column) {
     if (p->num_indents > MAX_INDENTS) {
@@ -217,8 +235,9 @@ static bool is_first_on_its_line(const PyParser *p, Token t) {
   return i == p->begin || s[i - 1] == '\n' || s[i - 1] == '\r';
 }
 
-// Whether a token that is first on its line cannot go on with the expression in the brackets open above, so that one was left
-// open: a word that no expression holds, or a name right after an operand that stands no deeper than the statement.
+// Whether a token that is first on its line cannot go on with the expression in the brackets open above, so that
+// one was left open: a word that no expression holds, or a name right after an operand that stands no deeper than
+// the statement.
 static bool begins_line_below(const PyParser *p, Token t) {
   uint32_t column, alt;
   if (begins_statement_only(t.kind)) return true;
@@ -242,7 +261,8 @@ static Token next_token(PyParser *p) {
       p->at_line_start = true;
       return t;
     }
-    if (p->num_brackets && !p->joins_lines && (t.kind == TOK_END || (is_first_on_its_line(p, t) && begins_line_below(p, t)))) {
+    if (p->num_brackets && !p->joins_lines &&
+        (t.kind == TOK_END || (is_first_on_its_line(p, t) && begins_line_below(p, t)))) {
       indent_report_bracket(p);
       push_back(p, t);
       p->at_line_start = true;
@@ -261,10 +281,12 @@ static Token next_token(PyParser *p) {
     if (t.kind == TOK_NAME && t.span.begin == p->line_begin && !p->joins_lines) {
       uint32_t after = t.span.end - p->file->base;
       if (!strcmp(t.name, "match") && is_soft_header(p, after, true)) t.kind = TOK_MATCH, p->match_pending = true;
-      else if (!strcmp(t.name, "case") && p->indents[p->num_indents - 1].is_match && is_soft_header(p, after, false)) t.kind = TOK_CASE;
+      else if (!strcmp(t.name, "case") && p->indents[p->num_indents - 1].is_match && is_soft_header(p, after, false))
+        t.kind = TOK_CASE;
       p->line_keyword = t.kind;
     }
-    if (t.kind == TOK_NAME && !p->joins_lines && !strcmp(t.name, "type")) {   // a keyword before a name: `type Row = tuple[int, int]`
+    // a keyword before a name: `type Row = tuple[int, int]`
+    if (t.kind == TOK_NAME && !p->joins_lines && !strcmp(t.name, "type")) {
       Token next = fetch(p);
       push_back(p, next);
       if (next.kind == TOK_NAME) t.kind = TOK_TYPE;

@@ -6,7 +6,12 @@
 
 // ---- numbers ----
 
-static int digit_value(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99; }
+static int digit_value(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : 99;
+}
 
 static Node *int_literal(PyParser *p, Span span, const char *s, size_t n) {
   Node *node = ast_node(p, NODE_INT, span);
@@ -41,7 +46,8 @@ Node *ast_number(PyParser *p, Span span) {
 
 // ---- where strings end ----
 
-typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body, prefix; } StringForm;   // body: offset past the quote(s)
+// body: offset past the quote(s)
+typedef struct { bool raw, bytes, format, triple; char quote; uint32_t body, prefix; } StringForm;
 
 static StringForm string_form(const char *text, uint32_t at, uint32_t limit) {
   StringForm f = {0};
@@ -67,7 +73,8 @@ static bool is_string_prefix(const char *text, uint32_t begin, uint32_t quote) {
 
 // A replacement field of an f-string, from just past its `{`. Brackets and nested strings hide the characters that end
 // the expression.
-typedef struct { uint32_t expr_end, equals, conversion, spec_begin, spec_end, end; } Field;   // offsets; 0: absent. end: past the `}`
+// offsets; 0: absent. end: past the `}`
+typedef struct { uint32_t expr_end, equals, conversion, spec_begin, spec_end, end; } Field;
 
 enum { FIELD_DEPTH = 8 };
 static uint32_t string_end(const char *text, uint32_t at, uint32_t limit, int depth);
@@ -169,10 +176,12 @@ uint32_t literal_string_end(const char *text, uint32_t at, uint32_t limit) { ret
 // ---- decoding ----
 
 // Reads up to `max` digits of the base at *i. False if there are fewer than `min`.
-static bool read_digits(const char *s, uint32_t *i, uint32_t end, int base, uint32_t min, uint32_t max, uint32_t *value) {
+static bool read_digits(const char *s, uint32_t *i, uint32_t end, int base, uint32_t min, uint32_t max,
+                        uint32_t *value) {
   uint32_t n = 0;
   *value = 0;
-  for (; n < max && *i < end && digit_value(s[*i]) < base; n++, (*i)++) *value = *value * (uint32_t)base + (uint32_t)digit_value(s[*i]);
+  for (; n < max && *i < end && digit_value(s[*i]) < base; n++, (*i)++)
+    *value = *value * (uint32_t)base + (uint32_t)digit_value(s[*i]);
   return n >= min;
 }
 
@@ -240,7 +249,8 @@ static Node *str_node(PyParser *p, NodeKind kind, Span span, const Buf *b) {
   return node;
 }
 
-// The parts of an f-string so far. Literal text is kept back in `text` until a field or the end follows: adjacent pieces become one.
+// The parts of an f-string so far. Literal text is kept back in `text` until a field or the end follows: adjacent
+// pieces become one.
 typedef struct { NodeList *list; Buf text; Span span; } Parts;
 
 static void add_text(Parts *parts, Span span, const Buf *text) {
@@ -276,10 +286,12 @@ static Node *format_field(PyParser *p, const StringForm *f, uint32_t open, const
   if (field->conversion) {
     node->format.conversion = s[field->conversion];
     if (!strchr("rsa", s[field->conversion]))
-      diag_error(p->ctx, (Span){base + field->conversion, base + field->conversion + 1}, "unknown conversion, expected !r, !s or !a");
+      diag_error(p->ctx, (Span){base + field->conversion, base + field->conversion + 1},
+                 "unknown conversion, expected !r, !s or !a");
   }
   if (field->spec_begin)
-    node->format.spec = format_parts(p, f, field->spec_begin, field->spec_end, (Span){base + field->spec_begin, base + field->spec_end}, depth + 1);
+    node->format.spec = format_parts(p, f, field->spec_begin, field->spec_end,
+                                     (Span){base + field->spec_begin, base + field->spec_end}, depth + 1);
   return node;
 }
 
@@ -354,5 +366,6 @@ Node *ast_strings(PyParser *p, const NodeList *pieces) {
     }
   }
   end_text(p, &parts);
-  return any_format ? ast_list(p, NODE_FSTRING, span, parts.list) : str_node(p, any_bytes ? NODE_BYTES : NODE_STR, span, &b);
+  return any_format ? ast_list(p, NODE_FSTRING, span, parts.list)
+                    : str_node(p, any_bytes ? NODE_BYTES : NODE_STR, span, &b);
 }

@@ -30,11 +30,17 @@ static Node *run(Context *ctx, PyParser *p, const SourceFile *file, uint32_t beg
 
 // Length of the valid UTF-8 sequence at s, or 0.
 static size_t utf8_length(const unsigned char *s, size_t n) {
-  size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+  size_t len = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
   if (!len || len > n) return 0;
   for (size_t i = 1; i < len; i++)
     if ((s[i] & 0xc0) != 0x80) return 0;
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)) return 0;
+  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+      (s[0] == 0xf4 && s[1] >= 0x90))
+    return 0;
   return len;
 }
 
@@ -57,10 +63,14 @@ static bool check_bytes(Context *ctx, const SourceFile *file) {
   return ok;
 }
 
-static uint32_t skip_mark(const SourceFile *file) { return file->size >= 3 && !memcmp(file->text, "\xef\xbb\xbf", 3) ? 3 : 0; }
+static uint32_t skip_mark(const SourceFile *file) {
+  return file->size >= 3 && !memcmp(file->text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
 
 Node *parse_module(Context *ctx, const SourceFile *file) {
-  Node *tree = check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, true) : NULL;
+  Node *tree = check_bytes(ctx, file)
+                   ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, true)
+                   : NULL;
   if (tree) return tree;
   Node *empty = arena_new(&ctx->arena, Node);
   *empty = (Node){.kind = NODE_MODULE, .depth = 1, .span = {file->base, file->base + (Loc)file->size}};
@@ -68,7 +78,9 @@ Node *parse_module(Context *ctx, const SourceFile *file) {
 }
 
 Node *parse_expression(Context *ctx, const SourceFile *file) {
-  return check_bytes(ctx, file) ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, false) : NULL;
+  return check_bytes(ctx, file)
+             ? run(ctx, arena_new(&ctx->arena, PyParser), file, skip_mark(file), (uint32_t)file->size, false)
+             : NULL;
 }
 
 Node *parse_embedded(PyParser *p, uint32_t begin, uint32_t end) {

@@ -1,5 +1,6 @@
-// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed. Scanning and
-// parsing form one circle, because the braces of an f-string hold expressions, and each is parsed as a text of its own.
+// What the scanner, the indentation layer, the grammar and the tree builders share while one text is parsed.
+// Scanning and parsing form one circle, because the braces of an f-string hold expressions, and each is parsed as a
+// text of its own.
 //   text -> lexer.l (raw tokens) -> indent.c (NEWLINE, INDENT, DEDENT) -> grammar.y -> ast_build.c, ast_stmt.c
 #ifndef TILE_FRONTEND_PARSER_H
 #define TILE_FRONTEND_PARSER_H
@@ -8,7 +9,8 @@
 
 enum { MAX_BRACKETS = 200, MAX_INDENTS = 100, MAX_QUEUE = MAX_INDENTS + 8 };
 
-typedef struct { int kind; Span span; const char *name; PyOp op; } Token;   // name: of a NAME; op: of an augmented assignment
+// name: of a NAME; op: of an augmented assignment
+typedef struct { int kind; Span span; const char *name; PyOp op; } Token;
 typedef struct { uint32_t column, alt_column; bool is_match; } IndentLevel;
 
 typedef struct PyParser {
@@ -82,14 +84,16 @@ NodeList ast_list_of(const NodeList *list);
 NameList *ast_names_add(PyParser *p, NameList *list, const char *name);
 const char *ast_name_join(PyParser *p, const char *a, const char *b);   // "a.b"
 
-// Every builder tells a new node's children, and ends with ast_done: a node that would be too deep is dropped, once with a message.
+// Every builder tells a new node's children, and ends with ast_done: a node that would be too deep is dropped, once
+// with a message.
 void ast_over(Node *n, const Node *child);
 void ast_over_list(Node *n, const NodeList *list);
 Node *ast_done(PyParser *p, Node *n);
 typedef enum { TARGET_ASSIGN, TARGET_SINGLE, TARGET_DELETE } TargetUse;
 void ast_check_target(PyParser *p, const Node *n, TargetUse use);
 void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords);
-NodeList ast_resolve_params(PyParser *p, const NodeList *all);   // without the bare `*` and `/`; every parameter with its kind
+// without the bare `*` and `/`; every parameter with its kind
+NodeList ast_resolve_params(PyParser *p, const NodeList *all);
 
 Node *ast_name(PyParser *p, Span span, const char *id);
 Node *ast_raw_string(PyParser *p, Span span);
@@ -98,6 +102,7 @@ Node *ast_binary(PyParser *p, NodeKind kind, PyOp op, Span span, Node *left, Nod
 Node *ast_boolop(PyParser *p, PyOp op, Span span, Node *left, Node *right);
 Node *ast_compare(PyParser *p, PyOp op, Span span, Node *left, Node *right);
 Node *ast_list(PyParser *p, NodeKind kind, Span span, const NodeList *items);
+Node *ast_tuple(PyParser *p, Span span, Node *first, const NodeList *rest);
 Node *ast_paren(PyParser *p, Span span, Node *inner);
 Node *ast_paren_items(PyParser *p, Span span, NodeList *items, bool has_comma);
 Node *ast_dict_item(PyParser *p, Span span, Node *key, Node *value);       // key NULL: **value
@@ -112,7 +117,8 @@ Node *ast_comp_for(PyParser *p, Span span, Node *target, Node *iter, bool is_asy
 NodeList *ast_comp_if(PyParser *p, NodeList *clauses, Node *cond);
 Node *ast_lambda(PyParser *p, Span span, const NodeList *params, Node *body);
 Node *ast_param(PyParser *p, Span span, const char *name, Node *annotation, Node *default_value, ParamKind kind);
-Node *ast_param_marker(PyParser *p, Span span, ParamKind kind);            // a bare `*` or `/`; resolved by the list's owner
+// a bare `*` or `/`; resolved by the list's owner
+Node *ast_param_marker(PyParser *p, Span span, ParamKind kind);
 Node *ast_as_in_brackets(PyParser *p, Span span, Node *value, Node *target);
 
 // ast_stmt.c: the same for statements.
@@ -121,15 +127,18 @@ Node *ast_assign_more(PyParser *p, Span span, Node *assign, Node *value);
 Node *ast_aug_assign(PyParser *p, PyOp op, Span span, Node *target, Node *value);
 Node *ast_ann_assign(PyParser *p, Span span, Node *target, Node *annotation, Node *value);
 Node *ast_delete(PyParser *p, Span span, Node *targets);
-Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body, const NodeList *orelse);
+Node *ast_loop(PyParser *p, NodeKind kind, Span span, Node *target, Node *iter, const NodeList *body,
+               const NodeList *orelse);
 Node *ast_if(PyParser *p, Span span, Node *test, const NodeList *body, const NodeList *orelse);
 Node *ast_with(PyParser *p, Span span, const NodeList *items, const NodeList *body);
-Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse, const NodeList *finalbody);
+Node *ast_try(PyParser *p, Span span, const NodeList *body, const NodeList *handlers, const NodeList *orelse,
+              const NodeList *finalbody);
 Node *ast_except(PyParser *p, Span span, Node *type, const char *name, const NodeList *body, bool is_group);
 Node *ast_import(PyParser *p, NodeKind kind, Span span, const char *module, uint32_t level, const NodeList *aliases);
 Node *ast_alias(PyParser *p, Span span, const char *name, const char *asname);
 Node *ast_names(PyParser *p, NodeKind kind, Span span, const NameList *names);
-Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const NodeList *params, Node *returns, const NodeList *body);
+Node *ast_func(PyParser *p, Span span, const char *name, Span name_span, const NodeList *params, Node *returns,
+               const NodeList *body);
 Node *ast_class(PyParser *p, Span span, const char *name, Span name_span, const NodeList *args, const NodeList *body);
 Node *ast_decorate(PyParser *p, const NodeList *decorators, Node *def);
 Node *ast_async(Node *stmt, Span span);

@@ -34,8 +34,12 @@ void pynum_put_float(Buf *b, double value) {
 void pynum_put_utf8(Buf *b, uint32_t c) {
   if (c < 0x80) buf_putc(b, (char)c);
   else if (c < 0x800) buf_putc(b, (char)(0xc0 | c >> 6)), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else if (c < 0x10000) buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
-  else buf_putc(b, (char)(0xf0 | c >> 18)), buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f))), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
+  else if (c < 0x10000)
+    buf_putc(b, (char)(0xe0 | c >> 12)), buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))),
+        buf_putc(b, (char)(0x80 | (c & 0x3f)));
+  else
+    buf_putc(b, (char)(0xf0 | c >> 18)), buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f))),
+        buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f))), buf_putc(b, (char)(0x80 | (c & 0x3f)));
 }
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -66,7 +70,9 @@ bool pynum_read_int(const char *s, size_t n, uint32_t base, Int128 *out, bool *t
   bool any = false;
   for (size_t i = 0; i < n; i++) {
     if (s[i] == '_' && any && i + 1 < n && s[i + 1] != '_') continue;
-    uint32_t d = s[i] >= '0' && s[i] <= '9' ? (uint32_t)(s[i] - '0') : (s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z' ? (uint32_t)((s[i] | 0x20) - 'a' + 10) : 99;
+    uint32_t d = s[i] >= '0' && s[i] <= '9'                     ? (uint32_t)(s[i] - '0')
+                 : (s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'z' ? (uint32_t)((s[i] | 0x20) - 'a' + 10)
+                                                                : 99;
     if (d >= base) return false;
     if (value > (max - d) / base) *too_large = true;
     else value = value * base + d;

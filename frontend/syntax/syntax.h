@@ -5,8 +5,8 @@
 #include "frontend/syntax/ast.h"
 #include "frontend/syntax/pynum.h"
 
-// Parses a whole file. Returns its MODULE (statements that failed are ERROR nodes), never NULL; syntax errors are in the
-// Context's diagnostics, so compare diag_error_count before and after.
+// Parses a whole file. Returns its MODULE (statements that failed are ERROR nodes), never NULL; syntax errors are
+// in the Context's diagnostics, so compare diag_error_count before and after.
 Node *parse_module(Context *ctx, const SourceFile *file);
 // Parses one expression (a `-D` value, a grid). NULL after an error.
 Node *parse_expression(Context *ctx, const SourceFile *file);

@@ -28,15 +28,19 @@ int cache_main(const Options *o, Arena *a, int argc, const char *const *argv) {
   // One that can only be read can be looked at.
   if (!c || !*cache_stats(c).folder || (which && !cache_is_writable(c))) {
     cache_close(c);
-    tile_status status = error_set(&error, TILE_ERROR_FILE, "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that is ours alone to write");
+    tile_status status = error_set(
+        &error, TILE_ERROR_FILE,
+        "there is no usable cache folder: TILE_CACHE_DIR, XDG_CACHE_HOME and HOME name none that is ours alone to write");
     return cli_finish(status, error, o);
   }
   CacheStats s = cache_stats(c);
   if (which == 0) {
-    printf("%s: %llu entries, %s of at most %s\n", s.folder, (unsigned long long)s.entries, size_text(a, s.bytes), size_text(a, s.limit));
+    printf("%s: %llu entries, %s of at most %s\n", s.folder, (unsigned long long)s.entries, size_text(a, s.bytes),
+           size_text(a, s.limit));
   } else {
     CacheStats removed = cache_trim(c, which == 1 ? s.limit : 0);
-    printf("%s: %llu entries removed, %s; %llu left\n", s.folder, (unsigned long long)removed.entries, size_text(a, removed.bytes), (unsigned long long)cache_stats(c).entries);
+    printf("%s: %llu entries removed, %s; %llu left\n", s.folder, (unsigned long long)removed.entries,
+           size_text(a, removed.bytes), (unsigned long long)cache_stats(c).entries);
   }
   cache_close(c);
   return 0;

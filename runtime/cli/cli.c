@@ -41,7 +41,8 @@ bool cli_answer(const Options *o, int *exit_status) {
     const char *text;
     for (uint32_t i = 0; passes_list(i, &text); i++) buf_printf(&b, "%-22s %s\n", passes_list(i, &text), text);
   } else if (o->print_options) {
-    static const struct { const char *name; OptionsForm form; } forms[] = {{"man", OPTIONS_MAN}, {"json", OPTIONS_JSON}, {"bash", OPTIONS_BASH}};
+    static const struct { const char *name; OptionsForm form; } forms[] = {
+        {"man", OPTIONS_MAN}, {"json", OPTIONS_JSON}, {"bash", OPTIONS_BASH}};
     const OptionsForm *form = NULL;
     for (uint32_t i = 0; i < countof(forms); i++)
       if (!strcmp(o->print_options, forms[i].name)) form = &forms[i].form;
@@ -60,9 +61,11 @@ bool cli_answer(const Options *o, int *exit_status) {
   return true;
 }
 
-tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error) {
+tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
+                      tile_error **error) {
   if (o->inputs.count != 1)
-    return o->inputs.count ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s", o->inputs.data[0], o->inputs.data[1])
+    return o->inputs.count ? error_set(error, TILE_ERROR_USAGE, "one input file at a time, please: %s, %s",
+                                       o->inputs.data[0], o->inputs.data[1])
                            : error_set(error, TILE_ERROR_USAGE, "no input file; `tilec --help` shows the use");
   const char *name = o->inputs.data[0];
   *path = strcmp(name, "-") ? name : o->stdin_name ? o->stdin_name : "<stdin>";

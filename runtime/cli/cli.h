@@ -10,12 +10,14 @@ bool cli_color(const Options *o);                                    // for stan
 int cli_finish(tile_status status, tile_error *error, const Options *o);
 // The options that answer at once (--help, --version, --list-archs, …). True when one did.
 bool cli_answer(const Options *o, int *exit_status);
-tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size, tile_error **error);
+tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
+                      tile_error **error);
 
 // outputs.c
 unsigned outputs_choose(const Options *o, tile_error **error);       // TILE_EMIT_*; 0 after an error
 // Writes nothing if one of them is in use.
-tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses, tile_error **error);
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses,
+                          tile_error **error);
 
 // The make rule of -MD and -MF, if they are given.
 tile_status outputs_use_depfile(const Options *o, const char *target, FileUses *uses, tile_error **error);

@@ -9,7 +9,8 @@
 // False where nothing can be overwritten.
 static bool identify(FileUse *use, Arena *a) {
   struct stat st;
-  bool is_standard = !strcmp(use->path, "-"), is_there = is_standard ? !use->option && fstat(STDIN_FILENO, &st) == 0 : stat(use->path, &st) == 0;
+  bool is_standard = !strcmp(use->path, "-"),
+       is_there = is_standard ? !use->option && fstat(STDIN_FILENO, &st) == 0 : stat(use->path, &st) == 0;
   if (is_there ? !S_ISREG(st.st_mode) : is_standard) return false;
   const char *slash = strrchr(use->path, '/');
   use->name = is_there ? "" : slash ? slash + 1 : use->path;
@@ -20,7 +21,9 @@ static bool identify(FileUse *use, Arena *a) {
   return true;
 }
 
-static bool is_same(const FileUse *x, const FileUse *y) { return x->device == y->device && x->inode == y->inode && !strcmp(x->name, y->name); }
+static bool is_same(const FileUse *x, const FileUse *y) {
+  return x->device == y->device && x->inode == y->inode && !strcmp(x->name, y->name);
+}
 
 tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const char *path, tile_error **error) {
   FileUse use = {.option = option, .path = path};
@@ -28,9 +31,13 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
   for (uint32_t i = 0; i < uses->count; i++) {
     const FileUse *other = &uses->data[i];
     if ((!option && !other->option) || !is_same(&use, other)) continue;
-    if (option && other->option) return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name", other->option, other->path, option, path);
+    uses->has_conflict = true;
+    if (option && other->option)
+      return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name",
+                       other->option, other->path, option, path);
     const FileUse *out = option ? &use : other, *in = option ? other : &use;
-    return error_set(error, TILE_ERROR_USAGE, "%s %s would overwrite %s, which is an input: give another name", out->option, out->path, in->path);
+    return error_set(error, TILE_ERROR_USAGE, "%s %s would overwrite %s, which is an input: give another name",
+                     out->option, out->path, in->path);
   }
   vec_push(a, uses, use);
   return TILE_OK;
@@ -38,6 +45,15 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
 
 tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **error) {
   tile_status status = o->ir_override ? file_uses_add(uses, o->arena, NULL, o->ir_override, error) : TILE_OK;
-  for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++) status = file_uses_add(uses, o->arena, NULL, o->inputs.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++)
+    status = file_uses_add(uses, o->arena, NULL, o->inputs.data[i], error);
+  return status;
+}
+
+tile_status file_uses_add_sources(FileUses *uses, Arena *a, const Frontend *fe, tile_error **error) {
+  const Comptime *ct = fe ? frontend_comptime(fe) : NULL;
+  tile_status status = TILE_OK;
+  for (uint32_t i = 0; ct && status == TILE_OK && i < comptime_num_files(ct); i++)
+    status = file_uses_add(uses, a, NULL, comptime_file(ct, i)->path, error);
   return status;
 }

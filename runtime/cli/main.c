@@ -1,5 +1,5 @@
-// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune` in
-// tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune`
+// in tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ static int compile_main(const Options *o) {
   fputs(buf_str(&times), stderr);
   if (status == TILE_OK) {
     fputs(diag_render(&program->ctx, job.color), stderr);
-    if (program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+    if (program->config_text)
+      fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
     FileUses uses = {0};
     status = outputs_write(o, program, job.path, job.emit, &uses, &error);
   }
@@ -33,20 +34,25 @@ static int compile_main(const Options *o) {
 static int command_main(Arena *arena, int argc, char **argv) {
   Options options;
   options_init(&options, arena);
-  static const struct { const char *name; Command command; } commands[] = {{"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
+  static const struct { const char *name; Command command; } commands[] = {
+      {"run", COMMAND_RUN}, {"tune", COMMAND_TUNE}, {"pack", COMMAND_PACK}};
   Command command = COMMAND_COMPILE;
   for (uint32_t i = 0; argc > 1 && i < countof(commands); i++)
     if (!strcmp(argv[1], commands[i].name)) command = commands[i].command;
   int skip = argc > 0 ? 1 + (command != COMMAND_COMPILE) : 0;
   tile_error *error = NULL;
   int exit_status;
-  if (argc > 1 && !strcmp(argv[1], "cache")) exit_status = cache_main(&options, arena, argc - 2, (const char *const *)argv + 2);
+  if (argc > 1 && !strcmp(argv[1], "cache"))
+    exit_status = cache_main(&options, arena, argc - 2, (const char *const *)argv + 2);
   else if (argc > 1 && !strcmp(argv[1], "jit-worker")) exit_status = jit_worker_main(arena);
   else if (!options_parse(&options, command, argc - skip, (const char *const *)argv + skip, &error))
     exit_status = cli_finish(tile_error_status(error), error, &options);
   else if (!cli_answer(&options, &exit_status))
-    exit_status = options.commands ? commands_main(&options) : command == COMMAND_TUNE ? tune_main(&options, arena) : command == COMMAND_RUN ? run_main(&options, arena)
-                  : command == COMMAND_PACK ? pack_main(&options, arena) : compile_main(&options);
+    exit_status = options.commands          ? commands_main(&options)
+                  : command == COMMAND_TUNE ? tune_main(&options, arena)
+                  : command == COMMAND_RUN  ? run_main(&options, arena)
+                  : command == COMMAND_PACK ? pack_main(&options, arena)
+                                            : compile_main(&options);
   return exit_status;
 }
 

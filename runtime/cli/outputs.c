@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/cli/cli.h"
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 
 static const char *suffix_of(const char *path) {
@@ -27,8 +28,10 @@ static unsigned choose(const Options *o, tile_error **error) {
     }
     if (!found) {
       const char *near = nearest_name(name, names, NUM_EMITS);
-      error_set(error, TILE_ERROR_USAGE, "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
-                name, near ? "; did you mean " : "", near ? near : "");
+      error_set(
+          error, TILE_ERROR_USAGE,
+          "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
+          name, near ? "; did you mean " : "", near ? near : "");
       return 0;
     }
     emits |= found;
@@ -55,12 +58,14 @@ static const char *output_path(const Options *o, const char *input, unsigned emi
   const char *base = o->output ? o->output : strrchr(input, '/') ? strrchr(input, '/') + 1 : input;
   if (o->output && !strcmp(suffix_of(base), emit_info[bit].suffix)) {
     uint32_t sharing = 0;
-    for (uint32_t i = 0; i < NUM_EMITS; i++) sharing += emits >> i & 1 && !strcmp(emit_info[i].suffix, emit_info[bit].suffix);
+    for (uint32_t i = 0; i < NUM_EMITS; i++)
+      sharing += emits >> i & 1 && !strcmp(emit_info[i].suffix, emit_info[bit].suffix);
     if (sharing == 1) return base;
   }
   int stem = (int)(suffix_of(base) - base);
   bool is_ir = !strcmp(emit_info[bit].suffix, ".tir");
-  return arena_printf(o->arena, "%.*s%s%s%s", stem, base, is_ir ? "." : "", is_ir ? emit_info[bit].name : "", emit_info[bit].suffix);
+  return arena_printf(o->arena, "%.*s%s%s%s", stem, base, is_ir ? "." : "", is_ir ? emit_info[bit].name : "",
+                      emit_info[bit].suffix);
 }
 
 static void put_make_name(Buf *b, const char *s) {
@@ -95,14 +100,16 @@ tile_status outputs_write_depfile(const Options *o, const StrList *files, const 
   return file_write(o->arena, path, buf_str(&b), b.size, error);
 }
 
-tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses, tile_error **error) {
+tile_status outputs_write(const Options *o, const tile_program *p, const char *input, unsigned emits, FileUses *uses,
+                          tile_error **error) {
   StrList files = {0};
   const Comptime *ct = p->frontend ? frontend_comptime(p->frontend) : NULL;
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
   if (!ct) vec_push(o->arena, &files, input);
   if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
   tile_status status = file_uses_add_inputs(uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < files.count; i++) status = file_uses_add(uses, o->arena, NULL, files.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < files.count; i++)
+    status = file_uses_add(uses, o->arena, NULL, files.data[i], error);
   const char *paths[NUM_EMITS], *main_output = "-";
   for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++) {
     if (!(emits >> bit & 1)) continue;

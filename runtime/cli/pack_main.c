@@ -1,4 +1,5 @@
-// `tilec pack`: files, signatures and architectures into one package or header. `tilec pack FILE.tilepack` says what is inside.
+// `tilec pack`: files, signatures and architectures into one package or header. `tilec pack FILE.tilepack` says what is
+// inside.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,18 +35,26 @@ static void add_file(Packing *k, const char *path) {
   vec_push(k->arena, &k->files, arena_printf(k->arena, "%s", path));
 }
 
-static tile_status pack_one(Packing *k, const char *path, const char *text, size_t size, const char *kernel, const char *signature, const char *arch, tile_error **error) {
+static tile_status pack_one(Packing *k, const char *path, const char *text, size_t size, const char *kernel,
+                            const char *signature, const char *arch, tile_error **error) {
   Options o = *k->options;
   o.kernel = kernel;
   o.arch = arch;
   o.signatures = (StrList){0};
   if (signature) vec_push(k->arena, &o.signatures, signature);
-  CompileJob job = {.options = &o, .path = path, .text = text, .size = size, .config = -1, .emit = TILE_EMIT_PTX, .color = cli_color(k->options)};
+  CompileJob job = {.options = &o,
+                    .path = path,
+                    .text = text,
+                    .size = size,
+                    .config = -1,
+                    .emit = TILE_EMIT_PTX,
+                    .color = cli_color(k->options)};
   tile_program *program = NULL;
   tile_status status = compile_job(&job, &program, error);
   if (status != TILE_OK) return status;
   fputs(diag_render(&program->ctx, job.color), stderr);
-  if (program->config_text && !k->told) fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
+  if (program->config_text && !k->told)
+    fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
   k->told = true;
   const PackOptions po = {k->assembler, o.ptx_options};
   status = pack_add(&k->pack, program, &po, error);
@@ -64,9 +73,12 @@ static bool has_kernel(const Packing *k, const char *path, const char *text, siz
   volatile bool found = false;
   if (!setjmp(on_ice)) {
     ctx.on_ice = &on_ice;
-    FrontendOptions fo = {.include_paths = k->options->include_paths.data, .num_include_paths = k->options->include_paths.count, .target = target_find(k->archs.data[0])};
+    FrontendOptions fo = {.include_paths = k->options->include_paths.data,
+                          .num_include_paths = k->options->include_paths.count,
+                          .target = target_find(k->archs.data[0])};
     const Frontend *fe = compile_is_ir_path(path) ? NULL : frontend_load_text(&ctx, path, text, size, &fo);
-    for (uint32_t i = 0; fe && i < frontend_num_kernels(fe); i++) found = found || !strcmp(frontend_kernel(fe, i)->name, name);
+    for (uint32_t i = 0; fe && i < frontend_num_kernels(fe); i++)
+      found = found || !strcmp(frontend_kernel(fe, i)->name, name);
     found = found || !fe;
   }
   context_free(&ctx);
@@ -83,9 +95,11 @@ static tile_status pack_file(Packing *k, const char *path, tile_error **error) {
     if (sig->kernel && o->inputs.count > 1 && !has_kernel(k, path, text, size, sig->kernel)) continue;
     sig->used = true;
     k->told = false;
-    for (uint32_t a = 0; status == TILE_OK && a < k->archs.count; a++) status = pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error);
+    for (uint32_t a = 0; status == TILE_OK && a < k->archs.count; a++)
+      status = pack_one(k, path, text, size, sig->kernel, sig->text, k->archs.data[a], error);
   }
-  for (uint32_t a = 0; status == TILE_OK && !o->signatures.count && a < k->archs.count; a++) status = pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error);
+  for (uint32_t a = 0; status == TILE_OK && !o->signatures.count && a < k->archs.count; a++)
+    status = pack_one(k, path, text, size, o->kernel, NULL, k->archs.data[a], error);
   return status;
 }
 
@@ -94,7 +108,8 @@ static tile_status write_package(Packing *k, tile_error **error) {
   size_t n = strlen(o->output);
   bool is_header = o->emit ? !strcmp(o->emit, "header") : n > 2 && !strcmp(o->output + n - 2, ".h");
   tile_status status = file_uses_add_inputs(&k->uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < k->files.count; i++) status = file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < k->files.count; i++)
+    status = file_uses_add(&k->uses, k->arena, NULL, k->files.data[i], error);
   if (status == TILE_OK) status = file_uses_add(&k->uses, k->arena, "-o", o->output, error);
   if (status == TILE_OK) status = outputs_use_depfile(o, o->output, &k->uses, error);
   if (status != TILE_OK) return status;
@@ -120,11 +135,17 @@ static tile_status list_package(const Options *o, const char *path, tile_error *
 
 static tile_status pack_all(Packing *k, tile_error **error) {
   const Options *o = k->options;
-  if (!o->inputs.count) return error_set(error, TILE_ERROR_USAGE, "no input file; `tilec pack kernels.tile --arch=sm_80,sm_90a -s \"add(*fp32:16, i32)\" -o kernels.tilepack`");
+  if (!o->inputs.count)
+    return error_set(
+        error, TILE_ERROR_USAGE,
+        "no input file; `tilec pack kernels.tile --arch=sm_80,sm_90a -s \"add(*fp32:16, i32)\" -o kernels.tilepack`");
   size_t n = strlen(o->inputs.data[0]);
-  if (!o->output && o->inputs.count == 1 && n > 9 && !strcmp(o->inputs.data[0] + n - 9, ".tilepack")) return list_package(o, o->inputs.data[0], error);
-  if (!o->output) return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
-  if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package")) return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
+  if (!o->output && o->inputs.count == 1 && n > 9 && !strcmp(o->inputs.data[0] + n - 9, ".tilepack"))
+    return list_package(o, o->inputs.data[0], error);
+  if (!o->output)
+    return error_set(error, TILE_ERROR_USAGE, "a package needs a name: -o FILE.tilepack, or -o FILE.h for a C header");
+  if (o->emit && strcmp(o->emit, "header") && strcmp(o->emit, "package"))
+    return error_set(error, TILE_ERROR_USAGE, "`tilec pack` makes --emit=package or header, not %s", o->emit);
   for (const char *s = o->arch ? o->arch : "sm_90a"; *s;) {
     size_t len = strcspn(s, ",");
     if (len) vec_push(k->arena, &k->archs, arena_strndup(k->arena, s, len));
@@ -135,7 +156,9 @@ static tile_status pack_all(Packing *k, tile_error **error) {
   tile_status status = TILE_OK;
   for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++) status = pack_file(k, o->inputs.data[i], error);
   for (uint32_t i = 0; status == TILE_OK && i < o->signatures.count; i++)
-    if (!k->signatures[i].used) status = error_set(error, TILE_ERROR_USAGE, "no file has a kernel %s, for which a signature is given", k->signatures[i].kernel);
+    if (!k->signatures[i].used)
+      status = error_set(error, TILE_ERROR_USAGE, "no file has a kernel %s, for which a signature is given",
+                         k->signatures[i].kernel);
   return status == TILE_OK ? write_package(k, error) : status;
 }
 

@@ -72,13 +72,16 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
     vec_push(a, plot, series[c]);
     taken++;
   }
-  return taken ? TILE_OK : error_set(error, TILE_ERROR_FILE, "%s holds no series: its first line must name columns, and the others hold numbers", path);
+  return taken ? TILE_OK
+               : error_set(error, TILE_ERROR_FILE,
+                           "%s holds no series: its first line must name columns, and the others hold numbers", path);
 }
 
 // ---- SVG ----
 
 enum { WIDTH = 760, HEIGHT = 460, LEFT = 80, RIGHT = 180, TOP = 46, BOTTOM = 60, Y_TICKS = 6 };
-static const char *const colors[] = {"#0b62a4", "#d9541e", "#3a8a3a", "#7a3fa0", "#b8860b", "#c2185b", "#00838f", "#5d4037"};
+static const char *const colors[] = {"#0b62a4", "#d9541e", "#3a8a3a", "#7a3fa0",
+                                     "#b8860b", "#c2185b", "#00838f", "#5d4037"};
 
 typedef struct { double x0, x1, y1; bool is_log; } Frame;
 
@@ -129,35 +132,46 @@ static void put_axes(const Plot *plot, Frame *f, Buf *b) {
   double step = round_up(f->y1 / Y_TICKS);
   f->y1 = step * ceil(f->y1 / step * (1 - 1e-9));
   for (double y = 0; y <= f->y1 * (1 + 1e-9); y += step) {
-    buf_printf(b, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, place_y(f, y), WIDTH - RIGHT, place_y(f, y));
+    buf_printf(b, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, place_y(f, y),
+               WIDTH - RIGHT, place_y(f, y));
     put_label(b, LEFT - 8, place_y(f, y) + 4, "end", "", arena_printf(b->arena, "%g", y));
   }
   double x_step = f->is_log ? 0 : round_up(fmax(f->x1 - f->x0, 1) / 8);
-  for (double x = f->is_log ? f->x0 : ceil(f->x0 / x_step) * x_step; x <= f->x1 * (1 + 1e-9); x = f->is_log ? x * 2 : x + x_step) {
-    buf_printf(b, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n", place_x(f, x), HEIGHT - BOTTOM, place_x(f, x), HEIGHT - BOTTOM + 5);
+  for (double x = f->is_log ? f->x0 : ceil(f->x0 / x_step) * x_step; x <= f->x1 * (1 + 1e-9);
+       x = f->is_log ? x * 2 : x + x_step) {
+    buf_printf(b, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n", place_x(f, x),
+               HEIGHT - BOTTOM, place_x(f, x), HEIGHT - BOTTOM + 5);
     put_label(b, place_x(f, x), HEIGHT - BOTTOM + 19, "middle", "", arena_printf(b->arena, "%.0f", x));
   }
-  buf_printf(b, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, TOP, HEIGHT - BOTTOM, WIDTH - RIGHT);
+  buf_printf(b, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
+             WIDTH - RIGHT);
   put_label(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "middle", "", plot->x_name);
-  put_label(b, 20, (TOP + HEIGHT - BOTTOM) / 2.0, "middle", arena_printf(b->arena, " transform=\"rotate(-90 20 %.1f)\"", (TOP + HEIGHT - BOTTOM) / 2.0), plot->y_name);
+  put_label(b, 20, (TOP + HEIGHT - BOTTOM) / 2.0, "middle",
+            arena_printf(b->arena, " transform=\"rotate(-90 20 %.1f)\"", (TOP + HEIGHT - BOTTOM) / 2.0), plot->y_name);
   put_label(b, LEFT, TOP - 18, "start", " font-size=\"15\"", plot->title);
 }
 
 void plot_svg(const Plot *plot, Buf *b) {
   Frame f = frame_of(plot);
-  buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n", WIDTH, HEIGHT, WIDTH, HEIGHT);
+  buf_printf(
+      b,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+      WIDTH, HEIGHT, WIDTH, HEIGHT);
   buf_printf(b, "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n", WIDTH, HEIGHT);
   put_axes(plot, &f, b);
   for (uint32_t s = 0; s < plot->count; s++) {
     const PlotSeries *series = &plot->data[s];
     const char *color = colors[s % (sizeof colors / sizeof *colors)];
     buf_puts(b, "<polyline points=\"");
-    for (uint32_t i = 0; i < series->count; i++) buf_printf(b, "%s%.1f,%.1f", i ? " " : "", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y));
+    for (uint32_t i = 0; i < series->count; i++)
+      buf_printf(b, "%s%.1f,%.1f", i ? " " : "", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y));
     buf_printf(b, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", color);
     for (uint32_t i = 0; i < series->count; i++)
-      buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%g: %.4g</title></circle>\n", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y), color,
-                 series->data[i].x, series->data[i].y);
-    buf_printf(b, "<rect x=\"%d\" y=\"%u\" width=\"14\" height=\"3\" fill=\"%s\"/>\n", WIDTH - RIGHT + 14, TOP + 4 + 20 * s, color);
+      buf_printf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"><title>%g: %.4g</title></circle>\n",
+                 place_x(&f, series->data[i].x), place_y(&f, series->data[i].y), color, series->data[i].x,
+                 series->data[i].y);
+    buf_printf(b, "<rect x=\"%d\" y=\"%u\" width=\"14\" height=\"3\" fill=\"%s\"/>\n", WIDTH - RIGHT + 14,
+               TOP + 4 + 20 * s, color);
     put_label(b, WIDTH - RIGHT + 34, TOP + 10 + 20.0 * s, "start", "", series->name);
   }
   buf_puts(b, "</svg>\n");

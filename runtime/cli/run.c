@@ -64,8 +64,8 @@ static tile_status download(Session *s, RunBuffer *b, HostTensor *to, tile_error
   for (uint64_t i = 0; i < guard; i++) {
     bool before = staging[guard - 1 - i] != GUARD_BYTE, after = staging[guard + bytes + i] != GUARD_BYTE;
     if (before || after)
-      return error_set(error, TILE_ERROR_RUN, "the kernel wrote outside of the buffer %s of %llu bytes, at byte %lld", b->name, (unsigned long long)bytes,
-                       before ? -1 - (long long)i : (long long)(bytes + i));
+      return error_set(error, TILE_ERROR_RUN, "the kernel wrote outside of the buffer %s of %llu bytes, at byte %lld",
+                       b->name, (unsigned long long)bytes, before ? -1 - (long long)i : (long long)(bytes + i));
   }
   return TILE_OK;
 }
@@ -80,8 +80,11 @@ static tile_status make_args(Session *s, tile_error **error) {
     RunArg *a = NULL;
     for (uint32_t n = 0; n < s->run->num_args; n++)
       if (!strcmp(s->run->args[n].name, k->params[i].name)) a = &s->run->args[n];
-    if (!a) return error_set(error, TILE_ERROR_USAGE, "%s needs --arg %s=SPEC (%s)", k->name, k->params[i].name, k->params[i].spelling);
-    uint64_t address = a->buffer ? a->buffer->address + (uint64_t)a->offset * host_elem_bytes(a->buffer->initial.dtype) : 0;
+    if (!a)
+      return error_set(error, TILE_ERROR_USAGE, "%s needs --arg %s=SPEC (%s)", k->name, k->params[i].name,
+                       k->params[i].spelling);
+    uint64_t address = a->buffer ? a->buffer->address + (uint64_t)a->offset * host_elem_bytes(a->buffer->initial.dtype)
+                                 : 0;
     switch (a->spec->kind) {
     case ARG_BOOL:
     case ARG_INT: s->args[i] = tile_arg_int(a->spec->i); break;
@@ -109,7 +112,9 @@ static tile_launch_options launch_options(const Run *run) {
 // Loads, launches, and brings the buffers back into result (or reference).
 static tile_status run_once(Session *s, bool is_reference, tile_error **error) {
   Run *run = s->run;
-  tile_status status = tile_kernel_load(s->device, s->program, s->program->kernel ? s->program->kernel->name : run->options->kernel, &s->kernel, error);
+  tile_status status = tile_kernel_load(s->device, s->program,
+                                        s->program->kernel ? s->program->kernel->name : run->options->kernel,
+                                        &s->kernel, error);
   for (uint32_t i = 0; status == TILE_OK && i < run->num_buffers; i++) status = upload(s, &run->buffers[i], error);
   if (status == TILE_OK) status = make_args(s, error);
   tile_launch_options o = launch_options(run);
@@ -141,7 +146,8 @@ static tile_status check_limits(const Options *o, CheckLimits *out, tile_error *
     char *end;
     if (!given[i].text) continue;
     *given[i].value = strtod(given[i].text, &end);
-    if (end == given[i].text || *end || !(*given[i].value >= 0)) return error_set(error, TILE_ERROR_USAGE, "--rtol and --atol take a number, not '%s'", given[i].text);
+    if (end == given[i].text || *end || !(*given[i].value >= 0))
+      return error_set(error, TILE_ERROR_USAGE, "--rtol and --atol take a number, not '%s'", given[i].text);
   }
   limits.has_rtol = o->rtol != NULL;
   *out = limits;
@@ -159,7 +165,8 @@ static tile_status check_schedules(Session *s, tile_error **error) {
   for (int64_t k = 1; status == TILE_OK && k < o->sim_seeds; k++) {
     ArenaMark mark = arena_mark(run->arena);
     for (uint32_t i = 0; status == TILE_OK && i < run->num_buffers; i++)
-      status = tile_memory_upload(s->device, run->buffers[i].address, run->buffers[i].initial.data, host_bytes(&run->buffers[i].initial), error);
+      status = tile_memory_upload(s->device, run->buffers[i].address, run->buffers[i].initial.data,
+                                  host_bytes(&run->buffers[i].initial), error);
     if (status == TILE_OK) status = tile_kernel_launch(s->kernel, &launch, s->args, s->num_args, error);
     if (status == TILE_OK) status = tile_device_synchronize(s->device, error);
     for (uint32_t i = 0; status == TILE_OK && i < run->num_buffers; i++) {
@@ -168,8 +175,10 @@ static tile_status check_schedules(Session *s, tile_error **error) {
       status = download(s, b, &now, error);
       uint64_t at;
       if (status != TILE_OK || !run_differs(&now, &b->result, &limits, &at)) continue;
-      status = error_set(error, TILE_ERROR_RUN, "seed %lld gives another result than seed %lld: element %llu of %s is %.9g instead of %.9g", first + (long long)k, first,
-                         (unsigned long long)at, b->name, host_get(&now, at), host_get(&b->result, at));
+      status = error_set(error, TILE_ERROR_RUN,
+                         "seed %lld gives another result than seed %lld: element %llu of %s is %.9g instead of %.9g",
+                         first + (long long)k, first, (unsigned long long)at, b->name, host_get(&now, at),
+                         host_get(&b->result, at));
     }
     arena_rewind(run->arena, mark);
   }
@@ -206,7 +215,8 @@ static tile_status measure(Session *s, BenchResult *out, tile_error **error) {
   double *times = arena_array(run->arena, double, MOST_ROUNDS), total = 0;
   tile_launch_options o = launch_options(run);
   tile_status status = TILE_OK;
-  for (int i = 0; status == TILE_OK && is_gpu && i < WARM_UP; i++) status = s->device->ops->time(s->kernel, &o, s->args, &times[0], error);
+  for (int i = 0; status == TILE_OK && is_gpu && i < WARM_UP; i++)
+    status = s->device->ops->time(s->kernel, &o, s->args, &times[0], error);
   uint32_t n = 0, least = is_gpu ? LEAST_ROUNDS : OTHER_ROUNDS;
   while (status == TILE_OK && n < MOST_ROUNDS && (n < least || (is_gpu && total < GPU_MS))) {
     status = s->device->ops->time(s->kernel, &o, s->args, &times[n], error);
@@ -216,8 +226,13 @@ static tile_status measure(Session *s, BenchResult *out, tile_error **error) {
   qsort(times, n, sizeof *times, by_value);
   double bytes = 0;
   for (uint32_t i = 0; i < run->num_buffers; i++) bytes += (double)host_bytes(&run->buffers[i].initial);
-  *out = (BenchResult){.median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2, .low = times[n / 10], .high = times[n * 9 / 10], .runs = n,
-                       .bytes = run->options->moved ? run->moved : bytes, .flops = run->flops, .kernel = arena_printf(run->arena, "%s", s->kernel->name),
+  *out = (BenchResult){.median = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2,
+                       .low = times[n / 10],
+                       .high = times[n * 9 / 10],
+                       .runs = n,
+                       .bytes = run->options->moved ? run->moved : bytes,
+                       .flops = run->flops,
+                       .kernel = arena_printf(run->arena, "%s", s->kernel->name),
                        .device = arena_printf(run->arena, "%s", s->device->name)};
   return TILE_OK;
 }
@@ -226,7 +241,8 @@ static tile_status bench(Session *s, tile_error **error) {
   BenchResult r;
   tile_status status = measure(s, &r, error);
   if (status != TILE_OK) return status;
-  printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); %s: %.1f GB/s", r.kernel, r.device, r.median * 1e3, r.low * 1e3, r.high * 1e3, r.runs,
+  printf("bench %s on %s: median %.3f us, p10 %.3f, p90 %.3f (%u runs); %s: %.1f GB/s", r.kernel, r.device,
+         r.median * 1e3, r.low * 1e3, r.high * 1e3, r.runs,
          s->run->options->moved ? "as --bytes says" : "every buffer once", r.bytes / r.median * 1e-6);
   if (s->run->options->flops) printf("; %.1f TFLOP/s", r.flops / r.median * 1e-9);
   putchar('\n');
@@ -235,7 +251,8 @@ static tile_status bench(Session *s, tile_error **error) {
 
 static const RunBuffer *buffer_named(const Run *run, const char *name, size_t n) {
   for (uint32_t i = 0; i < run->num_args; i++)
-    if (run->args[i].buffer && !strncmp(run->args[i].name, name, n) && !run->args[i].name[n]) return run->args[i].buffer;
+    if (run->args[i].buffer && !strncmp(run->args[i].name, name, n) && !run->args[i].name[n])
+      return run->args[i].buffer;
   for (uint32_t i = 0; i < run->num_buffers; i++)
     if (!strncmp(run->buffers[i].name, name, n) && !run->buffers[i].name[n]) return &run->buffers[i];
   return NULL;
@@ -245,7 +262,8 @@ static const RunBuffer *buffer_named(const Run *run, const char *name, size_t n)
 static tile_status check_names(Run *run, tile_error **error) {
   const Options *o = run->options;
   tile_status status = file_uses_add_inputs(&run->uses, o, error);
-  if (status == TILE_OK && o->sim_trace) status = file_uses_add(&run->uses, run->arena, "--sim-trace", o->sim_trace, error);
+  if (status == TILE_OK && o->sim_trace)
+    status = file_uses_add(&run->uses, run->arena, "--sim-trace", o->sim_trace, error);
   if (status != TILE_OK) return status;
   for (uint32_t i = 0; i < o->prints.count + o->saves.count; i++) {
     bool is_save = i >= o->prints.count;
@@ -255,8 +273,11 @@ static tile_status check_names(Run *run, tile_error **error) {
     if (is_save) status = file_uses_add(&run->uses, run->arena, "--save", text + n + 1, error);
     if (status != TILE_OK) return status;
     bool known = false;
-    for (uint32_t k = 0; k < run->num_args; k++) known = known || (!strncmp(run->args[k].name, text, n) && !run->args[k].name[n]);
-    if (!known && !buffer_named(run, text, n)) return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%.*s'", is_save ? "save" : "print", (int)n, text);
+    for (uint32_t k = 0; k < run->num_args; k++)
+      known = known || (!strncmp(run->args[k].name, text, n) && !run->args[k].name[n]);
+    if (!known && !buffer_named(run, text, n))
+      return error_set(error, TILE_ERROR_USAGE, "--%s: there is no buffer '%.*s'", is_save ? "save" : "print", (int)n,
+                       text);
   }
   return TILE_OK;
 }
@@ -300,31 +321,39 @@ tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **er
     {"TILE_SIM_TRACE", o->sim_trace},
   };
   for (uint32_t i = 0; i < countof(given); i++)
-    if (given[i].value && setenv(given[i].name, given[i].value, 1)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    if (given[i].value && setenv(given[i].name, given[i].value, 1))
+      return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   return TILE_OK;
 }
 
 static tile_status check_simulator_options(const Options *o, const tile_device *d, tile_error **error) {
-  const char *option = o->sim_seed >= 0 ? "--sim-seed" : o->sim_seeds >= 0 ? "--sim-seeds" : o->sim_trace ? "--sim-trace" : NULL;
+  const char *option = o->sim_seed >= 0    ? "--sim-seed"
+                       : o->sim_seeds >= 0 ? "--sim-seeds"
+                       : o->sim_trace      ? "--sim-trace"
+                                           : NULL;
   if (!option || !d || !strcmp(tile_device_kind(d), "sim")) return TILE_OK;
   return error_set(error, TILE_ERROR_USAGE, "%s is for --device=sim; this is %s", option, tile_device_kind(d));
 }
 
-tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error) {
-  Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}, .swept = swept};
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, FileUses *uses, BenchResult *out,
+                        tile_error **error) {
+  Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}, .uses = *uses, .swept = swept};
   Session s = {.run = &run};
   CompileJob job = {.options = o, .config = -1, .specialize = run_specialize, .finish = run_finish, .user = &run};
   tile_status status = cli_input(arena, o, &job.path, &job.text, &job.size, error);
-  if (status == TILE_OK && !o->grid) status = error_set(error, TILE_ERROR_USAGE, "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
+  if (status == TILE_OK && !o->grid)
+    status = error_set(error, TILE_ERROR_USAGE, "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
   if (status == TILE_OK && !run_parse_args(&run, error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = run_read_files(&run, error);
   if (status == TILE_OK) status = tile_device_open(o->device, &s.device, error);
   if (status == TILE_OK) status = compile_for(&s, &job, -1, error);
+  if (status == TILE_OK) status = file_uses_add_sources(&run.uses, arena, s.program->frontend, error);
   if (status == TILE_OK) {
     status = run_fill_buffers(&run, error);
     if (status == TILE_OK) status = run_once(&s, false, error);
   }
   if (status == TILE_OK) status = measure(&s, out, error);
+  uses->has_conflict = run.uses.has_conflict;
   close_session(&s);
   return status;
 }
@@ -335,11 +364,21 @@ int run_main(const Options *o, Arena *arena) {
   Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}};
   Session s = {.run = &run};
   Buf printed = buf_make(arena), times = buf_make(arena);
-  CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .specialize = run_specialize, .finish = run_finish, .user = &run, .printed = &printed, .times = &times};
+  CompileJob job = {.options = o,
+                    .config = -1,
+                    .color = cli_color(o),
+                    .specialize = run_specialize,
+                    .finish = run_finish,
+                    .user = &run,
+                    .printed = &printed,
+                    .times = &times};
   tile_status status = cli_input(arena, o, &job.path, &job.text, &job.size, &error);
-  if (status == TILE_OK && (o->emit || o->output || o->compile_only) && !(job.emit = outputs_choose(o, &error))) status = TILE_ERROR_USAGE;
+  if (status == TILE_OK && (o->emit || o->output || o->compile_only) && !(job.emit = outputs_choose(o, &error)))
+    status = TILE_ERROR_USAGE;
   const unsigned emits = job.emit;
-  if (status == TILE_OK && !o->grid) status = error_set(&error, TILE_ERROR_USAGE, "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
+  if (status == TILE_OK && !o->grid)
+    status = error_set(&error, TILE_ERROR_USAGE,
+                       "`tilec run` needs --grid, as in --grid 4 or --grid \"cdiv(n,BLOCK)\"");
   if (status == TILE_OK && !run_parse_args(&run, &error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = check_names(&run, &error);
   if (status == TILE_OK) status = run_read_files(&run, &error);
@@ -353,7 +392,8 @@ int run_main(const Options *o, Arena *arena) {
   if (status == TILE_OK) {
     if (!o->quiet) {
       fputs(diag_render(&s.program->ctx, job.color), stderr);
-      if (s.program->config_text) fprintf(stderr, "tilec: %s takes the configuration %s\n", s.program->kernel->name, s.program->config_text);
+      if (s.program->config_text)
+        fprintf(stderr, "tilec: %s takes the configuration %s\n", s.program->kernel->name, s.program->config_text);
     }
     if (emits) status = outputs_write(o, s.program, job.path, emits, &run.uses, &error);
   }

@@ -44,12 +44,14 @@ typedef struct { double median, low, high, bytes, flops; uint32_t runs; const ch
 
 // run.c: options of the simulator, before a device is opened.
 tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
-// One timed run, without output.
-tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error);
+// One timed run, without output. What it reads must not be among the outputs in uses.
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, FileUses *uses, BenchResult *out,
+                        tile_error **error);
 
 // run_args.c
 bool run_parse_args(Run *run, tile_error **error);
-bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);   // for CompileJob
+bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs,
+                    CtDict *heuristic_args); // for CompileJob
 bool run_finish(void *user, tile_program *program);
 // The two of them without a program: what the arguments are; the grid for specs. False after diagnostics in ctx.
 bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
@@ -60,7 +62,8 @@ tile_status run_fill_buffers(Run *run, tile_error **error);
 
 // run_check.c
 typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;
-// Compares result with reference of every buffer; a line per buffer that the kernel wrote. False when one is out of bounds.
+// Compares result with reference of every buffer; a line per buffer that the kernel wrote. False when one is out of
+// bounds.
 bool run_compare(const Run *run, const CheckLimits *limits, Buf *out);
 // Is any element out of bounds? The first such one.
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first);

@@ -1,15 +1,17 @@
-// From SPECs to typed, specialised parameters: what Triton's JIT does with its arguments. Expressions are evaluated by the
-// kernel's own module, with the scalar arguments and the constexprs known.
+// From SPECs to typed, specialised parameters: what Triton's JIT does with its arguments. Expressions are evaluated by
+// the kernel's own module, with the scalar arguments and the constexprs known.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 #include "runtime/cli/run.h"
 
 // ---- before the kernel is known ----
 
-static bool split_name(Run *run, const char *option, const char *text, const char **name, const ArgSpec **spec, tile_error **error) {
+static bool split_name(Run *run, const char *option, const char *text, const char **name, const ArgSpec **spec,
+                       tile_error **error) {
   const char *eq = strchr(text, '=');
   if (!eq || eq == text) return error_set(error, TILE_ERROR_USAGE, "%s takes NAME=SPEC, not '%s'", option, text), false;
   *name = arena_strndup(run->arena, text, (size_t)(eq - text));
@@ -41,14 +43,16 @@ static uint32_t count_args(const ArgSpec *spec) {
 // An argument, and behind a tuple its items: those of t are t_0, t_1, …
 static bool add_arg(Run *run, const char *name, const ArgSpec *spec, bool is_item, tile_error **error) {
   for (uint32_t k = 0; k < run->num_args; k++)
-    if (!strcmp(run->args[k].name, name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", name), false;
+    if (!strcmp(run->args[k].name, name))
+      return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", name), false;
   RunArg *a = &run->args[run->num_args++];
   *a = (RunArg){.name = name, .spec = spec, .is_item = is_item};
   for (uint32_t i = 0; i < spec->num_items; i++)
     if (!add_arg(run, frontend_item_name(run->arena, name, i), spec->items[i], true, error)) return false;
   const ArgSpec *base = spec->kind == ARG_DESC ? spec->base : spec;
   if (base->kind != ARG_BUFFER && base->kind != ARG_FILE) return true;
-  if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s: a --buf has the same name", name), false;
+  if (find_buffer(run, name))
+    return error_set(error, TILE_ERROR_USAGE, "--arg %s: a --buf has the same name", name), false;
   a->buffer = add_buffer(run, name, base);
   return true;
 }
@@ -60,7 +64,8 @@ bool run_parse_args(Run *run, tile_error **error) {
   const ArgSpec **specs = arena_array(run->arena, const ArgSpec *, o->args.count + num_swept + 1);
   uint32_t num_args = num_swept;
   for (uint32_t i = 0; i < num_swept; i++)
-    if (!split_name(run, "--sweep", run->swept->data[i], &names[o->args.count + i], &specs[o->args.count + i], error)) return false;
+    if (!split_name(run, "--sweep", run->swept->data[i], &names[o->args.count + i], &specs[o->args.count + i], error))
+      return false;
   for (uint32_t i = 0; i < o->args.count; i++) {
     if (!split_name(run, "--arg", o->args.data[i], &names[i], &specs[i], error)) return false;
     num_args += count_args(specs[i]);
@@ -71,13 +76,15 @@ bool run_parse_args(Run *run, tile_error **error) {
     const char *name;
     const ArgSpec *spec;
     if (!split_name(run, "--buf", o->bufs.data[i], &name, &spec, error)) return false;
-    if (spec->kind != ARG_BUFFER && spec->kind != ARG_FILE) return error_set(error, TILE_ERROR_USAGE, "--buf %s: '%s' is not a buffer", name, spec->text), false;
+    if (spec->kind != ARG_BUFFER && spec->kind != ARG_FILE)
+      return error_set(error, TILE_ERROR_USAGE, "--buf %s: '%s' is not a buffer", name, spec->text), false;
     if (find_buffer(run, name)) return error_set(error, TILE_ERROR_USAGE, "--buf %s is given twice", name), false;
     add_buffer(run, name, spec);
   }
   for (uint32_t i = 0; i < o->args.count + num_swept; i++) {
     bool is_swept = i >= o->args.count, is_replaced = false;
-    for (uint32_t k = 0; !is_swept && k < num_swept; k++) is_replaced = is_replaced || !strcmp(names[i], names[o->args.count + k]);
+    for (uint32_t k = 0; !is_swept && k < num_swept; k++)
+      is_replaced = is_replaced || !strcmp(names[i], names[o->args.count + k]);
     if (is_replaced) continue;
     const uint32_t at = run->num_args;
     if (!add_arg(run, names[i], specs[i], false, error)) return false;
@@ -100,8 +107,8 @@ tile_status run_read_files(Run *run, tile_error **error) {
     if (why) return error_set(error, TILE_ERROR_FILE, "cannot use %s: %s", b->spec->name, why);
     if (b->spec->has_dtype) {
       if (host_elem_bytes(b->spec->dtype) != host_elem_bytes(b->initial.dtype))
-        return error_set(error, TILE_ERROR_USAGE, "%s holds %s, which cannot be read as %s: the sizes differ", b->spec->name,
-                         dtype_info[b->initial.dtype].short_name, dtype_info[b->spec->dtype].short_name);
+        return error_set(error, TILE_ERROR_USAGE, "%s holds %s, which cannot be read as %s: the sizes differ",
+                         b->spec->name, dtype_info[b->initial.dtype].short_name, dtype_info[b->spec->dtype].short_name);
       b->initial.dtype = b->spec->dtype;
     }
   }
@@ -113,7 +120,9 @@ tile_status run_fill_buffers(Run *run, tile_error **error) {
     HostTensor *t = &run->buffers[i].initial;
     if (t->data) continue;
     t->data = arena_try(run->arena, host_bytes(t) + 1);
-    if (!t->data) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: '%s' takes %llu bytes", run->buffers[i].name, (unsigned long long)host_bytes(t));
+    if (!t->data)
+      return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory: '%s' takes %llu bytes", run->buffers[i].name,
+                       (unsigned long long)host_bytes(t));
     host_fill(t, &run->buffers[i].spec->fill);
   }
   return TILE_OK;
@@ -147,10 +156,19 @@ const RunArg *run_arg_after(const RunArg *a) {
 
 // An argument as the specialiser takes it; the buffer of one that has any must be known.
 static SpecValue spec_value(Arena *arena, const RunArg *a) {
-  static const ValueKind kinds[] = {[ARG_NONE] = VALUE_NONE, [ARG_BOOL] = VALUE_BOOL, [ARG_INT] = VALUE_INT, [ARG_FLOAT] = VALUE_FLOAT, [ARG_BUFFER] = VALUE_POINTER,
-                                    [ARG_FILE] = VALUE_POINTER, [ARG_ALIAS] = VALUE_POINTER, [ARG_DESC] = VALUE_DESC, [ARG_TUPLE] = VALUE_TUPLE, [ARG_CONSTEXPR] = VALUE_CONSTEXPR};
+  static const ValueKind kinds[] =
+      {[ARG_NONE] = VALUE_NONE,          [ARG_BOOL] = VALUE_BOOL,      [ARG_INT] = VALUE_INT,
+       [ARG_FLOAT] = VALUE_FLOAT,        [ARG_BUFFER] = VALUE_POINTER, [ARG_FILE] = VALUE_POINTER,
+       [ARG_ALIAS] = VALUE_POINTER,      [ARG_DESC] = VALUE_DESC,      [ARG_TUPLE] = VALUE_TUPLE,
+       [ARG_CONSTEXPR] = VALUE_CONSTEXPR};
   const ArgSpec *spec = a->spec;
-  SpecValue v = {.kind = kinds[spec->kind], .text = spec->text, .has_dtype = spec->has_dtype, .dtype = spec->dtype, .i = spec->i, .f = spec->f, .pad_nan = spec->pad_nan};
+  SpecValue v = {.kind = kinds[spec->kind],
+                 .text = spec->text,
+                 .has_dtype = spec->has_dtype,
+                 .dtype = spec->dtype,
+                 .i = spec->i,
+                 .f = spec->f,
+                 .pad_nan = spec->pad_nan};
   if (v.kind == VALUE_CONSTEXPR) v.expression = spec->name;
   if (v.kind == VALUE_TUPLE) {
     SpecValue *items = arena_array(arena, SpecValue, spec->num_items + 1);
@@ -167,7 +185,9 @@ static SpecValue spec_value(Arena *arena, const RunArg *a) {
   return v;
 }
 
-static void bind(Scope *s, const char *name, CtValue *value) { s->bindings[s->num_bindings++] = (CtBinding){intern(s->ctx, name), value}; }
+static void bind(Scope *s, const char *name, CtValue *value) {
+  s->bindings[s->num_bindings++] = (CtBinding){intern(s->ctx, name), value};
+}
 
 static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs) {
   uint32_t num_params = kernel ? kernel->num_params : 0;
@@ -176,23 +196,27 @@ static Scope make_scope(Run *run, Context *ctx, Frontend *fe, const CtFunction *
     if (specs[i].kind == SPEC_CONSTEXPR && specs[i].value) bind(&s, kernel->params[i].name, ct_unwrap(specs[i].value));
   for (uint32_t i = 0; i < run->num_args; i++) {
     SpecValue value = spec_value(&ctx->arena, &run->args[i]);
-    CtValue *v = value.kind == VALUE_TUPLE ? specialize_heuristic_value(fe, ctx, &value) : specialize_scalar_value(ctx, &value);
+    CtValue *v = value.kind == VALUE_TUPLE ? specialize_heuristic_value(fe, ctx, &value)
+                                           : specialize_scalar_value(ctx, &value);
     if (v) bind(&s, run->args[i].name, v);
   }
   return s;
 }
 
 static CtValue *eval(Scope *s, const char *what, const char *text) {
-  CtValue *v = comptime_eval_text(s->fe ? frontend_comptime(s->fe) : NULL, frontend_module(s->fe), what, text, s->bindings, s->num_bindings);
+  CtValue *v = comptime_eval_text(s->fe ? frontend_comptime(s->fe) : NULL, frontend_module(s->fe), what, text,
+                                  s->bindings, s->num_bindings);
   if (!v) s->run->is_usage_error = true;
   return v ? ct_unwrap(v) : NULL;
 }
 
 static bool as_int(Scope *s, const char *what, const char *text, CtValue *v, int64_t least, int64_t *out) {
   if (v->kind == CT_BOOL) v = ct_int(s->ctx, v->b);
-  if (v->kind == CT_FLOAT && v->f >= -0x1p63 && v->f < 0x1p63 && v->f == (double)(int64_t)v->f) v = ct_int(s->ctx, (Int128)v->f);
+  if (v->kind == CT_FLOAT && v->f >= -0x1p63 && v->f < 0x1p63 && v->f == (double)(int64_t)v->f)
+    v = ct_int(s->ctx, (Int128)v->f);
   if (v->kind != CT_INT) return usage(s, "%s: '%s' is %s, not a whole number", what, text, ct_repr(s->ctx, v));
-  if (v->i < least) return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
+  if (v->i < least)
+    return usage(s, "%s: '%s' is %s; at least %lld is needed", what, text, ct_repr(s->ctx, v), (long long)least);
   if (v->i > INT64_MAX) return usage(s, "%s: '%s' is %s, more than 64 bits hold", what, text, ct_repr(s->ctx, v));
   *out = (int64_t)v->i;
   return true;
@@ -210,7 +234,8 @@ static bool resolve_buffer(Scope *s, RunBuffer *b) {
   t->rank = b->spec->dims.count;
   t->count = 1;
   for (uint32_t i = 0; i < t->rank; i++) {
-    if (!eval_int(s, arena_printf(&s->ctx->arena, "the shape of %s", b->name), b->spec->dims.data[i], 0, &t->shape[i])) return false;
+    if (!eval_int(s, arena_printf(&s->ctx->arena, "the shape of %s", b->name), b->spec->dims.data[i], 0, &t->shape[i]))
+      return false;
     if (__builtin_mul_overflow(t->count, (uint64_t)t->shape[i], &t->count) || t->count > UINT64_C(1) << 40)
       return usage(s, "%s: '%s' is too large", b->name, b->spec->text);
   }
@@ -231,7 +256,8 @@ static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int6
     if (!next || next->kind != ARG_ALIAS) break;
     spec = next;
   }
-  usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name, spec->name);
+  usage(s, "--arg %s: there is no buffer '%s'; the buffers are those of --buf and of other arguments", from->name,
+        spec->name);
   return NULL;
 }
 
@@ -241,8 +267,10 @@ static bool resolve_desc(Scope *s, RunArg *a) {
   uint32_t rank = spec->block.count;
   const char *what = arena_printf(&s->ctx->arena, "descriptor %s", a->name);
   a->tensor.rank = rank;
-  if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) || (spec->strides.count && spec->strides.count != rank))
-    return usage(s, "%s: its block has rank %u, so must its shape and strides (the buffer has rank %u)", what, rank, t->rank);
+  if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) ||
+      (spec->strides.count && spec->strides.count != rank))
+    return usage(s, "%s: its block has rank %u, so must its shape and strides (the buffer has rank %u)", what, rank,
+                 t->rank);
   for (uint32_t i = 0; i < rank; i++) {
     if (!eval_int(s, what, spec->block.data[i], 1, &a->block[i])) return false;
     a->tensor.shape[i] = spec->shape.count ? 0 : t->shape[i];
@@ -254,10 +282,12 @@ static bool resolve_desc(Scope *s, RunArg *a) {
     a->tensor.strides[i] = dense;
     if (spec->strides.count && !eval_int(s, what, spec->strides.data[i], 1, &a->tensor.strides[i])) return false;
     if (__builtin_mul_overflow(dense, a->tensor.shape[i], &dense)) dense = INT64_MAX;
-    too_far = too_far || __builtin_mul_overflow(a->tensor.shape[i] - 1, a->tensor.strides[i], &reach) || __builtin_add_overflow(last, reach, &last);
+    too_far = too_far || __builtin_mul_overflow(a->tensor.shape[i] - 1, a->tensor.strides[i], &reach) ||
+              __builtin_add_overflow(last, reach, &last);
   }
   if (too_far) last = INT64_MAX;
-  if (last >= (int64_t)t->count) return usage(s, "%s reaches element %lld of a buffer of %llu", what, (long long)last, (unsigned long long)t->count);
+  if (last >= (int64_t)t->count)
+    return usage(s, "%s reaches element %lld of a buffer of %llu", what, (long long)last, (unsigned long long)t->count);
   return true;
 }
 
@@ -270,7 +300,9 @@ static bool resolve_args(Scope *s) {
     if (base->kind == ARG_ALIAS) {
       a->offset = 0;
       if (!(a->buffer = follow(s, a, base, &a->offset))) return false;
-      if (a->offset > (int64_t)a->buffer->initial.count) return usage(s, "--arg %s: offset %lld is beyond the buffer's %llu elements", a->name, (long long)a->offset, (unsigned long long)a->buffer->initial.count);
+      if (a->offset > (int64_t)a->buffer->initial.count)
+        return usage(s, "--arg %s: offset %lld is beyond the buffer's %llu elements", a->name, (long long)a->offset,
+                     (unsigned long long)a->buffer->initial.count);
     }
     if (a->spec->kind == ARG_DESC && !resolve_desc(s, a)) return false;
   }
@@ -295,12 +327,14 @@ static bool check_arg_names(Scope *s, const CtFunction *k) {
   const Run *run = s->run;
   bool ok = true;
   for (uint32_t i = 0; i < run->num_args; i++)
-    if (!run->args[i].is_item && !run->args[i].is_swept && frontend_param_index(k, run->args[i].name) == k->num_params) {
+    if (!run->args[i].is_item && !run->args[i].is_swept &&
+        frontend_param_index(k, run->args[i].name) == k->num_params) {
       const char *names[64];
       uint32_t n = 0;
       for (; n < k->num_params && n < countof(names); n++) names[n] = k->params[n].name;
       const char *near = nearest_name(run->args[i].name, names, n);
-      ok = usage(s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+      ok = usage(s, "--arg %s: %s has no parameter of that name%s%s%s", run->args[i].name, k->name,
+                 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
   return ok;
 }
@@ -319,13 +353,16 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
     const RunArg *a = &run->args[i];
     if (a->is_item || frontend_param_index(k, a->name) == k->num_params) continue;
     SpecValue value = spec_value(&s.ctx->arena, a);
-    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg", run->options->signatures.count != 0, &run->is_usage_error) && ok;
+    ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg",
+                          run->options->signatures.count != 0, &run->is_usage_error) &&
+         ok;
     dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
   }
   Buf missing = buf_make(&s.ctx->arena);
   for (uint32_t i = 0; i < k->num_params; i++) {
     const CtParam *param = &k->params[i];
-    if (!param->is_constexpr && specs[i].kind != SPEC_CONSTEXPR && !find_arg(run, param->name) && !by_heuristic(k, param->name))
+    if (!param->is_constexpr && specs[i].kind != SPEC_CONSTEXPR && !find_arg(run, param->name) &&
+        !by_heuristic(k, param->name))
       buf_printf(&missing, " --arg %s=SPEC", param->name);
   }
   return missing.size ? usage(&s, "%s needs more arguments:%s", k->name, buf_str(&missing)) : ok;
@@ -337,7 +374,8 @@ static bool eval_amount(Scope *s, const char *option, const char *text, double *
   CtValue *v = text ? eval(s, option, text) : NULL;
   if (!text) return true;
   if (!v) return false;
-  if (v->kind != CT_INT && v->kind != CT_FLOAT) return usage(s, "%s: '%s' is %s, not a number", option, text, ct_repr(s->ctx, v));
+  if (v->kind != CT_INT && v->kind != CT_FLOAT)
+    return usage(s, "%s: '%s' is %s, not a number", option, text, ct_repr(s->ctx, v));
   *out = v->kind == CT_INT ? (double)v->i : v->f;
   return *out > 0 || usage(s, "%s: '%s' is %g; more than 0 is needed", option, text, *out);
 }
@@ -353,13 +391,15 @@ static bool eval_grid(Scope *s) {
     CtValue *v = eval(s, "--grid", text);
     if (v && (v->kind == CT_FUNCTION || v->kind == CT_METHOD)) {
       CtValue *meta = ct_dict(s->ctx);
-      for (uint32_t i = 0; i < s->num_bindings; i++) dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
+      for (uint32_t i = 0; i < s->num_bindings; i++)
+        dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
       v = comptime_call(frontend_comptime(s->fe), v, &meta, 1, NULL, 0, (Span){0, 0});
       if (v) v = ct_unwrap(v);
     }
     if (!v) return false;
     if (v->kind == CT_TUPLE || v->kind == CT_LIST) {
-      if (!v->list.count || v->list.count > 3) return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, v->list.count);
+      if (!v->list.count || v->list.count > 3)
+        return usage(s, "--grid: '%s' has %u axes; there are 1 to 3", text, v->list.count);
       for (; n < v->list.count; n++) axes[n] = ct_unwrap(v->list.data[n]);
     } else {
       axes[n++] = v;
@@ -399,7 +439,8 @@ static void bind_constants(Scope *s, const Module *m) {
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (end != text && !*end && !errno) bind(s, f->constexpr_names[i], ct_int(s->ctx, n));
-    else if (!strcmp(text, "True") || !strcmp(text, "False")) bind(s, f->constexpr_names[i], ct_bool(s->ctx, text[0] == 'T'));
+    else if (!strcmp(text, "True") || !strcmp(text, "False"))
+      bind(s, f->constexpr_names[i], ct_bool(s->ctx, text[0] == 'T'));
   }
 }
 
@@ -414,5 +455,6 @@ bool run_finish(void *user, tile_program *p) {
   if (!p->frontend) bind_constants(&s, p->module);
   if (!p->frontend && !resolve_args(&s)) return false;
   const Options *o = run->options;
-  return eval_grid(&s) && eval_amount(&s, "--flops", o->flops, &run->flops) && eval_amount(&s, "--bytes", o->moved, &run->moved);
+  return eval_grid(&s) && eval_amount(&s, "--flops", o->flops, &run->flops) &&
+         eval_amount(&s, "--bytes", o->moved, &run->moved);
 }

@@ -4,7 +4,8 @@
 #include "runtime/cli/run.h"
 
 bool run_differs(const HostTensor *got, const HostTensor *ref, const CheckLimits *limits, uint64_t *first) {
-  HostDifference d = host_compare(got, ref, limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32), limits->atol, host_largest(ref));
+  HostDifference d = host_compare(got, ref, limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32),
+                                  limits->atol, host_largest(ref));
   *first = d.first_bad;
   return d.bad != 0;
 }
@@ -30,10 +31,12 @@ bool run_compare(const Run *run, const CheckLimits *limits, Buf *out) {
     if (!is_written) continue;
     double rtol = limits->has_rtol ? limits->rtol : host_rtol(ref->dtype, limits->uses_tf32);
     HostDifference d = host_compare(got, ref, rtol, limits->atol, host_largest(ref));
-    buf_printf(out, "check %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", b->name, d.abs, d.rel, rtol, d.bad ? "FAILED" : "ok");
+    buf_printf(out, "check %s: largest absolute error %.3g, relative %.3g (rtol %g): %s\n", b->name, d.abs, d.rel, rtol,
+               d.bad ? "FAILED" : "ok");
     if (!d.bad) continue;
     ok = false;
-    buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad, (unsigned long long)ref->count);
+    buf_printf(out, "  %llu of %llu elements differ; the first is ", (unsigned long long)d.bad,
+               (unsigned long long)ref->count);
     print_index(out, ref, d.first_bad);
     buf_printf(out, ": got %.9g, the interpreter has %.9g\n", host_get(got, d.first_bad), host_get(ref, d.first_bad));
   }

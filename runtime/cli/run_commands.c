@@ -1,6 +1,7 @@
-// `tilec run --commands=FILE`: many runs in one process. Opening a GPU costs seconds when many processes do it at once; here
-// the device stays open from the first line to the last. After each line its exit status is printed on standard output, after all
-// that the run itself printed, so that a program that feeds lines through a pipe knows where one run ends.
+// `tilec run --commands=FILE`: many runs in one process. Opening a GPU costs seconds when many processes do it at once;
+// here the device stays open from the first line to the last. After each line its exit status is printed on standard
+// output, after all that the run itself printed, so that a program that feeds lines through a pipe knows where one run
+// ends.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ int commands_main(const Options *o) {
   tile_error *error = NULL;
   FILE *in = strcmp(o->commands, "-") ? fopen(o->commands, "r") : stdin;
   tile_device *device = NULL;
-  tile_status status = in ? TILE_OK : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
+  tile_status status = in ? TILE_OK
+                          : error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
   if (status == TILE_OK) status = run_set_up_simulator(o, o->arena, &error);
   if (status == TILE_OK) status = tile_device_open(o->device, &device, &error);
   int worst = 0;
@@ -57,7 +59,8 @@ int commands_main(const Options *o) {
     printf("tilec: line %u: exit status %d\n", number, exit_status);
     fflush(stdout);
   }
-  if (status == TILE_OK && ferror(in)) status = error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
+  if (status == TILE_OK && ferror(in))
+    status = error_set(&error, TILE_ERROR_FILE, "cannot read %s: %s", o->commands, strerror(errno));
   free(line);
   if (in && in != stdin) fclose(in);
   tile_device_close(device);

@@ -82,8 +82,9 @@ static bool parse_i64(const char *s, size_t n, int64_t *v) {
 
 static ArgSpec *parse_fill(const char *s, ArgSpec *out, tile_error **error) {
   static const struct { const char *name; FillKind kind; int least, most; } fills[] = {
-    {"zeros", FILL_ZEROS, 0, 0}, {"ones", FILL_ONES, 0, 0},       {"arange", FILL_ARANGE, 0, 0},   {"fill", FILL_VALUE, 1, 1},
-    {"randn", FILL_RANDN, 0, 1}, {"uniform", FILL_UNIFORM, 0, 1}, {"randint", FILL_RANDINT, 3, 3},
+      {"zeros", FILL_ZEROS, 0, 0},     {"ones", FILL_ONES, 0, 0},   {"arange", FILL_ARANGE, 0, 0},
+      {"fill", FILL_VALUE, 1, 1},      {"randn", FILL_RANDN, 0, 1}, {"uniform", FILL_UNIFORM, 0, 1},
+      {"randint", FILL_RANDINT, 3, 3},
   };
   size_t n = strcspn(s, ":");
   for (uint32_t i = 0; i < countof(fills); i++) {
@@ -113,7 +114,8 @@ static ArgSpec *parse_fill(const char *s, ArgSpec *out, tile_error **error) {
     }
     return out;
   }
-  return BAD("'%s': a buffer starts as zeros, ones, arange, fill:V, randn:SEED, uniform:SEED or randint:SEED:LO:HI", out->text);
+  return BAD("'%s': a buffer starts as zeros, ones, arange, fill:V, randn:SEED, uniform:SEED or randint:SEED:LO:HI",
+             out->text);
 }
 
 // The position of the bracket that closes s[0], or 0.
@@ -128,7 +130,8 @@ static size_t closing(const char *s) {
 
 static ArgSpec *parse_buffer(Arena *a, const char *bracket, ArgSpec *out, tile_error **error) {
   size_t end = closing(bracket);
-  if (!end || bracket[end + 1] != '=') return BAD("'%s': a buffer is written dtype[shape]=fill, as in fp16[512,512]=randn:0", out->text);
+  if (!end || bracket[end + 1] != '=')
+    return BAD("'%s': a buffer is written dtype[shape]=fill, as in fp16[512,512]=randn:0", out->text);
   out->kind = ARG_BUFFER;
   out->dims = end > 1 ? run_spec_split(a, bracket + 1, end - 1) : (StrList){0};
   if (out->dims.count > HOST_MAX_RANK) return BAD("'%s': a buffer has at most %d axes", out->text, HOST_MAX_RANK);
@@ -155,7 +158,8 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
   if (!end || open[end + 1]) return BAD("'%s': %s", out->text, form);
   StrList parts = run_spec_split(a, open + 1, end - 1);
   out->kind = ARG_DESC;
-  if (parts.count < 2 || depth == MAX_NESTING || !parse_bracket_list(a, parts.data[1], &out->block)) return BAD("'%s': %s", out->text, form);
+  if (parts.count < 2 || depth == MAX_NESTING || !parse_bracket_list(a, parts.data[1], &out->block))
+    return BAD("'%s': %s", out->text, form);
   if (!(out->base = parse_at(a, parts.data[0], depth + 1, error))) return NULL;
   if (out->base->kind != ARG_BUFFER && out->base->kind != ARG_FILE && out->base->kind != ARG_ALIAS)
     return BAD("'%s': a descriptor is made of a buffer, and '%s' is none", out->text, parts.data[0]);
@@ -186,10 +190,12 @@ static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error 
 }
 
 // (SPEC, SPEC, …), of the namedtuple `name` where one is given.
-static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32_t depth, ArgSpec *out, tile_error **error) {
+static ArgSpec *parse_tuple(Arena *a, const char *name, const char *open, uint32_t depth, ArgSpec *out,
+                            tile_error **error) {
   if (depth == MAX_NESTING) return BAD("'%.40s…': tuples nest deeper than %d", out->text, MAX_NESTING);
   size_t end = closing(open);
-  if (!end || open[end + 1]) return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
+  if (!end || open[end + 1])
+    return BAD("'%s': a tuple is written (SPEC, SPEC, …), a namedtuple NAME(SPEC, SPEC, …)", out->text);
   StrList parts = run_spec_split(a, open + 1, end - 1);
   while (parts.count && !parts.data[parts.count - 1][0]) parts.count--;
   out->kind = ARG_TUPLE;
@@ -211,7 +217,8 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     return s;
   }
   if (text[0] == '@') return parse_file(a, text + 1, s, error);
-  if (parse_number(text, s)) return s->is_large ? BAD("'%s' does not fit in 64 bits; as a float it is written fp32:%s", text, text) : s;
+  if (parse_number(text, s))
+    return s->is_large ? BAD("'%s' does not fit in 64 bits; as a float it is written fp32:%s", text, text) : s;
   size_t n = name_length(text);
   const char *name = arena_strndup(a, text, n), *rest = text + n;
   if (n && !strcmp(name, "desc") && *rest == '(') return parse_desc(a, rest, depth, s, error);
@@ -230,7 +237,8 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     s->has_dtype = false;
     if (!parse_number(rest + 1, s)) return BAD("'%s': '%s' is not a number", text, rest + 1);
     // What only u64 holds has come with that type.
-    if (((s->has_dtype && dtype != DT_UINT64) || s->is_large) && !host_is_float(dtype)) return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
+    if (((s->has_dtype && dtype != DT_UINT64) || s->is_large) && !host_is_float(dtype))
+      return BAD("'%s': %s does not hold '%s'", text, name, rest + 1);
     s->has_dtype = true;
     s->dtype = dtype;
     if (host_is_float(dtype)) s->kind = ARG_FLOAT;
@@ -244,7 +252,9 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
     if (*rest && !rest[1]) return BAD("'%s': an offset is missing after +", text);
     return s;
   }
-  return BAD("'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)", text);
+  return BAD(
+      "'%s' is not understood: write a number, true, none, dtype:number, dtype[shape]=fill, @file.npy, NAME, NAME+OFFSET, desc(…), constexpr(…) or a tuple (…)",
+      text);
 }
 
 ArgSpec *run_spec_parse(Arena *a, const char *text, tile_error **error) { return parse_at(a, text, 0, error); }

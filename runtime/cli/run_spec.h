@@ -1,10 +1,22 @@
-// The SPEC of --arg and --buf, as written; expressions in it stay text until the kernel's module is there to evaluate them.
+// The SPEC of --arg and --buf, as written; expressions in it stay text until the kernel's module is there to evaluate
+// them.
 #ifndef TILE_RUNTIME_RUN_SPEC_H
 #define TILE_RUNTIME_RUN_SPEC_H
 
 #include "runtime/compile/compile.h"
 
-typedef enum { ARG_NONE, ARG_BOOL, ARG_INT, ARG_FLOAT, ARG_BUFFER, ARG_FILE, ARG_ALIAS, ARG_DESC, ARG_TUPLE, ARG_CONSTEXPR } ArgSpecKind;
+typedef enum {
+  ARG_NONE,
+  ARG_BOOL,
+  ARG_INT,
+  ARG_FLOAT,
+  ARG_BUFFER,
+  ARG_FILE,
+  ARG_ALIAS,
+  ARG_DESC,
+  ARG_TUPLE,
+  ARG_CONSTEXPR
+} ArgSpecKind;
 
 typedef struct ArgSpec ArgSpec;
 struct ArgSpec {
@@ -17,7 +29,7 @@ struct ArgSpec {
   double f;
   StrList dims;                // BUFFER: expressions
   Fill fill;
-  const char *name;            // FILE: path; ALIAS: whose buffer; TUPLE: the namedtuple it is, or NULL; CONSTEXPR: an expression
+  const char *name; // FILE: path; ALIAS: whose buffer; TUPLE: the namedtuple it is, or NULL; CONSTEXPR: an expression
   const char *offset;          // ALIAS: expression or NULL
   ArgSpec *base;               // DESC: ALIAS or BUFFER or FILE
   StrList block, shape, strides;   // DESC: expressions; shape and strides empty when not given

@@ -14,7 +14,12 @@ enum { MAX_POINTS = 10000 };
 
 // ---- what is swept ----
 
-typedef struct { const char *names; int64_t *values; uint32_t count; bool is_geometric; } Axis;   // names: one, or several with commas
+typedef struct {
+  const char *names;
+  int64_t *values;
+  uint32_t count;
+  bool is_geometric;
+} Axis; // names: one, or several with commas
 typedef struct { Axis *data; uint32_t count, capacity; } AxisVec;
 
 static bool read_int(const char **s, int64_t *v) {
@@ -54,8 +59,14 @@ static tile_status read_axis(Arena *a, const char *text, Axis *out, tile_error *
   }
   out->values = values.data;
   out->count = values.count;
-  if (!ok || *s) return error_set(error, TILE_ERROR_USAGE, "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; several names may share values: M,N=…", text);
-  return values.count <= MAX_POINTS ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "--sweep %s: more than %d values", text, MAX_POINTS);
+  if (!ok || *s)
+    return error_set(
+        error, TILE_ERROR_USAGE,
+        "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; several names may share values: M,N=…",
+        text);
+  return values.count <= MAX_POINTS
+             ? TILE_OK
+             : error_set(error, TILE_ERROR_USAGE, "--sweep %s: more than %d values", text, MAX_POINTS);
 }
 
 // ---- a point ----
@@ -69,6 +80,7 @@ typedef struct {
   uint32_t num_points;
   bool is_flops;               // TFLOP/s, else GB/s
   const char *kernel, *device;
+  FileUses uses;
 } Sweep;
 
 static const char *unit(const Sweep *s) { return s->is_flops ? "TFLOP/s" : "GB/s"; }
@@ -77,7 +89,8 @@ static double rate(const Sweep *s, const Point *p) {
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
 
-static tile_status measure(Sweep *s, Point *p) {
+// An error means that no point can be measured: an output is a file that all of them read.
+static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   Arena scratch;
   arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
   Options o = *s->options;
@@ -85,13 +98,17 @@ static tile_status measure(Sweep *s, Point *p) {
   StrList swept = {0};
   for (uint32_t i = 0; i < s->axes.count; i++) {
     StrList names = run_spec_split(&scratch, s->axes.data[i].names, strlen(s->axes.data[i].names));
-    for (uint32_t n = 0; n < names.count; n++) vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
+    for (uint32_t n = 0; n < names.count; n++)
+      vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
   }
   tile_error *error = NULL;
-  tile_status status = run_measure(&o, &scratch, &swept, &p->result, &error);
+  tile_status status = run_measure(&o, &scratch, &swept, &s->uses, &p->result, &error);
   if (status != TILE_OK) p->failure = arena_printf(s->arena, "%s", tile_error_message(error));
-  else if (!s->kernel) s->kernel = arena_printf(s->arena, "%s", p->result.kernel), s->device = arena_printf(s->arena, "%s", p->result.device);
-  tile_error_free(error);
+  else if (!s->kernel)
+    s->kernel = arena_printf(s->arena, "%s", p->result.kernel),
+    s->device = arena_printf(s->arena, "%s", p->result.device);
+  if (s->uses.has_conflict) status = error_pass_on(fatal, error);
+  else tile_error_free(error), status = TILE_OK;
   arena_free(&scratch);
   return status;
 }
@@ -101,7 +118,9 @@ static tile_status measure(Sweep *s, Point *p) {
 static void print_row(const Sweep *s, const Point *p) {
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
   if (p->failure) printf("skipped: %.*s\n", (int)strcspn(p->failure, "\n"), p->failure);
-  else printf("%12.3f %12.3f %12.3f %12.4g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3, rate(s, p));
+  else
+    printf("%12.3f %12.3f %12.3f %12.4g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3,
+           rate(s, p));
   fflush(stdout);
 }
 
@@ -115,7 +134,8 @@ static void write_csv(const Sweep *s, Buf *b) {
     const Point *p = &s->points[k];
     if (p->failure) continue;
     for (uint32_t i = 0; i < s->axes.count; i++) buf_printf(b, "%lld,", (long long)p->values[i]);
-    buf_printf(b, "%.6g,%.6g,%.6g,%.6g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3, rate(s, p));
+    buf_printf(b, "%.6g,%.6g,%.6g,%.6g\n", p->result.median * 1e3, p->result.low * 1e3, p->result.high * 1e3,
+               rate(s, p));
   }
 }
 
@@ -165,7 +185,8 @@ static void add_own_series(const Sweep *s, Plot *plot) {
   for (uint32_t first = 0, inner = s->num_points / s->axes.data[0].count; first < inner; first++) {
     Buf name = buf_make(s->arena);
     buf_puts(&name, s->kernel ? s->kernel : "kernel");
-    for (uint32_t i = 1; i < s->axes.count; i++) buf_printf(&name, "%s%s=%lld", i == 1 ? ", " : " ", s->axes.data[i].names, (long long)s->points[first].values[i]);
+    for (uint32_t i = 1; i < s->axes.count; i++)
+      buf_printf(&name, "%s%s=%lld", i == 1 ? ", " : " ", s->axes.data[i].names, (long long)s->points[first].values[i]);
     PlotSeries series = {.name = buf_str(&name)};
     for (uint32_t k = first; k < s->num_points; k += inner) {
       if (s->points[k].failure) continue;
@@ -177,7 +198,9 @@ static void add_own_series(const Sweep *s, Plot *plot) {
 }
 
 static tile_status write_plot(const Sweep *s, Buf *b, tile_error **error) {
-  Plot plot = {.title = arena_printf(s->arena, "%s on %s", s->kernel ? s->kernel : "", s->device ? s->device : ""), .x_name = s->axes.data[0].names, .y_name = unit(s),
+  Plot plot = {.title = arena_printf(s->arena, "%s on %s", s->kernel ? s->kernel : "", s->device ? s->device : ""),
+               .x_name = s->axes.data[0].names,
+               .y_name = unit(s),
                .is_log = s->axes.data[0].is_geometric};
   add_own_series(s, &plot);
   for (uint32_t i = 0; i < s->options->peers.count; i++) {
@@ -206,17 +229,18 @@ static tile_status write_outputs(const Sweep *s, tile_error **error) {
   return status;
 }
 
-static tile_status check_options(const Options *o, tile_error **error) {
+static tile_status check_options(const Options *o, FileUses *uses, tile_error **error) {
   if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
   for (uint32_t i = 0; i < o->bench_outs.count; i++) {
     const char *path = o->bench_outs.data[i];
     if (!has_suffix(path, ".csv") && !has_suffix(path, ".json") && !has_suffix(path, ".svg"))
       return error_set(error, TILE_ERROR_USAGE, "--bench-out %s: the name must end in .csv, .json or .svg", path);
   }
-  FileUses uses = {0};
-  tile_status status = file_uses_add_inputs(&uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->peers.count; i++) status = file_uses_add(&uses, o->arena, NULL, o->peers.data[i], error);
-  for (uint32_t i = 0; status == TILE_OK && i < o->bench_outs.count; i++) status = file_uses_add(&uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
+  tile_status status = file_uses_add_inputs(uses, o, error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->peers.count; i++)
+    status = file_uses_add(uses, o->arena, NULL, o->peers.data[i], error);
+  for (uint32_t i = 0; status == TILE_OK && i < o->bench_outs.count; i++)
+    status = file_uses_add(uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
   return status;
 }
 
@@ -226,7 +250,8 @@ static void make_points(Sweep *s) {
   s->points = arena_array(s->arena, Point, s->num_points + 1);
   for (uint32_t k = 0; k < s->num_points; k++) {
     int64_t *values = arena_array(s->arena, int64_t, s->axes.count);
-    for (uint32_t i = s->axes.count, rest = k; i-- > 0; rest /= s->axes.data[i].count) values[i] = s->axes.data[i].values[rest % s->axes.data[i].count];
+    for (uint32_t i = s->axes.count, rest = k; i-- > 0; rest /= s->axes.data[i].count)
+      values[i] = s->axes.data[i].values[rest % s->axes.data[i].count];
     s->points[k].values = values;
   }
 }
@@ -235,13 +260,14 @@ int sweep_main(const Options *o, Arena *arena) {
   tile_error *error = NULL;
   Sweep s = {.options = o, .arena = arena, .is_flops = o->flops != NULL};
   uint64_t total = 1;
-  tile_status status = check_options(o, &error);
+  tile_status status = check_options(o, &s.uses, &error);
   for (uint32_t i = 0; status == TILE_OK && i < o->sweeps.count; i++) {
     Axis axis;
     status = read_axis(arena, o->sweeps.data[i], &axis, &error);
     vec_push(arena, &s.axes, axis);
     total *= axis.count;
-    if (status == TILE_OK && total > MAX_POINTS) status = error_set(&error, TILE_ERROR_USAGE, "--sweep: more than %d points", MAX_POINTS);
+    if (status == TILE_OK && total > MAX_POINTS)
+      status = error_set(&error, TILE_ERROR_USAGE, "--sweep: more than %d points", MAX_POINTS);
   }
   // Held open, so that each point's own opening is cheap.
   tile_device *device = NULL;
@@ -254,10 +280,13 @@ int sweep_main(const Options *o, Arena *arena) {
   }
   uint32_t measured = 0;
   for (uint32_t k = 0; status == TILE_OK && k < s.num_points; k++) {
-    measured += measure(&s, &s.points[k]) == TILE_OK;
+    if ((status = measure(&s, &s.points[k], &error)) != TILE_OK) break;
+    measured += !s.points[k].failure;
     print_row(&s, &s.points[k]);
   }
-  if (status == TILE_OK && !measured) status = error_set(&error, TILE_ERROR_RUN, "no point of the sweep could be measured; the first: %s", s.points[0].failure);
+  if (status == TILE_OK && !measured)
+    status = error_set(&error, TILE_ERROR_RUN, "no point of the sweep could be measured; the first: %s",
+                       s.points[0].failure);
   if (status == TILE_OK) status = write_outputs(&s, &error);
   tile_device_close(device);
   return cli_finish(status, error, o);

@@ -1,5 +1,5 @@
-// `tilec tune`: times the configurations of an autotuned kernel on arguments like those of `tilec run`, prints a table, keeps
-// the choice in a file.
+// `tilec tune`: times the configurations of an autotuned kernel on arguments like those of `tilec run`, prints a table,
+// keeps the choice in a file.
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,12 +69,16 @@ static ParamSpec *new_specs(Tune *t) {
 
 static bool load(Tune *t, const char *path, const char *text, size_t size) {
   const Options *o = t->run.options;
-  FrontendOptions fo = {.include_paths = o->include_paths.data, .num_include_paths = o->include_paths.count, .target = target_find(t->device->arch ? t->device->arch : "sm_90a")};
+  FrontendOptions fo = {.include_paths = o->include_paths.data,
+                        .num_include_paths = o->include_paths.count,
+                        .target = target_find(t->device->arch ? t->device->arch : "sm_90a")};
   t->frontend = frontend_load_text(&t->ctx, path, text, size, &fo);
   if (!t->frontend) return false;
   if (o->kernel) t->kernel = frontend_find_kernel(t->frontend, o->kernel);
   else if (frontend_num_kernels(t->frontend) == 1) t->kernel = frontend_kernel(t->frontend, 0);
-  else diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", path, frontend_num_kernels(t->frontend));
+  else
+    diag_error(&t->ctx, (Span){0, 0}, "%s has %u kernels: name one with --kernel", path,
+               frontend_num_kernels(t->frontend));
   ParamSpec *specs = t->kernel ? new_specs(t) : NULL;
   return specs && run_resolve(&t->run, &t->ctx, t->frontend, t->kernel, specs);
 }
@@ -92,7 +96,8 @@ static tile_status guarded(Tune *t, Work work, const void *input, tile_error **e
   t->ctx.on_ice = NULL;
   if (why) return error_set_left(error, why, &t->ctx, "reading the source");
   if (ok) return TILE_OK;
-  return error_set_diagnostics(error, t->run.is_usage_error ? TILE_ERROR_USAGE : TILE_ERROR_PROGRAM, &t->ctx, cli_color(t->run.options));
+  return error_set_diagnostics(error, t->run.is_usage_error ? TILE_ERROR_USAGE : TILE_ERROR_PROGRAM, &t->ctx,
+                               cli_color(t->run.options));
 }
 
 typedef struct { const char *path, *text; size_t size; } Source;
@@ -109,7 +114,9 @@ static bool grid_for(Tune *t, const void *input) {
     uint32_t p = frontend_param_index(t->kernel, name);
     // A folded argument is no constexpr of the source; its value is known without.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
-    if (!frontend_apply_define(t->frontend, t->kernel, specs, arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name)))) return false;
+    if (!frontend_apply_define(t->frontend, t->kernel, specs,
+                               arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name))))
+      return false;
   }
   return run_grid(&t->run, &t->ctx, t->frontend, t->kernel, specs);
 }
@@ -125,7 +132,8 @@ static tile_status upload(Tune *t, tile_error **error) {
   for (uint32_t i = 0; status == TILE_OK && i < t->run.num_buffers; i++) {
     RunBuffer *b = &t->run.buffers[i];
     status = tile_memory_alloc(t->device, host_bytes(&b->initial), &b->address, error);
-    if (status == TILE_OK) status = tile_memory_upload(t->device, b->address, b->initial.data, host_bytes(&b->initial), error);
+    if (status == TILE_OK)
+      status = tile_memory_upload(t->device, b->address, b->initial.data, host_bytes(&b->initial), error);
   }
   return status;
 }
@@ -146,7 +154,8 @@ static tile_arg make_arg(Tune *t, const RunArg *a, size_t *bytes) {
     tile_arg *items = arena_array(t->run.arena, tile_arg, a->spec->num_items + 1);
     const RunArg *item = a + 1;
     size_t ignored;   // only parameters have sizes
-    for (uint32_t i = 0; i < a->spec->num_items; i++, item = run_arg_after(item)) items[i] = make_arg(t, item, &ignored);
+    for (uint32_t i = 0; i < a->spec->num_items; i++, item = run_arg_after(item))
+      items[i] = make_arg(t, item, &ignored);
     tile_tuple *tuple = arena_new(t->run.arena, tile_tuple);
     *tuple = (tile_tuple){items, a->spec->num_items, a->spec->name};
     arg = tile_arg_tuple(tuple);
@@ -181,7 +190,8 @@ static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
   const Options *o = t->run.options;
   StrList options = {0};
   // The kernel and what a launch says are asked for below; the device has its own architecture.
-  static const char *const elsewhere[] = {"kernel", "signature", "include", "arch", "num-warps", "num-stages", "num-ctas", "maxnreg", NULL};
+  static const char *const elsewhere[] = {"kernel",     "signature", "include", "arch", "num-warps",
+                                          "num-stages", "num-ctas",  "maxnreg", NULL};
   options_given(o, elsewhere, &options);
   tile_jit_options jo = TILE_JIT_OPTIONS_INIT;
   jo.on_event = on_event;
@@ -195,7 +205,8 @@ static tile_status open_jit(Tune *t, const Source *s, tile_error **error) {
   if (o->tune_seconds) {
     char *end;
     jo.tune_seconds = strtod(o->tune_seconds, &end);
-    if (end == o->tune_seconds || *end || !(jo.tune_seconds > 0)) return error_set(error, TILE_ERROR_USAGE, "--tune-seconds takes a number above 0, not '%s'", o->tune_seconds);
+    if (end == o->tune_seconds || *end || !(jo.tune_seconds > 0))
+      return error_set(error, TILE_ERROR_USAGE, "--tune-seconds takes a number above 0, not '%s'", o->tune_seconds);
   }
   tile_status status = tile_jit_open_memory(t->device, s->path, s->text, s->size, &jo, &t->jit, error);
   return status == TILE_OK ? tile_jit_get_kernel(t->jit, t->kernel->name, &t->jit_kernel, error) : status;
@@ -205,8 +216,7 @@ static tile_status use_files(Tune *t, tile_error **error) {
   const Options *o = t->run.options;
   FileUses *uses = &t->run.uses;
   tile_status status = file_uses_add_inputs(uses, o, error);
-  const Comptime *ct = frontend_comptime(t->frontend);
-  for (uint32_t i = 0; status == TILE_OK && i < comptime_num_files(ct); i++) status = file_uses_add(uses, o->arena, NULL, comptime_file(ct, i)->path, error);
+  if (status == TILE_OK) status = file_uses_add_sources(uses, o->arena, t->frontend, error);
   return status == TILE_OK && o->tune_file ? file_uses_add(uses, o->arena, "--tune-file", o->tune_file, error) : status;
 }
 
@@ -227,12 +237,18 @@ static void print_table(const Tune *t, const tile_tuning *report) {
     if ((int)strlen(rows[i].config) > width) width = (int)strlen(rows[i].config);
   }
   qsort(rows, n, sizeof *rows, by_time);
-  if (n && !rows[0].skipped) printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration", "median us", "p20", "p80", "runs");
+  if (n && !rows[0].skipped)
+    printf("  %-*s  %11s  %9s  %9s  %4s\n", width, "configuration", "median us", "p20", "p80", "runs");
   uint32_t ties = 0;
   for (size_t i = 0; i < n; i++) {
     const tile_tune_candidate *c = &rows[i];
     ties += c->tied;
-    if (!c->skipped) printf("%s %-*s  %11.3f  %9.3f  %9.3f  %4u\n", c->chosen ? "*" : c->tied ? "=" : " ", width, c->config, c->milliseconds * 1e3, c->low * 1e3, c->high * 1e3, c->runs);
+    if (!c->skipped)
+      printf("%s %-*s  %11.3f  %9.3f  %9.3f  %4u\n",
+             c->chosen ? "*"
+             : c->tied ? "="
+                       : " ",
+             width, c->config, c->milliseconds * 1e3, c->low * 1e3, c->high * 1e3, c->runs);
     else printf("  %-*s  skipped: %.*s\n", width, c->config, (int)strcspn(c->skipped, "\n"), c->skipped);
   }
   if (ties > 1) printf("* of the %u that are within 1.5 %% of the fastest (=), the first in the source\n", ties);
@@ -243,7 +259,8 @@ static tile_status tune(Tune *t, tile_error **error) {
   tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
   launch.grid_fn = grid_fn;
   launch.grid_user = t;
-  launch.num_warps = (int)o->num_warps, launch.num_stages = (int)o->num_stages, launch.num_ctas = (int)o->num_ctas, launch.maxnreg = (int)o->maxnreg;
+  launch.num_warps = (int)o->num_warps, launch.num_stages = (int)o->num_stages, launch.num_ctas = (int)o->num_ctas,
+  launch.maxnreg = (int)o->maxnreg;
   launch.arg_bytes = t->sizes;
   launch.num_arg_bytes = t->kernel->num_params;
   t->total = t->kernel->autotune ? t->kernel->autotune->num_configs : 0;
@@ -252,14 +269,17 @@ static tile_status tune(Tune *t, tile_error **error) {
   tile_status status = tile_jit_tune(t->jit_kernel, &launch, t->args, t->kernel->num_params, &report, error);
   if (t->shows_progress) fprintf(stderr, "\r\033[K");
   if (report) print_table(t, report);
-  if (status == TILE_OK) printf("%s on %s: %u configurations in %.1f s%s%s\n", t->kernel->name, t->device->name, t->total, clock_seconds() - t->start, o->tune_file ? "; kept in " : "", o->tune_file ? o->tune_file : "");
+  if (status == TILE_OK)
+    printf("%s on %s: %u configurations in %.1f s%s%s\n", t->kernel->name, t->device->name, t->total,
+           clock_seconds() - t->start, o->tune_file ? "; kept in " : "", o->tune_file ? o->tune_file : "");
   tile_tuning_free(report);
   return status;
 }
 
 static void close_tune(Tune *t) {
   tile_jit_close(t->jit);
-  for (uint32_t i = 0; t->device && i < t->run.num_buffers; i++) tile_memory_free(t->device, t->run.buffers[i].address, NULL);
+  for (uint32_t i = 0; t->device && i < t->run.num_buffers; i++)
+    tile_memory_free(t->device, t->run.buffers[i].address, NULL);
   tile_device_close(t->device);
   context_free(&t->ctx);
   pthread_mutex_destroy(&t->lock);
@@ -273,7 +293,8 @@ int tune_main(const Options *o, Arena *arena) {
   pthread_mutex_init(&t.lock, NULL);
   t.shows_progress = !o->quiet && isatty(STDERR_FILENO) && !(getenv("TERM") && !strcmp(getenv("TERM"), "dumb"));
   tile_status status = cli_input(arena, o, &source.path, &source.text, &source.size, &error);
-  if (status == TILE_OK && !o->grid) status = error_set(&error, TILE_ERROR_USAGE, "`tilec tune` needs --grid, as in --grid \"cdiv(n,BLOCK)\"");
+  if (status == TILE_OK && !o->grid)
+    status = error_set(&error, TILE_ERROR_USAGE, "`tilec tune` needs --grid, as in --grid \"cdiv(n,BLOCK)\"");
   if (status == TILE_OK && !run_parse_args(&t.run, &error)) status = TILE_ERROR_USAGE;
   if (status == TILE_OK) status = run_read_files(&t.run, &error);
   if (status == TILE_OK) status = run_set_up_simulator(o, arena, &error);

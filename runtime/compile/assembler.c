@@ -23,13 +23,21 @@ struct Assembler {
 };
 
 static bool open_library(Assembler *s) {
-  static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", "/usr/local/cuda/lib64/libnvJitLink.so"};
+  static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
+                                      "/usr/local/cuda/lib64/libnvJitLink.so"};
   // It stays loaded once it was: it carries a C++ runtime, which does not give back its memory when it is unloaded.
-  for (uint32_t i = 0; !s->library && i < countof(names); i++) s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  for (uint32_t i = 0; !s->library && i < countof(names); i++)
+    s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!s->library) return false;
   const struct { void *to; const char *name; } symbols[] = {
-    {&s->create, "nvJitLinkCreate"}, {&s->destroy, "nvJitLinkDestroy"}, {&s->add_data, "nvJitLinkAddData"}, {&s->complete, "nvJitLinkComplete"},
-    {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"}, {&s->cubin, "nvJitLinkGetLinkedCubin"}, {&s->log_size, "nvJitLinkGetErrorLogSize"}, {&s->log, "nvJitLinkGetErrorLog"}};
+      {&s->create, "nvJitLinkCreate"},
+                 {&s->destroy, "nvJitLinkDestroy"},
+                 {&s->add_data, "nvJitLinkAddData"},
+                 {&s->complete, "nvJitLinkComplete"},
+                 {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
+                 {&s->cubin, "nvJitLinkGetLinkedCubin"},
+                 {&s->log_size, "nvJitLinkGetErrorLogSize"},
+                 {&s->log, "nvJitLinkGetErrorLog"}};
   for (uint32_t i = 0; i < countof(symbols); i++)
     if (!(*(void **)symbols[i].to = dlsym(s->library, symbols[i].name))) {
       dlclose(s->library);
@@ -75,8 +83,10 @@ const char *assembler_version(const Assembler *s, Arena *a) {
   return version && !version(&major, &minor) ? arena_printf(a, "nvJitLink %u.%u", major, minor) : "nvJitLink";
 }
 
-static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size, tile_error **error) {
-  bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) && !s->cubin_size(h, size);
+static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char *ptx, const char **cubin, size_t *size,
+                            tile_error **error) {
+  bool ok = !s->add_data(h, NV_INPUT_PTX, ptx, strlen(ptx) + 1, "kernel.ptx") && !s->complete(h) &&
+            !s->cubin_size(h, size);
   if (ok) {
     char *bytes = arena_try(a, *size);
     if (!bytes) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while assembling");
@@ -89,11 +99,13 @@ static tile_status link_ptx(const Assembler *s, NvHandle h, Arena *a, const char
   return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink refused our PTX%s%s", log ? ":\n" : "", log ? log : "");
 }
 
-tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin, size_t *size, tile_error **error) {
+tile_status assembler_run(const Assembler *s, Arena *a, const char *ptx, const char *arch, const char **cubin,
+                          size_t *size, tile_error **error) {
   if (!s->library) return ptxas_assemble(a, ptx, arch, NULL, cubin, size, error);
   const char *options[] = {arena_printf(a, "-arch=%s", arch)};
   NvHandle h = NULL;
-  if (s->create(&h, countof(options), options)) return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", arch);
+  if (s->create(&h, countof(options), options))
+    return error_set(error, TILE_ERROR_ASSEMBLER, "nvJitLink does not know %s", arch);
   tile_status status = link_ptx(s, h, a, ptx, cubin, size, error);
   s->destroy(&h);
   return status;

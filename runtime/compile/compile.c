@@ -1,5 +1,6 @@
-// The compile facade. Order of sources for a parameter: annotation and default, --signature, -D, the autotune configuration,
-// the arguments of a run, heuristics. An autotuned kernel takes the first configuration that gets through the back end.
+// The compile facade. Order of sources for a parameter: annotation and default, --signature, -D, the autotune
+// configuration, the arguments of a run, heuristics. An autotuned kernel takes the first configuration that gets
+// through the back end.
 #include "runtime/compile/compile.h"
 
 #include <stdlib.h>
@@ -8,11 +9,13 @@
 #include "codegen/codegen.h"
 #include "ir/c_locale.h"
 #include "ir/clock.h"
+#include "ir/nearest.h"
 #include "passes/pass.h"
 #include "runtime/compile/layout_svg.h"
 
-const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"}, {"tile", ".tir"}, {"laid-out", ".tir"}, {"allocated", ".tir"},
-                                              {"llvm", ".ll"}, {"ptx", ".ptx"},  {"json", ".json"},    {"cubin", ".cubin"}, {"header", ".h"},
+const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"},       {"tile", ".tir"},    {"laid-out", ".tir"},
+                                              {"allocated", ".tir"}, {"llvm", ".ll"},     {"ptx", ".ptx"},
+                                              {"json", ".json"},     {"cubin", ".cubin"}, {"header", ".h"},
                                               {"layout-svg", ".svg"}};
 #define EMIT_BACK_END (TILE_EMIT_LLVM | TILE_EMIT_PTX | TILE_EMIT_METADATA | TILE_EMIT_CUBIN | TILE_EMIT_HEADER)
 #define EMIT_PASSES (TILE_EMIT_LAID_OUT | TILE_EMIT_ALLOCATED | TILE_EMIT_LAYOUT_SVG | EMIT_BACK_END)
@@ -66,7 +69,8 @@ static bool apply_command_line(const CompileJob *job, tile_program *p, CtFunctio
   bool ok = true;
   if (options_signature(o)) ok = frontend_apply_signature(p->frontend, k, specs, options_signature(o));
   for (uint32_t i = 0; i < o->defines.count; i++)
-    if (p->kernel || has_param(k, o->defines.data[i])) ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
+    if (p->kernel || has_param(k, o->defines.data[i]))
+      ok = frontend_apply_define(p->frontend, k, specs, o->defines.data[i]) && ok;
   return ok;
 }
 
@@ -82,7 +86,8 @@ const char *compile_config_text(Context *ctx, const CtConfig *c) {
 }
 
 // The configuration as the command line left it, and where it changed something, what the source says.
-static const char *effective_config_text(Context *ctx, const CtConfig *c, const CtFunction *k, const ParamSpec *specs, const LaunchOptions *launch) {
+static const char *effective_config_text(Context *ctx, const CtConfig *c, const CtFunction *k, const ParamSpec *specs,
+                                         const LaunchOptions *launch) {
   CtConfig now = *c;
   now.kwargs = ct_dict(ctx)->dict;
   for (uint32_t n = 0; c->kwargs && n < c->kwargs->count; n++) {
@@ -99,7 +104,8 @@ static const char *effective_config_text(Context *ctx, const CtConfig *c, const 
 }
 
 // Everything that decides a kernel's specialisation. False after diagnostics.
-static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, uint32_t config, ParamSpec **specs, LaunchOptions *launch) {
+static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, uint32_t config, ParamSpec **specs,
+                       LaunchOptions *launch) {
   Context *ctx = &p->ctx;
   *specs = frontend_new_specs(p->frontend, k);
   *launch = launch_options_default();
@@ -118,7 +124,8 @@ static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, ui
 }
 
 static bool same_launch(const LaunchOptions *a, const LaunchOptions *b) {
-  return a->num_warps == b->num_warps && a->num_stages == b->num_stages && a->num_ctas == b->num_ctas && a->maxnreg == b->maxnreg;
+  return a->num_warps == b->num_warps && a->num_stages == b->num_stages && a->num_ctas == b->num_ctas &&
+         a->maxnreg == b->maxnreg;
 }
 
 // All kernels whose types are known, as one module.
@@ -133,8 +140,11 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
   }
   for (uint32_t d = 0; d < job->options->defines.count; d++) {
     bool known = false;
-    for (uint32_t i = 0; i < count; i++) known = known || has_param(frontend_kernel(fe, i), job->options->defines.data[d]);
-    if (!known) return diag_error(ctx, (Span){0, 0}, "-D %s: no kernel has a parameter of that name", job->options->defines.data[d]);
+    for (uint32_t i = 0; i < count; i++)
+      known = known || has_param(frontend_kernel(fe, i), job->options->defines.data[d]);
+    if (!known)
+      return diag_error(ctx, (Span){0, 0}, "-D %s: no kernel has a parameter of that name",
+                        job->options->defines.data[d]);
   }
   const CtFunction *first = NULL;
   for (uint32_t i = 0; i < count; i++) {
@@ -149,7 +159,8 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
       p->module = frontend_lower(fe, k, specs, &launch);
       if (!p->module) return false;
     } else if (!same_launch(&launch, &p->launch)) {
-      diag_error(ctx, span_of_kernel(k), "kernels %s and %s want different launch options and cannot share a module", first->name, k->name);
+      diag_error(ctx, span_of_kernel(k), "kernels %s and %s want different launch options and cannot share a module",
+                 first->name, k->name);
       diag_note(ctx, (Span){0, 0}, "compile one of them with -n, or give --num-warps and --num-stages for both");
       return false;
     } else if (!frontend_lower_into(fe, p->module, k, specs, &launch)) {
@@ -160,14 +171,18 @@ static bool lower_all(const CompileJob *job, tile_program *p) {
   diag_error(ctx, (Span){0, 0}, "%s: no kernel's parameters are all known", job->path);
   for (uint32_t i = 0; i < count; i++) {
     CtFunction *k = frontend_kernel(fe, i);
-    diag_note(ctx, span_of_kernel(k), "%s: annotate its parameters, or name it with -n and give --signature and -D", k->name);
+    diag_note(ctx, span_of_kernel(k), "%s: annotate its parameters, or name it with -n and give --signature and -D",
+              k->name);
   }
   return false;
 }
 
 static bool load(const CompileJob *job, tile_program *p) {
-  FrontendOptions fo = {.include_paths = job->options->include_paths.data, .num_include_paths = job->options->include_paths.count, .target = p->target};
-  p->frontend = job->text ? frontend_load_text(&p->ctx, job->path, job->text, job->size, &fo) : frontend_load_file(&p->ctx, job->path, &fo);
+  FrontendOptions fo = {.include_paths = job->options->include_paths.data,
+                        .num_include_paths = job->options->include_paths.count,
+                        .target = p->target};
+  p->frontend = job->text ? frontend_load_text(&p->ctx, job->path, job->text, job->size, &fo)
+                          : frontend_load_file(&p->ctx, job->path, &fo);
   if (!p->frontend) return false;
   uint32_t count = frontend_num_kernels(p->frontend);
   if (job->options->kernel) return (p->kernel = frontend_find_kernel(p->frontend, job->options->kernel)) != NULL;
@@ -201,8 +216,12 @@ static bool keep_laid_out(void *user, const char *pass, Module *m) {
 
 static PassOptions pass_options(const CompileJob *job) {
   const Options *o = job->options;
-  return (PassOptions){.print_after = job->printed ? o->print_after : NULL, .verify_each = o->verify_each, .torture = o->torture,
-                       .stop_after = (int)o->stop_after, .printed = job->printed, .times = o->time_passes ? job->times : NULL};
+  return (PassOptions){.print_after = job->printed ? o->print_after : NULL,
+                       .verify_each = o->verify_each,
+                       .torture = o->torture,
+                       .stop_after = (int)o->stop_after,
+                       .printed = job->printed,
+                       .times = o->time_passes ? job->times : NULL};
 }
 
 static void emit_ptx(const CompileJob *job, tile_program *p, const char *ptx) {
@@ -229,7 +248,8 @@ static bool emit_layouts(const CompileJob *job, tile_program *p) {
   const char *of = job->options->layout_of;
   if (!layout_svg(p->module, of, &b)) {
     if (of) return diag_error(&p->ctx, (Span){0, 0}, "no value named '%s' has a layout", of);
-    return diag_error(&p->ctx, (Span){0, 0}, "no value has a layout: the kernel has no tensors, or the passes that ran give them none");
+    return diag_error(&p->ctx, (Span){0, 0},
+                      "no value has a layout: the kernel has no tensors, or the passes that ran give them none");
   }
   set_output(p, TILE_EMIT_LAYOUT_SVG, buf_str(&b), b.size);
   return true;
@@ -241,7 +261,8 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   PassOptions po = pass_options(job);
   bool bisects = po.stop_after >= 0;
   if (job->emit & TILE_EMIT_LAID_OUT && p->module->stage == STAGE_ALLOCATED && !o->passes)
-    return diag_error(ctx, (Span){0, 0}, "%s is at stage allocated, behind the one that --emit=laid-out prints", o->ir_override ? o->ir_override : job->path);
+    return diag_error(ctx, (Span){0, 0}, "%s is at stage allocated, behind the one that --emit=laid-out prints",
+                      o->ir_override ? o->ir_override : job->path);
   if (o->passes) {
     if (!passes_run_named(p->module, o->passes, &po)) return false;
     for (unsigned e = TILE_EMIT_TILE; e <= TILE_EMIT_ALLOCATED; e <<= 1)
@@ -260,7 +281,8 @@ static bool back_end(const CompileJob *job, tile_program *p) {
   if (job->emit & TILE_EMIT_LAYOUT_SVG && !emit_layouts(job, p)) return false;
   if (!(job->emit & EMIT_BACK_END)) return true;
   if (p->module->stage != STAGE_ALLOCATED) {
-    diag_error(ctx, (Span){0, 0}, "the passes that ran do not bring the module to stage allocated, which code is made from");
+    diag_error(ctx, (Span){0, 0},
+               "the passes that ran do not bring the module to stage allocated, which code is made from");
     diag_note(ctx, (Span){0, 0}, "--emit=allocated shows how far it came");
     return false;
   }
@@ -318,7 +340,8 @@ static void attempt(const CompileJob *job, tile_program *p, uint32_t config, Rea
 
 static bool limits_are_over(void *user) {
   const Limits *l = user;
-  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) || (l->deadline > 0 && clock_seconds() >= l->deadline);
+  return (l->hooks && l->hooks->should_stop && l->hooks->should_stop(l->hooks->user)) ||
+         (l->deadline > 0 && clock_seconds() >= l->deadline);
 }
 
 void limits_apply(Limits *limits, Context *ctx) {
@@ -339,9 +362,10 @@ static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error
     ir_print_op(&b, op);
     op_text = buf_str(&b);
   }
-  return error_set(error, TILE_ERROR_INTERNAL, "internal error%s%s: %s%s%s\nthis is a bug in tilec %s; %s with the same options reproduces it",
-                   ctx->current_pass ? " in " : "", ctx->current_pass ? ctx->current_pass : "", ctx->ice_text ? ctx->ice_text : "?",
-                   *op_text ? "\n  at " : "", op_text, tile_version(), job->path);
+  return error_set(error, TILE_ERROR_INTERNAL,
+                   "internal error%s%s: %s%s%s\nthis is a bug in tilec %s; %s with the same options reproduces it",
+                   ctx->current_pass ? " in " : "", ctx->current_pass ? ctx->current_pass : "",
+                   ctx->ice_text ? ctx->ice_text : "?", *op_text ? "\n  at " : "", op_text, tile_version(), job->path);
 }
 
 static tile_program *program_new(const CompileJob *job, Limits *limits, const Target *target) {
@@ -354,8 +378,8 @@ static tile_program *program_new(const CompileJob *job, Limits *limits, const Ta
   return p;
 }
 
-static tile_status compile_stages(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, uint32_t most_stages, Reached *reached, tile_program **out,
-                                  tile_error **error) {
+static tile_status compile_stages(const CompileJob *job, Limits *limits, const Target *target, uint32_t config,
+                                  uint32_t most_stages, Reached *reached, tile_program **out, tile_error **error) {
   tile_program *p = *out = program_new(job, limits, target);
   if (!p) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   p->most_stages = most_stages;
@@ -389,14 +413,16 @@ static tile_status compile_stages(const CompileJob *job, Limits *limits, const T
 }
 
 // Where nobody has asked for a number of stages, shared memory decides: the default, or fewer if that is too much.
-static tile_status compile_config(const CompileJob *job, Limits *limits, const Target *target, uint32_t config, Reached *reached, tile_program **out, tile_error **error) {
+static tile_status compile_config(const CompileJob *job, Limits *limits, const Target *target, uint32_t config,
+                                  Reached *reached, tile_program **out, tile_error **error) {
   tile_error *first_error = NULL;
   for (uint32_t most_stages = 0;;) {
     tile_error *e = NULL;
     tile_status status = compile_stages(job, limits, target, config, most_stages, reached, out, &e);
     const tile_program *p = *out;
-    bool fewer = status != TILE_OK && *reached == REACHED_BACK_END && p && p->frontend && p->module && !p->launch.stages_given &&
-                 p->module->fitting_stages && p->module->fitting_stages < p->launch.num_stages;
+    bool fewer = status != TILE_OK && *reached == REACHED_BACK_END && p && p->frontend && p->module &&
+                 !p->launch.stages_given && p->module->fitting_stages &&
+                 p->module->fitting_stages < p->launch.num_stages;
     if (!fewer) {
       // What the default needs is what to show.
       if (first_error && status != TILE_OK) tile_error_free(e), e = first_error;
@@ -414,8 +440,8 @@ static tile_status compile_config(const CompileJob *job, Limits *limits, const T
 
 static tile_status assemble(const CompileJob *job, tile_program *p, tile_error **error) {
   uint32_t bit = log2_u32(TILE_EMIT_CUBIN);
-  return ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name, job->options->ptx_options,
-                        &p->outputs[bit].data, &p->outputs[bit].size, error);
+  return ptxas_assemble(&p->ctx.arena, p->outputs[log2_u32(TILE_EMIT_PTX)].data, p->target->name,
+                        job->options->ptx_options, &p->outputs[bit].data, &p->outputs[bit].size, error);
 }
 
 static tile_status find_target(const CompileJob *job, const Target **target, tile_error **error) {
@@ -425,11 +451,13 @@ static tile_status find_target(const CompileJob *job, const Target **target, til
   uint32_t n = 0;
   while (n < countof(names) && target_at(n)) names[n] = target_at(n)->name, n++;
   const char *near = nearest_name(arch, names, n);
-  return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch, near ? "; did you mean " : "", near ? near : "");
+  return error_set(error, TILE_ERROR_USAGE, "there is no architecture %s%s%s; --list-archs lists them", arch,
+                   near ? "; did you mean " : "", near ? near : "");
 }
 
 // Configuration after configuration until one gets through the back end.
-static tile_status compile_configs(const CompileJob *job, Limits *limits, const Target *target, tile_program **out, tile_error **error) {
+static tile_status compile_configs(const CompileJob *job, Limits *limits, const Target *target, tile_program **out,
+                                   tile_error **error) {
   tile_status status;
   tile_error *first_error = NULL;
   for (uint32_t config = job->config > 0 ? (uint32_t)job->config : 0;; config++) {
@@ -437,9 +465,11 @@ static tile_status compile_configs(const CompileJob *job, Limits *limits, const 
     tile_error *e = NULL;
     status = compile_config(job, limits, target, config, &reached, out, &e);
     const tile_program *p = *out;
-    bool more = job->config < 0 && p && p->kernel && p->kernel->autotune && config + 1 < p->kernel->autotune->num_configs;
+    bool more = job->config < 0 && p && p->kernel && p->kernel->autotune &&
+                config + 1 < p->kernel->autotune->num_configs;
     if (status == TILE_OK || reached != REACHED_BACK_END || !more) {
-      if (status != TILE_OK && error && !*error) *error = first_error ? first_error : e, first_error = first_error ? e : NULL;
+      if (status != TILE_OK && error && !*error)
+        *error = first_error ? first_error : e, first_error = first_error ? e : NULL;
       else tile_error_free(e);
       break;
     }
@@ -476,7 +506,10 @@ static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_e
 static void tell_messages(const CompileJob *job, const tile_program *p) {
   if (!job->hooks || !job->hooks->log) return;
   for (const Diag *d = p->ctx.diags; d; d = d->next) {
-    static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR, [DIAG_WARNING] = TILE_LEVEL_WARNING, [DIAG_REMARK] = TILE_LEVEL_REMARK, [DIAG_NOTE] = TILE_LEVEL_NOTE};
+    static const tile_level levels[] = {[DIAG_ERROR] = TILE_LEVEL_ERROR,
+                                        [DIAG_WARNING] = TILE_LEVEL_WARNING,
+                                        [DIAG_REMARK] = TILE_LEVEL_REMARK,
+                                        [DIAG_NOTE] = TILE_LEVEL_NOTE};
     job->hooks->log(job->hooks->user, levels[d->level], d->text);
   }
 }

@@ -49,8 +49,9 @@ struct CompileJob {
   unsigned emit;
   bool color;
   int config;                  // only this autotune configuration; −1: the first that gets through
-  // May set types and values that neither the command line, the source nor the configuration gives; before the heuristics.
-  // heuristic_args: parameter name → value, to be filled with what the arguments are. False after diagnostics.
+  // May set types and values that neither the command line, the source nor the configuration gives; before the
+  // heuristics. heuristic_args: parameter name → value, to be filled with what the arguments are. False after
+  // diagnostics.
   bool (*specialize)(void *user, tile_program *program, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
   // Called at the end, inside the containment of bugs: what a run wants evaluated by the program's front end.
   bool (*finish)(void *user, tile_program *program);
@@ -66,7 +67,8 @@ const char *compile_llvm_version(void);
 const char *compile_config_text(Context *ctx, const CtConfig *config);
 bool compile_is_ir_path(const char *path);   // suffix .tir
 
-// read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after diagnostics.
+// read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after
+// diagnostics.
 bool compile_read_ir(const CompileJob *job, tile_program *program);
 bool compile_override_ir(const CompileJob *job, tile_program *program);
 
@@ -77,7 +79,7 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
 // ptxas.c: PTX to cubin by the assembler, if it is found (TILE_PTXAS, PATH, the usual folder of the CUDA toolkit).
 const char *ptxas_find(Arena *a);
 const char *ptxas_version(Arena *a);   // "ptxas 13.0.88"; only where it is found
-tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
-                           tile_error **error);
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
+                           size_t *size, tile_error **error);
 
 #endif

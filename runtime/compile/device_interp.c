@@ -1,6 +1,6 @@
 // The interpreter as a device: memory is the host's, a kernel is the program's IR at whatever stage it was left at.
-// Any number of threads may use the device at the same time: its lock guards the list of allocations, and a launch holds it to the end,
-// because launches read that list and take memory from their kernel and their program.
+// Any number of threads may use the device at the same time: its lock guards the list of allocations, and a launch
+// holds it to the end, because launches read that list and take memory from their kernel and their program.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,9 @@ static tile_status interp_free(tile_device *base, uint64_t address, tile_error *
   bool is_found = i < d->num_buffers;
   if (is_found) d->buffers[i] = d->buffers[--d->num_buffers];
   pthread_mutex_unlock(&d->lock);
-  if (!is_found) return error_set(error, TILE_ERROR_USAGE, "0x%llx is not the address of an allocation", (unsigned long long)address);
+  if (!is_found)
+    return error_set(error, TILE_ERROR_USAGE, "0x%llx is not the address of an allocation",
+                     (unsigned long long)address);
   free((void *)(uintptr_t)address);
   return TILE_OK;
 }
@@ -74,27 +76,35 @@ static bool is_inside(InterpDevice *d, uint64_t address, size_t size) {
 }
 
 static tile_status interp_upload(tile_device *base, uint64_t to, const void *from, size_t size, tile_error **error) {
-  if (!is_inside(of(base), to, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes to 0x%llx, which is outside of every allocation", size, (unsigned long long)to);
+  if (!is_inside(of(base), to, size))
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes to 0x%llx, which is outside of every allocation", size,
+                     (unsigned long long)to);
   memcpy((void *)(uintptr_t)to, from, size);
   return TILE_OK;
 }
 
 static tile_status interp_download(tile_device *base, void *to, uint64_t from, size_t size, tile_error **error) {
-  if (!is_inside(of(base), from, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes from 0x%llx, which is outside of every allocation", size, (unsigned long long)from);
+  if (!is_inside(of(base), from, size))
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes from 0x%llx, which is outside of every allocation",
+                     size, (unsigned long long)from);
   memcpy(to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
 
-static tile_status interp_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error) {
+static tile_status interp_fill(tile_device *base, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count,
+                               void *stream, tile_error **error) {
   (void)stream;
   if (!is_inside(of(base), to, count * elem_bytes))
-    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation", (unsigned long long)to, count * elem_bytes);
+    return error_set(error, TILE_ERROR_USAGE, "0x%llx with %zu bytes is not inside of an allocation",
+                     (unsigned long long)to, count * elem_bytes);
   for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + i * elem_bytes, &pattern, elem_bytes);
   return TILE_OK;
 }
-static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error) {
+static tile_status interp_copy(tile_device *base, uint64_t to, uint64_t from, size_t size, void *stream,
+                               tile_error **error) {
   (void)stream;
-  if (!is_inside(of(base), to, size) || !is_inside(of(base), from, size)) return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside of allocations", size);
+  if (!is_inside(of(base), to, size) || !is_inside(of(base), from, size))
+    return error_set(error, TILE_ERROR_USAGE, "copying %zu bytes that are not inside of allocations", size);
   memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
   return TILE_OK;
 }
@@ -133,8 +143,10 @@ static void say_place(const Op *op, const uint32_t program[3], bool is_step) {
   }
   const Context *ctx = op->parent->func->module->ctx;
   LineCol at = source_locate(ctx, op->span.begin);
-  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer) at = source_locate(ctx, c->span.begin);
-  printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line, program[0], program[1], program[2]);
+  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer)
+    at = source_locate(ctx, c->span.begin);
+  printf("%s %s:%u in program (%u, %u, %u)\n", is_step ? "at" : "breakpoint at", at.file ? at.file->path : "?", at.line,
+         program[0], program[1], program[2]);
   if (!is_step || !at.file) return;
   const char *line = at.file->text;
   for (uint32_t n = 1; n < at.line && line; n++) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
@@ -214,13 +226,21 @@ static tile_status launch_with_memory(void *user, Arena *scratch, tile_error **e
     values[i].desc = desc;
   }
   BreakpointState breakpoints = {.keeps_asking = true};
-  InterpLaunch launch = {.func = k->func, .grid = {o->grid[0], o->grid[1], o->grid[2]}, .args = values, .num_args = k->num_args,
-                         .buffers = d->buffers, .num_buffers = d->num_buffers, .print = print_text, .breakpoint = stop_at_breakpoint, .user = &breakpoints};
+  InterpLaunch launch = {.func = k->func,
+                         .grid = {o->grid[0], o->grid[1], o->grid[2]},
+                         .args = values,
+                         .num_args = k->num_args,
+                         .buffers = d->buffers,
+                         .num_buffers = d->num_buffers,
+                         .print = print_text,
+                         .breakpoint = stop_at_breakpoint,
+                         .user = &breakpoints};
   Running running = {k->ir->ctx, &launch};
   return deep_run("running the interpreter", run_contained, &running, error);
 }
 
-static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, tile_error **error) {
+static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, const tile_arg *args,
+                                 tile_error **error) {
   InterpDevice *d = of(k->device);
   Launch launch = {k, o, args};
   pthread_mutex_lock(&d->lock);
@@ -231,7 +251,8 @@ static tile_status interp_launch(tile_kernel *k, const tile_launch_options *o, c
   return status;
 }
 
-static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms, tile_error **error) {
+static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, const tile_arg *args, double *ms,
+                               tile_error **error) {
   double start = clock_ms();
   tile_status status = interp_launch(k, o, args, error);
   *ms = clock_ms() - start;
@@ -239,8 +260,10 @@ static tile_status interp_time(tile_kernel *k, const tile_launch_options *o, con
 }
 
 tile_status device_open_interp(tile_device **device, tile_error **error) {
-  static const DeviceOps ops = {interp_close, interp_alloc, interp_free, interp_upload, interp_download, interp_synchronize, interp_fill, interp_copy, NULL,
-                                interp_load, interp_unload, interp_is_own, NULL, interp_launch, NULL, interp_time, true};
+  static const DeviceOps ops = {interp_close,       interp_alloc,  interp_free, interp_upload, interp_download,
+                                interp_synchronize, interp_fill,   interp_copy, NULL,          interp_load,
+                                interp_unload,      interp_is_own, NULL,        interp_launch, NULL,
+                                interp_time,        true};
   InterpDevice *d = calloc(1, sizeof *d);
   if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   pthread_mutex_init(&d->lock, NULL);

@@ -69,7 +69,9 @@ static tile_status set_messages(void *user, Arena *scratch, tile_error **out) {
   for (size_t i = 0; i < count; i++) all[i] = diagnostic_at(ctx, i);
   const char *text = diag_render(ctx, m->color);
   size_t size = strlen(text);
-  return error_set_messages(out, m->status, arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all, count);
+  return error_set_messages(out, m->status,
+                            arena_strndup(&ctx->arena, text, size && text[size - 1] == '\n' ? size - 1 : size), all,
+                            count);
 }
 
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color) {

@@ -9,8 +9,8 @@
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color);
 // A compilation left by longjmp to ctx->on_ice: setjmp gave `why`.
 tile_status error_set_left(tile_error **out, int why, const Context *ctx, const char *doing);
-// Work with memory of its own, which is given back afterwards. Running out of memory in an arena ends it with TILE_ERROR_NO_MEMORY, by longjmp: it
-// must hold nothing then that is not in `user` for the caller to give back.
+// Work with memory of its own, which is given back afterwards. Running out of memory in an arena ends it with
+// TILE_ERROR_NO_MEMORY, by longjmp: it must hold nothing then that is not in `user` for the caller to give back.
 typedef tile_status (*ScratchWork)(void *user, Arena *scratch, tile_error **error);
 tile_status scratch_run(ArenaMemory memory, const char *doing, ScratchWork work, void *user, tile_error **error);
 // The same with an arena that is there. Where it led to when it was empty is put back afterwards.

@@ -36,7 +36,8 @@ tile_status file_read(Arena *a, const char *path, const char **text, size_t *siz
     }
     if (!data) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
     else if (ferror(f)) status = failed(error, "read", path);
-    else if (!(copy = arena_try(a, n + 1))) status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
+    else if (!(copy = arena_try(a, n + 1)))
+      status = error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading %s", path);
     else *text = memcpy(copy, data, n), *size = n;
     free(data);
   }
@@ -77,7 +78,8 @@ tile_status file_write(Arena *a, const char *path, const void *data, size_t size
     if (fd < 0 && errno != EEXIST) break;
   }
   // The file may be ours to write in a folder that is not, and its name as long as one can be.
-  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG)) return write_through(path, data, size, error);
+  if (fd < 0 && (errno == EACCES || errno == EPERM || errno == ENAMETOOLONG))
+    return write_through(path, data, size, error);
   if (fd < 0) return failed(error, "write", path);
   if (exists) fchmod(fd, st.st_mode & 07777);
   FILE *f = fdopen(fd, "wb");

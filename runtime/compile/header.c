@@ -1,5 +1,5 @@
-// A C header with a package inside and, for each kernel, functions of its parameters' types. The header has no state: what is
-// loaded belongs to the caller, so it may be included anywhere and used from any thread.
+// A C header with a package inside and, for each kernel, functions of its parameters' types. The header has no state:
+// what is loaded belongs to the caller, so it may be included anywhere and used from any thread.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,20 @@ enum { BYTES_PER_LINE = 32 };
 
 // A parameter's name as a C identifier that meets neither a keyword nor the function's own names.
 static const char *c_name(Arena *a, const char *name) {
-  static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short", "char", "float", "double", "signed", "unsigned",
-                                      "const", "static", "void", "auto", "register", "volatile", "default", "case", "switch", "struct", "union", "enum", "do",
-                                      "goto", "sizeof", "extern", "inline", "restrict", "typedef", "bool", "true", "false", "NULL",
-                                      "alignof", "constexpr", "nullptr", "static_assert", "thread_local", "typeof", "typeof_unqual", "errno", "linux", "unix",
+  static const char *const taken[] = {"family", "grid", "stream", "error", "args", "options", "int", "long", "short",
+                                      "char", "float", "double", "signed", "unsigned", "const", "static", "void",
+                                      "auto", "register", "volatile", "default", "case", "switch", "struct", "union",
+                                      "enum", "do", "goto", "sizeof", "extern", "inline", "restrict", "typedef", "bool",
+                                      "true", "false", "NULL", "alignof", "constexpr", "nullptr", "static_assert",
+                                      "thread_local", "typeof", "typeof_unqual", "errno", "linux", "unix",
                                       // of C++
-                                      "new", "delete", "this", "template", "operator", "namespace", "private", "protected", "public", "virtual", "friend", "using",
-                                      "typename", "catch", "throw", "explicit", "export", "mutable", "alignas", "asm", "xor", "bitand", "bitor", "compl",
-                                      "and_eq", "or_eq", "xor_eq", "not_eq", "char8_t", "char16_t", "char32_t", "wchar_t", "concept", "requires", "consteval", "constinit",
-                                      "co_await", "co_return", "co_yield", "const_cast", "dynamic_cast", "reinterpret_cast", "static_cast", "decltype", "noexcept", "typeid"};
+                                      "new", "delete", "this", "template", "operator", "namespace", "private",
+                                      "protected", "public", "virtual", "friend", "using", "typename", "catch", "throw",
+                                      "explicit", "export", "mutable", "alignas", "asm", "xor", "bitand", "bitor",
+                                      "compl", "and_eq", "or_eq", "xor_eq", "not_eq", "char8_t", "char16_t", "char32_t",
+                                      "wchar_t", "concept", "requires", "consteval", "constinit", "co_await",
+                                      "co_return", "co_yield", "const_cast", "dynamic_cast", "reinterpret_cast",
+                                      "static_cast", "decltype", "noexcept", "typeid"};
   size_t n = strlen(name);
   while (n && name[n - 1] == '_') n--;   // error_ makes room for error
   for (uint32_t i = 0; i < countof(taken); i++)
@@ -44,13 +49,23 @@ static const char *c_type(Arena *a, const char *type) {
 }
 
 static void put_launch(Buf *b, const PackKernel *k) {
-  static const char *const makers[] = {[ARG_POINTER] = "pointer(", [ARG_TENSOR] = "tensor(", [ARG_FLOAT] = "float(", [ARG_INT] = "int((int64_t)"};
-  buf_printf(b, "static inline tile_status %s_launch(const tile_family *family, const uint32_t grid[3], void *stream", k->name);
-  for (uint32_t i = 0; i < k->num_params; i++) buf_printf(b, ",\n    %s%s", c_type(b->arena, k->params[i].type), c_name(b->arena, k->params[i].name));
-  buf_printf(b, ",\n    tile_error **error) {\n  tile_arg args[%u];\n  tile_launch_options options = TILE_LAUNCH_OPTIONS_INIT;\n", k->num_params ? k->num_params : 1);
+  static const char *const makers[] =
+      {[ARG_POINTER] = "pointer(", [ARG_TENSOR] = "tensor(", [ARG_FLOAT] = "float(", [ARG_INT] = "int((int64_t)"};
+  buf_printf(b, "static inline tile_status %s_launch(const tile_family *family, const uint32_t grid[3], void *stream",
+             k->name);
   for (uint32_t i = 0; i < k->num_params; i++)
-    buf_printf(b, "  args[%u] = tile_arg_%s%s);\n", i, makers[class_of(k->params[i].type)], c_name(b->arena, k->params[i].name));
-  buf_printf(b, "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n  options.stream = stream;\n  return tile_family_launch(family, &options, args, %u, error);\n}\n", k->num_params);
+    buf_printf(b, ",\n    %s%s", c_type(b->arena, k->params[i].type), c_name(b->arena, k->params[i].name));
+  buf_printf(
+      b,
+      ",\n    tile_error **error) {\n  tile_arg args[%u];\n  tile_launch_options options = TILE_LAUNCH_OPTIONS_INIT;\n",
+      k->num_params ? k->num_params : 1);
+  for (uint32_t i = 0; i < k->num_params; i++)
+    buf_printf(b, "  args[%u] = tile_arg_%s%s);\n", i, makers[class_of(k->params[i].type)],
+               c_name(b->arena, k->params[i].name));
+  buf_printf(
+      b,
+      "  for (int i = 0; i < 3; i++) options.grid[i] = grid[i];\n  options.stream = stream;\n  return tile_family_launch(family, &options, args, %u, error);\n}\n",
+      k->num_params);
 }
 
 static void put_params(Buf *b, const PackKernel *k) {
@@ -58,7 +73,9 @@ static void put_params(Buf *b, const PackKernel *k) {
     const PackParam *p = &k->params[i];
     buf_printf(b, " *   %s: %s", c_name(b->arena, p->name), *p->type ? p->type : "None");
     if (class_of(p->type) == ARG_POINTER) buf_puts(b, ", the address of an array on the device");
-    if (p->divisible > 1) buf_printf(b, ", a multiple of %lld%s", (long long)p->divisible, class_of(p->type) == ARG_POINTER ? " bytes" : "");
+    if (p->divisible > 1)
+      buf_printf(b, ", a multiple of %lld%s", (long long)p->divisible,
+                 class_of(p->type) == ARG_POINTER ? " bytes" : "");
     buf_putc(b, '\n');
   }
 }
@@ -70,10 +87,12 @@ static void put_constants(Buf *b, const PackKernel *k) {
     if (strcmp(first->constexprs, k->variants.data[i].constexprs)) return;
   for (uint32_t i = 0; i < first->num_constexprs; i++) {
     const char *name = first->constexpr_names[i], *value = first->constexpr_values[i];
-    if (!strcmp(name, "load") || !strcmp(name, "launch") || !strcmp(name, "image")) continue;   // the functions' and the package's
+    if (!strcmp(name, "load") || !strcmp(name, "launch") || !strcmp(name, "image"))
+      continue; // the functions' and the package's
     char *end;
     long long v = strtoll(value, &end, 10);
-    if (*value && !*end && v >= INT32_MIN && v <= INT32_MAX) buf_printf(b, "enum { %s_%s = %lld };\n", k->name, name, v);
+    if (*value && !*end && v >= INT32_MIN && v <= INT32_MAX)
+      buf_printf(b, "enum { %s_%s = %lld };\n", k->name, name, v);
   }
 }
 
@@ -88,9 +107,11 @@ static void put_in_comment(Buf *b, const char *text) {
 static void put_kernel(Buf *b, const PackKernel *k, const char *image) {
   buf_printf(b, "\n/* ---- %s ---- */\n\n", k->name);
   put_constants(b, k);
-  buf_printf(b, "/* Loads the kernel, once per device; tile_family_free when it is not needed any more. */\n"
-                "static inline tile_status %s_load(tile_device *device, tile_family **family, tile_error **error) {\n"
-                "  return tile_family_load_memory(device, %s, sizeof %s, \"%s\", family, error);\n}\n", k->name, image, image, k->name);
+  buf_printf(b,
+             "/* Loads the kernel, once per device; tile_family_free when it is not needed any more. */\n"
+             "static inline tile_status %s_load(tile_device *device, tile_family **family, tile_error **error) {\n"
+             "  return tile_family_load_memory(device, %s, sizeof %s, \"%s\", family, error);\n}\n",
+             k->name, image, image, k->name);
   buf_printf(b, "\n/* Queues a launch of %s.\n", k->name);
   put_params(b, k);
   buf_puts(b, " * Variants, in the order in which they are tried:\n");
@@ -99,7 +120,8 @@ static void put_kernel(Buf *b, const PackKernel *k, const char *image) {
     buf_puts(b, " *   (");
     put_in_comment(b, v->condition);
     buf_puts(b, ") for");
-    for (uint32_t t = 0; t < v->targets.count; t++) buf_printf(b, "%s %s", t ? "," : "", v->targets.data[t].target->name);
+    for (uint32_t t = 0; t < v->targets.count; t++)
+      buf_printf(b, "%s %s", t ? "," : "", v->targets.data[t].target->name);
     buf_printf(b, "; %s\n", v->targets.data[0].description);
     if (!*v->constexprs) continue;
     buf_puts(b, " *     compiled in: ");
@@ -116,8 +138,10 @@ void header_write(Pack *pack, Buf *b) {
   for (uint32_t i = 0; i < pack->kernels.count; i++) buf_printf(&stem, "%s_", pack->kernels.data[i].name);
   for (const char *s = buf_str(&stem); *s; s++) buf_putc(&guard, (char)toupper((unsigned char)*s));
   const char *name = arena_printf(b->arena, "%simage", buf_str(&stem));
-  buf_printf(b, "/* Made by tilec %s; do not edit. Link with libtile-rt or libtile. */\n#ifndef TILE_KERNEL_%sH\n#define TILE_KERNEL_%sH\n\n#include <tile/rt.h>\n\n", tile_version(),
-             buf_str(&guard), buf_str(&guard));
+  buf_printf(
+      b,
+      "/* Made by tilec %s; do not edit. Link with libtile-rt or libtile. */\n#ifndef TILE_KERNEL_%sH\n#define TILE_KERNEL_%sH\n\n#include <tile/rt.h>\n\n",
+      tile_version(), buf_str(&guard), buf_str(&guard));
   const unsigned char *bytes = (const unsigned char *)buf_str(&image);
   buf_printf(b, "static const unsigned char %s[%zu] = {", name, image.size);
   for (size_t i = 0; i < image.size; i++) buf_printf(b, "%s%u,", i % BYTES_PER_LINE ? "" : "\n", bytes[i]);

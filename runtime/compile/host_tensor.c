@@ -35,7 +35,8 @@ static void set_bits(HostTensor *t, uint64_t i, uint64_t bits) {
 
 int64_t host_get_int(const HostTensor *t, uint64_t i) {
   uint64_t bits = get_bits(t, i);
-  if (host_is_float(t->dtype)) return (int64_t)num_to_int(num_decode(format_of(t->dtype), bits), 64, true, NUM_RTZ, false);
+  if (host_is_float(t->dtype))
+    return (int64_t)num_to_int(num_decode(format_of(t->dtype), bits), 64, true, NUM_RTZ, false);
   return dtype_info[t->dtype].cls == DTCLASS_SIGNED ? num_sext(bits, dtype_info[t->dtype].bits) : (int64_t)bits;
 }
 
@@ -64,7 +65,9 @@ static uint64_t random_word(uint64_t seed, uint64_t i, uint64_t k) {
   return z ^ (z >> 31);
 }
 
-static double random_unit(uint64_t seed, uint64_t i, uint64_t k) { return (double)(random_word(seed, i, k) >> 11) * 0x1p-53; }
+static double random_unit(uint64_t seed, uint64_t i, uint64_t k) {
+  return (double)(random_word(seed, i, k) >> 11) * 0x1p-53;
+}
 
 static double random_normal(uint64_t seed, uint64_t i) {
   double u = 1.0 - random_unit(seed, i, 0), angle = 6.283185307179586 * random_unit(seed, i, 1);

@@ -1,4 +1,5 @@
-// A dense row-major array in host memory: what `tilec run` fills, prints, compares, reads from and writes to .npy files.
+// A dense row-major array in host memory: what `tilec run` fills, prints, compares, reads from and writes to .npy
+// files.
 #ifndef TILE_RUNTIME_HOST_TENSOR_H
 #define TILE_RUNTIME_HOST_TENSOR_H
 

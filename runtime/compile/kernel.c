@@ -7,7 +7,10 @@ static Func *find_func(const tile_program *p, const char *name, tile_error **err
   Func *f = p->module ? p->module->funcs : NULL;
   if (!f) return error_set(error, TILE_ERROR_USAGE, "the program has no kernel"), NULL;
   if (!name) {
-    if (f->next) return error_set(error, TILE_ERROR_USAGE, "the program has several kernels (%s, %s, …): name one", f->name, f->next->name), NULL;
+    if (f->next)
+      return error_set(error, TILE_ERROR_USAGE, "the program has several kernels (%s, %s, …): name one", f->name,
+                       f->next->name),
+             NULL;
     return f;
   }
   while (f && strcmp(f->name, name)) f = f->next;
@@ -39,7 +42,8 @@ tile_kernel *kernel_describe(tile_device *device, const tile_program *program, c
   return d.k;
 }
 
-tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel, tile_error **error) {
+tile_status tile_kernel_load(tile_device *d, const tile_program *program, const char *name, tile_kernel **kernel,
+                             tile_error **error) {
   *kernel = NULL;
   tile_error *e = NULL;
   tile_kernel *k = kernel_describe(d, program, name, &e);

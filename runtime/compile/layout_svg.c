@@ -1,11 +1,23 @@
-// --emit=layout-svg. A picture per layout: its last two axes as a grid, a cell per element. Registers: the cell says lane and register of the first
-// place that holds the element, and has the warp's colour. Shared memory: it says the offset, and has the bank's colour. Below stand the
-// values that have the layout and, for accesses of shared memory, how many wavefronts a warp needs.
+// --emit=layout-svg. A picture per layout: its last two axes as a grid, a cell per element. Registers: the cell says
+// lane and register of the first place that holds the element, and has the warp's colour. Shared memory: it says the
+// offset, and has the bank's colour. Below stand the values that have the layout and, for accesses of shared memory,
+// how many wavefronts a warp needs.
 #include "runtime/compile/layout_svg.h"
 
 #include <string.h>
 
-enum { MAX_ROWS = 32, MAX_COLUMNS = 32, CELL_WIDTH = 40, CELL_HEIGHT = 17, LINE = 16, MARGIN = 24, MAX_LINES = 12, MAX_PLACE_BITS = 22, BANKS = 32, MAX_VECTOR_BYTES = 16 };
+enum {
+  MAX_ROWS = 32,
+  MAX_COLUMNS = 32,
+  CELL_WIDTH = 40,
+  CELL_HEIGHT = 17,
+  LINE = 16,
+  MARGIN = 24,
+  MAX_LINES = 12,
+  MAX_PLACE_BITS = 22,
+  BANKS = 32,
+  MAX_VECTOR_BYTES = 16
+};
 
 typedef struct { const char **data; uint32_t count, capacity; } Lines;
 typedef struct { const Layout *layout; uint32_t elem_bits; Lines lines; } Picture;
@@ -18,13 +30,17 @@ typedef struct {
 
 // ---- which layouts there are ----
 
-static bool is_wanted(const Gallery *g, const Value *v) { return v->type->layout && v->type->kind != TYPE_DESC && (!g->value || (v->name && !strcmp(v->name, g->value))); }
+static bool is_wanted(const Gallery *g, const Value *v) {
+  return v->type->layout && v->type->kind != TYPE_DESC && (!g->value || (v->name && !strcmp(v->name, g->value)));
+}
 
 static uint32_t elem_bits(const Type *t) { return type_elem_bytes(t) * 8; }
 
 static Picture *picture_of(Gallery *g, const Type *t) {
   for (uint32_t i = 0; i < g->pictures.count; i++)
-    if (g->pictures.data[i].layout == t->layout && (t->kind == TYPE_TENSOR || g->pictures.data[i].elem_bits == elem_bits(t))) return &g->pictures.data[i];
+    if (g->pictures.data[i].layout == t->layout &&
+        (t->kind == TYPE_TENSOR || g->pictures.data[i].elem_bits == elem_bits(t)))
+      return &g->pictures.data[i];
   const Picture fresh = {.layout = t->layout, .elem_bits = elem_bits(t)};
   vec_push(g->arena, &g->pictures, fresh);
   return &g->pictures.data[g->pictures.count - 1];
@@ -67,32 +83,47 @@ static uint32_t log2_vector(const Layout *registers, const Layout *shared, uint3
   return n;
 }
 
-static const char *access_text(const Gallery *g, const char *what, const Layout *registers, const Layout *shared, uint32_t bits) {
-  uint32_t n = log2_vector(registers, shared, bits / 8), vec = 1u << n, waves = layout_bank_conflicts(registers, shared, bits, vec), least = vec * bits > BANKS ? vec * bits / BANKS : 1;
-  return arena_printf(g->arena, "%s: %u bytes at once, %u wavefront%s for a warp%s", what, vec * bits / 8, waves, waves == 1 ? "" : "s",
-                      waves > least ? arena_printf(g->arena, " where %u would do: bank conflicts", least) : ", no bank conflicts");
+static const char *access_text(const Gallery *g, const char *what, const Layout *registers, const Layout *shared,
+                               uint32_t bits) {
+  uint32_t n = log2_vector(registers, shared, bits / 8), vec = 1u << n,
+           waves = layout_bank_conflicts(registers, shared, bits, vec),
+           least = vec * bits > BANKS ? vec * bits / BANKS : 1;
+  return arena_printf(g->arena, "%s: %u bytes at once, %u wavefront%s for a warp%s", what, vec * bits / 8, waves,
+                      waves == 1 ? "" : "s",
+                      waves > least ? arena_printf(g->arena, " where %u would do: bank conflicts", least)
+                                    : ", no bank conflicts");
 }
 
 static void add_access(Gallery *g, const Op *op) {
   bool is_load = op->opcode == OP_LOCAL_LOAD;
   const Value *buffer = op_operand(op, is_load ? 0 : 1), *tensor = is_load ? &op->results[0] : op_operand(op, 0);
-  if (!buffer->type->layout || !tensor->type->layout || tensor->type->kind != TYPE_TENSOR || (!is_wanted(g, buffer) && !is_wanted(g, tensor))) return;
+  if (!buffer->type->layout || !tensor->type->layout || tensor->type->kind != TYPE_TENSOR ||
+      (!is_wanted(g, buffer) && !is_wanted(g, tensor)))
+    return;
   Picture *p = picture_of(g, buffer->type);
-  const char *what = arena_printf(g->arena, "%s of %%%u %s %%%u%s", op_info[op->opcode].name, tensor->number, is_load ? "from" : "to", buffer->number, where(g, op));
-  vec_push(g->arena, &p->lines, access_text(g, what, tensor->type->layout, buffer->type->layout, elem_bits(buffer->type)));
+  const char *what = arena_printf(g->arena, "%s of %%%u %s %%%u%s", op_info[op->opcode].name, tensor->number,
+                                  is_load ? "from" : "to", buffer->number, where(g, op));
+  vec_push(g->arena, &p->lines,
+           access_text(g, what, tensor->type->layout, buffer->type->layout, elem_bits(buffer->type)));
 }
 
 static void add_conversion(Gallery *g, const Op *op) {
-  static const char *const moves[] = {"nothing moves", "within each thread", "between the lanes of each warp", "through shared memory", "between blocks"};
+  static const char *const moves[] = {"nothing moves", "within each thread", "between the lanes of each warp",
+                                      "through shared memory", "between blocks"};
   const Type *from = op_operand(op, 0)->type, *to = op->results[0].type;
   LayoutMap m;
-  if (!from->layout || !to->layout || !is_wanted(g, &op->results[0]) || !layout_invert_and_compose(to->layout, from->layout, &m)) return;
+  if (!from->layout || !to->layout || !is_wanted(g, &op->results[0]) ||
+      !layout_invert_and_compose(to->layout, from->layout, &m))
+    return;
   LayoutMove move = layoutmap_move(&m);
   Picture *p = picture_of(g, to);
-  vec_push(g->arena, &p->lines, arena_printf(g->arena, "made of %%%u by convert_layout%s: %s", op_operand(op, 0)->number, where(g, op), moves[move]));
+  vec_push(g->arena, &p->lines,
+           arena_printf(g->arena, "made of %%%u by convert_layout%s: %s", op_operand(op, 0)->number, where(g, op),
+                        moves[move]));
   uint32_t n;
   if (move < MOVE_WARPS) return;
-  const Layout *scratch = layout_make_shared_for_conversion(g->module->ctx, from->layout, to->layout, elem_bits(to), &n);
+  const Layout *scratch = layout_make_shared_for_conversion(g->module->ctx, from->layout, to->layout, elem_bits(to),
+                                                            &n);
   vec_push(g->arena, &p->lines, access_text(g, "  its stores", from->layout, scratch, elem_bits(to)));
   vec_push(g->arena, &p->lines, access_text(g, "  its loads", to->layout, scratch, elem_bits(to)));
 }
@@ -133,7 +164,8 @@ static uint32_t element_at(const Layout *l, const Window *w, uint32_t row, uint3
 
 // The first place of each of the elements that are shown.
 static uint32_t *places_of(Arena *a, const Layout *l, const Window *w) {
-  const uint32_t bits = layout_total_bits(l), count = 1u << layout_tensor_bits(l), shown = element_at(l, w, w->rows - 1, w->columns - 1) + 1;
+  const uint32_t bits = layout_total_bits(l), count = 1u << layout_tensor_bits(l),
+                 shown = element_at(l, w, w->rows - 1, w->columns - 1) + 1;
   uint32_t *places = arena_array(a, uint32_t, shown);
   memset(places, 0xff, shown * sizeof *places);
   for (uint32_t p = 0; p < 1u << (bits < MAX_PLACE_BITS ? bits : MAX_PLACE_BITS); p++) {
@@ -152,11 +184,14 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
     hue = bank * 360 / BANKS, light = 78;
     text = arena_printf(b->arena, "%u", offset);
   } else {
-    uint32_t lane = layout_part(l, place, LAYOUT_LANE), warp = layout_part(l, place, LAYOUT_WARP), reg = layout_part(l, place, LAYOUT_REG);
+    uint32_t lane = layout_part(l, place, LAYOUT_LANE), warp = layout_part(l, place, LAYOUT_WARP),
+             reg = layout_part(l, place, LAYOUT_REG);
     hue = warp * 137 % 360, light = 90 - lane;
     text = arena_printf(b->arena, "%u:%u", lane, reg);
   }
-  buf_printf(b, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"hsl(%u,65%%,%u%%)\" stroke=\"white\"/>\n", x, y, CELL_WIDTH, CELL_HEIGHT, hue, light);
+  buf_printf(b,
+             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"hsl(%u,65%%,%u%%)\" stroke=\"white\"/>\n",
+             x, y, CELL_WIDTH, CELL_HEIGHT, hue, light);
   put_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
 }
 
@@ -175,9 +210,15 @@ static void put_picture(Buf *b, const Picture *p, double y) {
   bool is_shared = l->kind == LAYOUT_SHARED;
   uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
   put_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
-           arena_printf(b->arena, "%s%s%s", is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
-                        copies > 1 ? arena_printf(b->arena, "; each element is held %u times, the first is shown", copies) : "",
-                        w.rows * w.columns < w.all_rows * w.all_columns || l->rank > 2 ? arena_printf(b->arena, "; %u x %u of %u x %u%s", w.rows, w.columns, w.all_rows, w.all_columns, l->rank > 2 ? ", first of each further axis" : "") : ""));
+           arena_printf(b->arena, "%s%s%s",
+                        is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
+                        copies > 1
+                            ? arena_printf(b->arena, "; each element is held %u times, the first is shown", copies)
+                            : "",
+                        w.rows * w.columns < w.all_rows * w.all_columns || l->rank > 2
+                            ? arena_printf(b->arena, "; %u x %u of %u x %u%s", w.rows, w.columns, w.all_rows,
+                                           w.all_columns, l->rank > 2 ? ", first of each further axis" : "")
+                            : ""));
   const uint32_t *places = places_of(b->arena, l, &w);
   y += 2.5 * LINE;
   for (uint32_t row = 0; row < w.rows; row++)
@@ -187,7 +228,8 @@ static void put_picture(Buf *b, const Picture *p, double y) {
     }
   y += w.rows * CELL_HEIGHT + LINE;
   for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) put_text(b, MARGIN, y, "", p->lines.data[i]);
-  if (p->lines.count > MAX_LINES) put_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+  if (p->lines.count > MAX_LINES)
+    put_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
 }
 
 bool layout_svg(const Module *m, const char *value, Buf *b) {
@@ -201,8 +243,10 @@ bool layout_svg(const Module *m, const char *value, Buf *b) {
   double height = MARGIN;
   for (uint32_t i = 0; i < g.pictures.count; i++) height += height_of(&g.pictures.data[i]);
   const int width = 2 * MARGIN + MAX_COLUMNS * CELL_WIDTH;
-  buf_printf(b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-             width, height);
+  buf_printf(
+      b,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      width, height);
   double y = MARGIN / 2.0;
   for (uint32_t i = 0; i < g.pictures.count; i++) {
     put_picture(b, &g.pictures.data[i], y);

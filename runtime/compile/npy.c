@@ -1,4 +1,5 @@
-// The .npy format: magic, version, header length, a Python dict literal with exactly descr, fortran_order and shape, data.
+// The .npy format: magic, version, header length, a Python dict literal with exactly descr, fortran_order and shape,
+// data.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,10 @@ enum { MAGIC = 6, ALIGN = 64 };
 
 // numpy's type codes. Reading takes the first row that matches; writing, the row of the dtype.
 static const struct { DtypeKind dtype; const char *code; } codes[] = {
-  {DT_INT1, "|b1"},  {DT_INT8, "|i1"},  {DT_UINT8, "|u1"},  {DT_INT16, "<i2"}, {DT_UINT16, "<u2"}, {DT_INT32, "<i4"},   {DT_UINT32, "<u4"},
-  {DT_INT64, "<i8"}, {DT_UINT64, "<u8"}, {DT_FP16, "<f2"},  {DT_FP32, "<f4"},  {DT_FP64, "<f8"},   {DT_BF16, "<u2"},    {DT_FP8E4NV, "|u1"},
-  {DT_FP8E5, "|u1"}, {DT_FP8E4B15, "|u1"}, {DT_FP8E4B8, "|u1"}, {DT_FP8E5B16, "|u1"},
+    {DT_INT1, "|b1"},     {DT_INT8, "|i1"},    {DT_UINT8, "|u1"},    {DT_INT16, "<i2"},   {DT_UINT16, "<u2"},
+    {DT_INT32, "<i4"},    {DT_UINT32, "<u4"},  {DT_INT64, "<i8"},    {DT_UINT64, "<u8"},  {DT_FP16, "<f2"},
+    {DT_FP32, "<f4"},     {DT_FP64, "<f8"},    {DT_BF16, "<u2"},     {DT_FP8E4NV, "|u1"}, {DT_FP8E5, "|u1"},
+    {DT_FP8E4B15, "|u1"}, {DT_FP8E4B8, "|u1"}, {DT_FP8E5B16, "|u1"},
 };
 
 typedef struct { const char *p, *end; } Cursor;
@@ -77,10 +79,12 @@ static const char *parse_header(Cursor *c, HostTensor *t) {
     if (!strcmp(key, "descr") && !has_descr) {
       if (!take_string(c, descr, sizeof descr)) return "its element type is a structure or not a string";
       for (uint32_t i = 0; i < countof(codes) && !has_descr; i++) {
-        bool same = !strcmp(descr, codes[i].code) || (codes[i].code[0] == '|' && descr[0] == '<' && !strcmp(descr + 1, codes[i].code + 1));
+        bool same = !strcmp(descr, codes[i].code) ||
+                    (codes[i].code[0] == '|' && descr[0] == '<' && !strcmp(descr + 1, codes[i].code + 1));
         if (same) t->dtype = codes[i].dtype, has_descr = true;
       }
-      if (!has_descr) return descr[0] == '>' ? "its elements are big-endian" : "its element type has no counterpart here";
+      if (!has_descr)
+        return descr[0] == '>' ? "its elements are big-endian" : "its element type has no counterpart here";
     } else if (!strcmp(key, "fortran_order") && !has_order) {
       if (take(c, "True")) return "its elements are in Fortran order; save it with numpy.ascontiguousarray";
       if (!take(c, "False")) return bad;
@@ -129,7 +133,8 @@ void npy_write(Buf *out, const HostTensor *t) {
     if (codes[i].dtype == t->dtype) code = codes[i].code;
   Buf h = buf_make(out->arena);
   buf_printf(&h, "{'descr': '%s', 'fortran_order': False, 'shape': (", code);
-  for (uint32_t i = 0; i < t->rank; i++) buf_printf(&h, "%lld%s", (long long)t->shape[i], t->rank == 1 ? "," : i + 1 < t->rank ? ", " : "");
+  for (uint32_t i = 0; i < t->rank; i++)
+    buf_printf(&h, "%lld%s", (long long)t->shape[i], t->rank == 1 ? "," : i + 1 < t->rank ? ", " : "");
   buf_puts(&h, "), }");
   size_t start = 10, total = (start + h.size + 1 + ALIGN - 1) / ALIGN * ALIGN;
   buf_fill(&h, ' ', total - start - h.size - 1);

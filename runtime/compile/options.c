@@ -1,6 +1,6 @@
-// Parsing of options by the table. Not getopt_long: that keeps its state in globals, and the library parses options too.
-// `--name=value`, `--name value`, `-xvalue`, `-x value`; dashes and underscores in names are the same; `--` ends the options;
-// `@file` stands for the arguments in a file, quoted as for gcc.
+// Parsing of options by the table. Not getopt_long: that keeps its state in globals, and the library parses options
+// too. `--name=value`, `--name value`, `-xvalue`, `-x value`; dashes and underscores in names are the same; `--` ends
+// the options; `@file` stands for the arguments in a file, quoted as for gcc.
 #include "runtime/compile/options.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ir/target.h"
+#include "ir/nearest.h"
 #include "passes/pass.h"
 #include "runtime/compile/error.h"
 #include "runtime/compile/file.h"
@@ -67,7 +68,9 @@ static const Row *find_long(const char *name, size_t n) {
   return NULL;
 }
 
-static const char *spelling(Arena *a, const Row *r) { return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name); }
+static const char *spelling(Arena *a, const Row *r) {
+  return arena_printf(a, "%s%s", single_dash(r) ? "-" : "--", r->name);
+}
 
 static bool usage(tile_error **error, const char *text) {
   error_set(error, TILE_ERROR_USAGE, "%s", text);
@@ -79,7 +82,8 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
   const char *name = spelling(o->arena, r);
   switch (r->kind) {
   case KIND_BOOL: {
-    static const char *const yes[] = {"1", "true", "True", "on", "yes"}, *const no[] = {"0", "false", "False", "off", "no"};
+    static const char *const yes[] = {"1", "true", "True", "on", "yes"}, *const no[] = {"0", "false", "False", "off",
+                                                                                        "no"};
     if (!value) return *(bool *)at = true;
     for (uint32_t i = 0; i < countof(yes); i++) {
       if (!strcmp(value, yes[i])) return *(bool *)at = true;
@@ -92,7 +96,8 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
     errno = 0;
     long long v = strtoll(value, &end, 10);
     if (end == value || *end || errno || v < r->lo || v > r->hi)
-      return usage(error, arena_printf(o->arena, "%s takes a whole number from %lld to %lld, not '%s'", name, (long long)r->lo, (long long)r->hi, value));
+      return usage(error, arena_printf(o->arena, "%s takes a whole number from %lld to %lld, not '%s'", name,
+                                       (long long)r->lo, (long long)r->hi, value));
     *(int64_t *)at = v;
     return true;
   }
@@ -100,36 +105,6 @@ static bool assign(Options *o, const Row *r, const char *value, tile_error **err
   case KIND_LIST: vec_push(o->arena, (StrList *)at, value); return true;
   }
   return false;
-}
-
-static uint32_t edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 64 };
-  size_t n = strlen(a), m = strlen(b);
-  if (n >= LONGEST || m >= LONGEST) return LONGEST;
-  uint32_t row[LONGEST + 1];
-  for (size_t j = 0; j <= m; j++) row[j] = (uint32_t)j;
-  for (size_t i = 1; i <= n; i++) {
-    uint32_t diagonal = row[0];
-    row[0] = (uint32_t)i;
-    for (size_t j = 1; j <= m; j++) {
-      uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      row[j] = best;
-    }
-  }
-  return row[m];
-}
-
-const char *nearest_name(const char *name, const char *const *names, uint32_t count) {
-  const char *best = NULL;
-  uint32_t least = (uint32_t)strlen(name) / 3 + 2;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t d = edit_distance(name, names[i]);
-    if (d < least) least = d, best = names[i];
-  }
-  return best;
 }
 
 static bool unknown(Options *o, const char *name, size_t n, tile_error **error) {
@@ -143,15 +118,19 @@ static bool unknown(Options *o, const char *name, size_t n, tile_error **error) 
 
 static bool allowed(const Options *o, const Row *r, Command command, tile_error **error) {
   static const struct { Group group; Command command, also; const char *name; } owners[] = {
-    {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"}, {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"}, {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
+      {GROUP_RUN, COMMAND_RUN, COMMAND_TUNE, "run"},
+                {GROUP_TUNE, COMMAND_TUNE, COMMAND_TUNE, "tune"},
+                {GROUP_PACK, COMMAND_PACK, COMMAND_PACK, "pack"}};
   for (uint32_t i = 0; i < countof(owners); i++)
     if (r->group == owners[i].group && command != owners[i].command && command != owners[i].also)
-      return usage(error, arena_printf(o->arena, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name));
+      return usage(error,
+                   arena_printf(o->arena, "%s is an option of `tilec %s`", spelling(o->arena, r), owners[i].name));
   return true;
 }
 
 // One argument beginning with a dash; may take the next one as its value.
-static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next, tile_error **error) {
+static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next,
+                         tile_error **error) {
   const Row *r = NULL;
   const char *value = NULL;
   bool negated = false;
@@ -251,8 +230,8 @@ static bool check_passes(const Options *o, const char *option, const char *list,
     while (i < count && strcmp(names[i], name)) i++;
     if (len && i == count) {
       const char *near = nearest_name(name, names, count);
-      return usage(error, arena_printf(o->arena, "--%s: there is no pass named '%s'; %s%s", option, name, near ? "did you mean " : "--list-passes lists them",
-                                       near ? near : ""));
+      return usage(error, arena_printf(o->arena, "--%s: there is no pass named '%s'; %s%s", option, name,
+                                       near ? "did you mean " : "--list-passes lists them", near ? near : ""));
     }
     s += len + (s[len] == ',');
   }
@@ -264,17 +243,20 @@ static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
   for (uint32_t i = 0; i < countof(powers); i++)
     if (powers[i].value && !is_pow2_u64((uint64_t)powers[i].value))
-      return usage(error, arena_printf(o->arena, "--%s takes a power of two, not %lld", powers[i].name, (long long)powers[i].value));
+      return usage(error, arena_printf(o->arena, "--%s takes a power of two, not %lld", powers[i].name,
+                                       (long long)powers[i].value));
   for (uint32_t i = 0; i < o->defines.count; i++) {
     const char *eq = strchr(o->defines.data[i], '=');
     if (!eq || eq == o->defines.data[i])
       return usage(error, arena_printf(o->arena, "-D takes NAME=VALUE, not '%s'", o->defines.data[i]));
   }
   if (!check_passes(o, "passes", o->passes, error)) return false;
-  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error)) return false;
+  if (o->print_after && strcmp(o->print_after, "all") && !check_passes(o, "print-after", o->print_after, error))
+    return false;
   uint32_t ptx = (uint32_t)o->ptx_version;
   if (ptx && !target_is_ptx_version(ptx))
-    return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10, ptx % 10));
+    return usage(error, arena_printf(o->arena, "PTX version %u.%u is not one of 7.0 to 7.8, 8.0 to 8.8, 9.0", ptx / 10,
+                                     ptx % 10));
   if (o->color && strcmp(o->color, "auto") && strcmp(o->color, "always") && strcmp(o->color, "never"))
     return usage(error, arena_printf(o->arena, "--color takes auto, always or never, not '%s'", o->color));
   return true;
@@ -291,8 +273,10 @@ bool options_set(Options *o, const char *name, const char *value, tile_error **e
   if (eq && !value) value = eq + 1;
   const Row *r = find_long(name, n);
   if (!r) return unknown(o, name, n, error);
-  if (r->group != GROUP_COMPILE) return usage(error, arena_printf(o->arena, "%s is not a compile option", spelling(o->arena, r)));
-  if (!value && r->kind != KIND_BOOL) return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
+  if (r->group != GROUP_COMPILE)
+    return usage(error, arena_printf(o->arena, "%s is not a compile option", spelling(o->arena, r)));
+  if (!value && r->kind != KIND_BOOL)
+    return usage(error, arena_printf(o->arena, "%s needs a value: %s", spelling(o->arena, r), r->arg));
   return assign(o, r, value, error) && check_values(o, error);
 }
 
@@ -309,17 +293,21 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
     if (r->group != GROUP_COMPILE || is_among(r->name, except)) continue;
     switch (r->kind) {
     case KIND_BOOL:
-      if (*(const bool *)at != (r->def != 0)) vec_push(o->arena, out, arena_printf(o->arena, "%s=%d", r->name, *(const bool *)at));
+      if (*(const bool *)at != (r->def != 0))
+        vec_push(o->arena, out, arena_printf(o->arena, "%s=%d", r->name, *(const bool *)at));
       break;
     case KIND_INT:
-      if (*(const int64_t *)at != r->def) vec_push(o->arena, out, arena_printf(o->arena, "%s=%lld", r->name, (long long)*(const int64_t *)at));
+      if (*(const int64_t *)at != r->def)
+        vec_push(o->arena, out, arena_printf(o->arena, "%s=%lld", r->name, (long long)*(const int64_t *)at));
       break;
     case KIND_STR:
-      if (*(const char *const *)at) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, *(const char *const *)at));
+      if (*(const char *const *)at)
+        vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, *(const char *const *)at));
       break;
     case KIND_LIST: {
       const StrList *list = (const StrList *)at;
-      for (uint32_t k = 0; k < list->count; k++) vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, list->data[k]));
+      for (uint32_t k = 0; k < list->count; k++)
+        vec_push(o->arena, out, arena_printf(o->arena, "%s=%s", r->name, list->data[k]));
     }
     }
   }
@@ -327,7 +315,8 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
 
 // ---- the table as text ----
 
-static const char *const group_titles[NUM_GROUPS] = {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
+static const char *const group_titles[NUM_GROUPS] =
+    {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
 
 static void put_spellings(Buf *b, const Row *r) {
   if (single_dash(r)) {
@@ -342,11 +331,13 @@ static void put_spellings(Buf *b, const Row *r) {
 
 static void print_help(Buf *out) {
   enum { INDENT = 30, WIDTH = 100 };
-  buf_puts(out, "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
-                "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
-                "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
-                "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
-                "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
+  buf_puts(
+      out,
+      "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
+      "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
+      "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
+      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
+      "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -369,18 +360,19 @@ static void print_help(Buf *out) {
       buf_putc(out, '\n');
     }
   }
-  buf_puts(out,
-           "\nSPEC of --arg and --buf:\n"
-           "  3  2.5  true  none  i64:3  fp16:2.5     a scalar, typed if need be\n"
-           "  fp16[512,512]=randn:SEED                a buffer; also zeros ones arange fill:V uniform:SEED\n"
-           "                                          randint:SEED:LO:HI (LO ≤ x < HI)\n"
-           "  @in.npy[:bf16|fp8e4nv|fp8e5|…]          a buffer from a file\n"
-           "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
-           "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
-           "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
-           "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
-           "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-           "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
+  buf_puts(
+      out,
+      "\nSPEC of --arg and --buf:\n"
+      "  3  2.5  true  none  i64:3  fp16:2.5     a scalar, typed if need be\n"
+      "  fp16[512,512]=randn:SEED                a buffer; also zeros ones arange fill:V uniform:SEED\n"
+      "                                          randint:SEED:LO:HI (LO ≤ x < HI)\n"
+      "  @in.npy[:bf16|fp8e4nv|fp8e5|…]          a buffer from a file\n"
+      "  NAME  NAME+OFFSET                       the buffer of another argument, OFFSET elements in\n"
+      "  (SPEC, SPEC, …)  CLS(SPEC, …)           a tuple or namedtuple; its items are NAME_0, NAME_1, …\n"
+      "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
+      "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
+      "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
+      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
 static void put_roff(Buf *b, const char *s) {
@@ -392,8 +384,10 @@ static void put_roff(Buf *b, const char *s) {
 }
 
 static void print_man(Buf *out) {
-  buf_puts(out, ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
-                "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
+  buf_puts(
+      out,
+      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
+      "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, ".SH %s\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -407,7 +401,9 @@ static void print_man(Buf *out) {
       buf_putc(out, '\n');
     }
   }
-  buf_puts(out, ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; 5 the run failed; 70 internal error.\n");
+  buf_puts(
+      out,
+      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; 5 the run failed; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {
@@ -416,7 +412,8 @@ static void print_json(Buf *out) {
   buf_puts(out, "[\n");
   for (uint32_t i = 0; i < countof(rows); i++) {
     const Row *r = &rows[i];
-    buf_printf(out, "  {\"name\": \"%s\", \"shorts\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"argument\": ", r->name,
+    buf_printf(out,
+               "  {\"name\": \"%s\", \"shorts\": \"%s\", \"kind\": \"%s\", \"group\": \"%s\", \"argument\": ", r->name,
                single_dash(r) ? "" : r->shorts, kinds[r->kind], groups[r->group]);
     buf_quote(out, r->arg, strlen(r->arg));
     buf_puts(out, ", \"help\": ");
@@ -429,7 +426,8 @@ static void print_json(Buf *out) {
 static void print_bash(Buf *out) {
   buf_puts(out, "complete -o default -W '");
   for (uint32_t i = 0; i < countof(rows); i++)
-    buf_printf(out, "%s%s%s%s", i ? " " : "", single_dash(&rows[i]) ? "-" : "--", rows[i].name, rows[i].arg[0] && !single_dash(&rows[i]) ? "=" : "");
+    buf_printf(out, "%s%s%s%s", i ? " " : "", single_dash(&rows[i]) ? "-" : "--", rows[i].name,
+               rows[i].arg[0] && !single_dash(&rows[i]) ? "=" : "");
   buf_puts(out, "' -o nospace tilec\n");
 }
 

@@ -21,21 +21,22 @@ typedef struct {
 typedef enum { COMMAND_COMPILE, COMMAND_RUN, COMMAND_TUNE, COMMAND_PACK } Command;
 
 void options_init(Options *o, Arena *arena);
-// argv without program and subcommand names. Strings are kept, not copied. False with an error of status TILE_ERROR_USAGE.
+// argv without program and subcommand names. Strings are kept, not copied. False with an error of status
+// TILE_ERROR_USAGE.
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
 // Words as a shell would split them: blanks, quotes and backslashes, nothing else.
 StrList options_split(Arena *a, const char *text, size_t size);
 // One compile option by name, "num-warps" = "4" (value NULL: a bare flag). For the library.
 bool options_set(Options *o, const char *name, const char *value, tile_error **error);
-// The compile options that are not at their defaults, as options_set takes them, but for those named in except (NULL at its end).
+// The compile options that are not at their defaults, as options_set takes them, but for those named in except (NULL at
+// its end).
 void options_given(const Options *o, const char *const *except, StrList *out);
 
-static inline const char *options_signature(const Options *o) { return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL; }
+static inline const char *options_signature(const Options *o) {
+  return o->signatures.count ? o->signatures.data[o->signatures.count - 1] : NULL;
+}
 
 typedef enum { OPTIONS_HELP, OPTIONS_MAN, OPTIONS_JSON, OPTIONS_BASH } OptionsForm;
 void options_print(Buf *out, OptionsForm form);
-
-// The nearest of `count` names to `name`, by edits, or NULL when none is near.
-const char *nearest_name(const char *name, const char *const *names, uint32_t count);
 
 #endif

@@ -30,7 +30,9 @@ static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const 
   const KernelParam *param = find_param(k, name);
   const CtValue *v = s->kind == SPEC_CONSTEXPR && s->value ? ct_unwrap(s->value) : NULL;
   if (v && v->kind != CT_NONE && v->kind != CT_INT) return;
-  const char *folded = s->type ? s->type : v && v->kind == CT_INT ? v->i >= INT32_MIN && v->i <= INT32_MAX ? "i32" : "i64" : "";
+  const char *folded = s->type                  ? s->type
+                       : v && v->kind == CT_INT ? v->i >= INT32_MIN && v->i <= INT32_MAX ? "i32" : "i64"
+                                                : "";
   const PackParam item = {name, arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
   vec_push(a, out, item);
 }
@@ -41,7 +43,9 @@ static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel
   bool has_specs = p->specs && fn && fn == p->kernel;
   // Without specs a tuple cannot be told: then the compiled kernel's arguments are what is passed.
   for (uint32_t i = 0; fn && !has_specs && i < fn->num_params; i++)
-    if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) && !tile_kernel_constexpr(k, fn->params[i].name)) fn = NULL;
+    if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) &&
+        !tile_kernel_constexpr(k, fn->params[i].name))
+      fn = NULL;
   PackParamVec params = {0};
   for (uint32_t i = 0, count = fn ? fn->num_params : k->num_args; i < count; i++) {
     if (fn && fn->params[i].is_constexpr) continue;
@@ -52,7 +56,8 @@ static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel
     }
     const KernelParam *param = find_param(k, name);
     const char *folded = has_specs && p->specs[i].type ? p->specs[i].type : "";
-    const PackParam plain = {name, arena_printf(a, "%s", param ? param->spelling : folded), param ? param->divisible : 1};
+    const PackParam plain = {name, arena_printf(a, "%s", param ? param->spelling : folded),
+                             param ? param->divisible : 1};
     vec_push(a, &params, plain);
   }
   *out = params.data;
@@ -99,23 +104,29 @@ static PackVariant describe_variant(Arena *a, const tile_kernel *k, const PackPa
   return v;
 }
 
-static bool is_integer(const char *type) { return (type[0] == 'i' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9'; }
+static bool is_integer(const char *type) {
+  return (type[0] == 'i' || type[0] == 'u') && type[1] >= '0' && type[1] <= '9';
+}
 static int integer_bits(const char *type) { return atoi(type + 1); }
 
 // A parameter may be narrower in some variants, or compiled in; else its type is one.
 static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t n, tile_error **error) {
-  if (to->num_params != n) return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
+  if (to->num_params != n)
+    return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
   for (uint32_t i = 0; i < n; i++) {
     PackParam *old = &to->params[i];
     const PackParam *new = &params[i];
-    if (strcmp(old->name, new->name)) return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
+    if (strcmp(old->name, new->name))
+      return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
     if (new->divisible < old->divisible) old->divisible = new->divisible;
     if (!*new->type || !strcmp(old->type, new->type)) continue;
     bool both = is_integer(old->type) && is_integer(new->type);
     if (!*old->type || (both && integer_bits(new->type) > integer_bits(old->type))) old->type = new->type;
     else if (!both)
-      return error_set(error, TILE_ERROR_USAGE, "%s: parameter %s is %s in one signature and %s in another; one launch function cannot take both: pack them apart", to->name, old->name,
-                       old->type, new->type);
+      return error_set(
+          error, TILE_ERROR_USAGE,
+          "%s: parameter %s is %s in one signature and %s in another; one launch function cannot take both: pack them apart",
+          to->name, old->name, old->type, new->type);
   }
   return TILE_OK;
 }
@@ -129,23 +140,28 @@ static PackKernel *find_kernel(Pack *pack, const char *name) {
 }
 
 // The place of a variant, in the order in which a launch tries them.
-static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVariant *v, PackVariant **out, tile_error **error) {
+static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVariant *v, PackVariant **out,
+                                 tile_error **error) {
   for (uint32_t i = 0; i < kernel->variants.count; i++) {
     PackVariant *there = &kernel->variants.data[i];
     *out = there;
     if (!strcmp(there->signature, v->signature)) return TILE_OK;
     if (!strcmp(there->condition, v->condition))
-      return error_set(error, TILE_ERROR_USAGE, "%s: the signatures (%s) and (%s) take the same arguments, so a launch cannot tell them apart", kernel->name, there->signature, v->signature);
+      return error_set(error, TILE_ERROR_USAGE,
+                       "%s: the signatures (%s) and (%s) take the same arguments, so a launch cannot tell them apart",
+                       kernel->name, there->signature, v->signature);
   }
   vec_push(pack->arena, &kernel->variants, *v);
   uint32_t at = kernel->variants.count - 1;
-  for (; at > 0 && kernel->variants.data[at - 1].score < v->score; at--) kernel->variants.data[at] = kernel->variants.data[at - 1];
+  for (; at > 0 && kernel->variants.data[at - 1].score < v->score; at--)
+    kernel->variants.data[at] = kernel->variants.data[at - 1];
   kernel->variants.data[at] = *v;
   *out = &kernel->variants.data[at];
   return TILE_OK;
 }
 
-static tile_status make_target(const Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o, PackTarget *t, tile_error **error) {
+static tile_status make_target(const Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o,
+                               PackTarget *t, tile_error **error) {
   Arena *a = pack->arena;
   const char *ptx = p->outputs[log2_u32(TILE_EMIT_PTX)].data;
   const size_t size = p->outputs[log2_u32(TILE_EMIT_PTX)].size;
@@ -158,15 +174,20 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   if (o->assembler) {
     PackCode *c = &t->codes[t->num_codes++];
     *c = (PackCode){.kind = "cubin", .made_by = o->ptx_options ? ptxas_version(a) : assembler_version(o->assembler, a)};
-    tile_status status = o->ptx_options ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
-                                        : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error);
+    tile_status status = o->ptx_options
+                             ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
+                             : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error);
     if (status != TILE_OK) return status;
   }
-  t->codes[t->num_codes++] = (PackCode){.kind = "ptx", .made_by = arena_printf(a, "tilec %s", tile_version()), .data = arena_strndup(a, ptx + skip, size - skip), .size = size - skip};
+  t->codes[t->num_codes++] = (PackCode){.kind = "ptx",
+                                        .made_by = arena_printf(a, "tilec %s", tile_version()),
+                                        .data = arena_strndup(a, ptx + skip, size - skip),
+                                        .size = size - skip};
   return TILE_OK;
 }
 
-static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o, tile_error **error) {
+static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kernel *k, const PackOptions *o,
+                              tile_error **error) {
   Arena *a = pack->arena;
   PackParam *params;
   uint32_t n = caller_params(a, p, k, &params);
@@ -181,7 +202,9 @@ static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kern
   PackVariant *v = NULL;
   if (status == TILE_OK) status = place_variant(pack, kernel, &described, &v, error);
   for (uint32_t i = 0; status == TILE_OK && i < v->targets.count; i++)
-    if (v->targets.data[i].target == p->target) status = error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature, p->target->name);
+    if (v->targets.data[i].target == p->target)
+      status = error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature,
+                         p->target->name);
   PackTarget target;
   if (status == TILE_OK) status = make_target(pack, p, k, o, &target, error);
   if (status == TILE_OK) vec_push(a, &v->targets, target);
@@ -262,7 +285,8 @@ static void put_kernel(JsonWriter *w, const PackKernel *k) {
     put_text(w, "signature", k->variants.data[i].signature);
     json_key(w, "targets");
     json_begin_array(w, false);
-    for (uint32_t t = 0; t < k->variants.data[i].targets.count; t++) put_target(w, &k->variants.data[i].targets.data[t]);
+    for (uint32_t t = 0; t < k->variants.data[i].targets.count; t++)
+      put_target(w, &k->variants.data[i].targets.data[t]);
     json_end_array(w);
     json_end_object(w);
   }
@@ -291,7 +315,8 @@ void pack_write(Pack *pack, Buf *out) {
     for (uint32_t v = 0; v < pack->kernels.data[k].variants.count; v++) {
       PackVariant *variant = &pack->kernels.data[k].variants.data[v];
       for (uint32_t t = 0; t < variant->targets.count; t++)
-        for (uint32_t c = 0; c < variant->targets.data[t].num_codes; c++) put_code(out, start, &variant->targets.data[t].codes[c]);
+        for (uint32_t c = 0; c < variant->targets.data[t].num_codes; c++)
+          put_code(out, start, &variant->targets.data[t].codes[c]);
     }
   h.index_offset = out->size - start;
   put_index(pack, out);

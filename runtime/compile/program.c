@@ -8,7 +8,8 @@
 
 static bool take_options(Options *to, const tile_compile_options *o, tile_error **error) {
   bool ok = true;
-  for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(to, arena_printf(to->arena, "%s", o->options[i]), NULL, error);
+  for (size_t i = 0; ok && i < o->num_options; i++)
+    ok = options_set(to, arena_printf(to->arena, "%s", o->options[i]), NULL, error);
   const struct { const char *name; int value; } numbers[] = {
     {"num-warps", o->num_warps}, {"num-stages", o->num_stages}, {"num-ctas", o->num_ctas}, {"maxnreg", o->maxnreg}};
   for (uint32_t i = 0; ok && i < countof(numbers); i++)
@@ -22,12 +23,13 @@ static bool take_options(Options *to, const tile_compile_options *o, tile_error 
 }
 
 static void tell_compile(const tile_hooks *hooks, tile_event_kind kind, const tile_compile_options *o, double seconds) {
-  const tile_event event = {kind, o->kernel ? o->kernel : "", o->signature ? o->signature : "", seconds * 1e3, NULL, NULL};
+  const tile_event event = {kind, o->kernel ? o->kernel : "", o->signature ? o->signature : "", seconds * 1e3, NULL,
+                            NULL};
   if (hooks->event) hooks->event(hooks->user, &event);
 }
 
-static tile_status compile_public(const char *path, const char *text, size_t size, const tile_compile_options *given, tile_program **program,
-                                  tile_error **error) {
+static tile_status compile_public(const char *path, const char *text, size_t size, const tile_compile_options *given,
+                                  tile_program **program, tile_error **error) {
   tile_compile_options o = TILE_COMPILE_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   const tile_hooks hooks = hooks_copy(o.hooks);
@@ -43,10 +45,17 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   options_init(&options, &arena);
   tile_status status = TILE_ERROR_USAGE;
   if (o.emit >> NUM_EMITS) {
-    error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: only the bits of TILE_EMIT_*, 0x%x, say something", o.emit, (1u << NUM_EMITS) - 1);
+    error_set(error, TILE_ERROR_USAGE, "emit is 0x%x: only the bits of TILE_EMIT_*, 0x%x, say something", o.emit,
+              (1u << NUM_EMITS) - 1);
   } else if (take_options(&options, &o, error)) {
-    CompileJob job = {.options = &options, .path = path, .text = text, .size = size, .config = -1, .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
-                      .hooks = &hooks, .seconds = o.seconds};
+    CompileJob job = {.options = &options,
+                      .path = path,
+                      .text = text,
+                      .size = size,
+                      .config = -1,
+                      .emit = o.emit ? o.emit : TILE_EMIT_PTX | TILE_EMIT_METADATA,
+                      .hooks = &hooks,
+                      .seconds = o.seconds};
     double start = clock_seconds();
     tell_compile(&hooks, TILE_EVENT_COMPILE_BEGIN, &o, 0);
     status = compile_job(&job, program, error);
@@ -56,12 +65,13 @@ static tile_status compile_public(const char *path, const char *text, size_t siz
   return status;
 }
 
-tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program, tile_error **error) {
+tile_status tile_compile_file(const char *path, const tile_compile_options *options, tile_program **program,
+                              tile_error **error) {
   return compile_public(path, NULL, 0, options, program, error);
 }
 
-tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options, tile_program **program,
-                                tile_error **error) {
+tile_status tile_compile_memory(const char *name, const char *text, size_t size, const tile_compile_options *options,
+                                tile_program **program, tile_error **error) {
   return compile_public(name, text ? text : "", size, options, program, error);   // no text is an empty one
 }
 

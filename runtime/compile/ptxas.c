@@ -25,8 +25,8 @@ const char *ptxas_find(Arena *a) {
   return access(usual, X_OK) == 0 ? usual : NULL;
 }
 
-// Runs argv with its output going to out_fd; its exit status, -1 when it did not run or died, UNKNOWN when somebody else has taken
-// the status: a process that ignores SIGCHLD gets none.
+// Runs argv with its output going to out_fd; its exit status, -1 when it did not run or died, UNKNOWN when somebody
+// else has taken the status: a process that ignores SIGCHLD gets none.
 enum { UNKNOWN = -2 };
 static int spawn_and_wait(char *const argv[], int out_fd) {
   posix_spawn_file_actions_t actions;
@@ -59,10 +59,12 @@ const char *ptxas_version(Arena *a) {
   return found ? arena_printf(a, "ptxas %.*s", (int)strcspn(found + 3, " \n"), found + 3) : "ptxas";
 }
 
-tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin, size_t *size,
-                           tile_error **error) {
+tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const char *extra_options, const char **cubin,
+                           size_t *size, tile_error **error) {
   const char *ptxas = ptxas_find(a);
-  if (!ptxas) return error_set(error, TILE_ERROR_FILE, "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
+  if (!ptxas)
+    return error_set(error, TILE_ERROR_FILE,
+                     "a cubin needs ptxas, which was not found; put it on PATH, name it in TILE_PTXAS, or emit PTX");
   const char *tmp = getenv("TMPDIR");
   char *folder = arena_printf(a, "%s/tilec.XXXXXX", tmp && *tmp ? tmp : "/tmp");
   // All memory is taken before there is a folder to remove; its name fills in later.
@@ -78,7 +80,8 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
     s += n + (s[n] == ' ');
   }
   vec_push(a, &argv, NULL);
-  if (!mkdtemp(folder)) return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
+  if (!mkdtemp(folder))
+    return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
   snprintf(in, room, "%s/in.ptx", folder);
   snprintf(out, room, "%s/out.cubin", folder);
   snprintf(log, room, "%s/log", folder);

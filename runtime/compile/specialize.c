@@ -12,7 +12,8 @@ static const char *scalar_type(const SpecValue *v) {
 }
 
 const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param) {
-  if (v->kind == VALUE_POINTER) return arena_printf(a, "*%s%s", param->is_const ? "k" : "", dtype_info[v->dtype].short_name);
+  if (v->kind == VALUE_POINTER)
+    return arena_printf(a, "*%s%s", param->is_const ? "k" : "", dtype_info[v->dtype].short_name);
   if (v->kind != VALUE_DESC) return scalar_type(v);
   Buf b = buf_make(a);
   buf_printf(&b, "tensordesc<%s[", dtype_info[v->dtype].short_name);
@@ -24,7 +25,8 @@ const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param) 
 static int hint_of(const SpecValue *v, const CtParam *param, bool is_annotated, const char *type) {
   bool is_pointer = v->kind == VALUE_POINTER;
   if (!is_pointer && (v->kind != VALUE_INT || strchr(type, 'f') || !strcmp(type, "i1"))) return 0;
-  return specialize_hint(is_pointer, is_annotated, param->do_not_specialize, param->do_not_specialize_on_alignment, is_pointer ? v->address : (uint64_t)v->i);
+  return specialize_hint(is_pointer, is_annotated, param->do_not_specialize, param->do_not_specialize_on_alignment,
+                         is_pointer ? v->address : (uint64_t)v->i);
 }
 
 static CtValue *constexpr_value(Frontend *fe, const SpecValue *v, const char *origin) {
@@ -32,14 +34,19 @@ static CtValue *constexpr_value(Frontend *fe, const SpecValue *v, const char *or
 }
 
 // A tuple's items are specialised one by one, by the rules of its parameter.
-static bool specialize_item(Frontend *fe, Context *ctx, const CtFunction *k, uint32_t i, const SpecValue *v, const char *origin, ParamSpec *out) {
+static bool specialize_item(Frontend *fe, Context *ctx, const CtFunction *k, uint32_t i, const SpecValue *v,
+                            const char *origin, ParamSpec *out) {
   if (v->kind == VALUE_NONE || v->kind == VALUE_CONSTEXPR) {
     CtValue *value = v->kind == VALUE_NONE ? ct_none(ctx) : constexpr_value(fe, v, origin);
     if (value) *out = (ParamSpec){.kind = SPEC_CONSTEXPR, .divisible = 1, .value = ct_unwrap(value), .origin = origin};
     return value != NULL;
   }
   if (v->kind == VALUE_TUPLE) {
-    *out = (ParamSpec){.kind = SPEC_TUPLE, .divisible = 1, .num_items = v->num_items, .class_name = v->class_name, .origin = origin};
+    *out = (ParamSpec){.kind = SPEC_TUPLE,
+                       .divisible = 1,
+                       .num_items = v->num_items,
+                       .class_name = v->class_name,
+                       .origin = origin};
     out->items = arena_array(&ctx->arena, ParamSpec, v->num_items + 1);
     for (uint32_t n = 0; n < v->num_items; n++)
       if (!specialize_item(fe, ctx, k, i, &v->items[n], origin, &out->items[n])) return false;
@@ -47,13 +54,14 @@ static bool specialize_item(Frontend *fe, Context *ctx, const CtFunction *k, uin
   }
   const char *type = specialize_type(&ctx->arena, v, &k->params[i]);
   int hint = hint_of(v, &k->params[i], false, type);
-  if (!frontend_item_type(fe, k, i, hint ? arena_printf(&ctx->arena, "%s:%d", type, hint) : type, origin, out)) return false;
+  if (!frontend_item_type(fe, k, i, hint ? arena_printf(&ctx->arena, "%s:%d", type, hint) : type, origin, out))
+    return false;
   if (v->kind == VALUE_DESC) out->padding = v->pad_nan ? PAD_NAN : PAD_ZERO;
   return true;
 }
 
-bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v, const char *origin,
-                      bool keep_types, bool *is_usage_error) {
+bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v,
+                      const char *origin, bool keep_types, bool *is_usage_error) {
   const CtParam *param = &k->params[i];
   Arena *a = &ctx->arena;
   if (param->is_constexpr) return frontend_apply_define(fe, k, specs, arena_printf(a, "%s=%s", param->name, v->text));
@@ -65,15 +73,18 @@ bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec
   if (keep_types) return true;
   if (v->kind == VALUE_TUPLE) {
     ParamSpec s;
-    return specialize_item(fe, ctx, k, i, v, origin, &s) && frontend_set_tuple(fe, k, specs, i, s.items, s.num_items, s.class_name, origin);
+    return specialize_item(fe, ctx, k, i, v, origin, &s) &&
+           frontend_set_tuple(fe, k, specs, i, s.items, s.num_items, s.class_name, origin);
   }
   const char *own = specialize_type(a, v, param);
   bool is_annotated = specs[i].kind == SPEC_TYPE;
   const char *type = is_annotated ? specs[i].type : own;
   bool wants_pointer = type[0] == '*', is_buffer = v->kind == VALUE_POINTER;
-  if (is_annotated && (wants_pointer != is_buffer || (wants_pointer && strcmp(type + 1 + (type[1] == 'k'), own + 1 + (own[1] == 'k'))))) {
+  if (is_annotated && (wants_pointer != is_buffer ||
+                       (wants_pointer && strcmp(type + 1 + (type[1] == 'k'), own + 1 + (own[1] == 'k'))))) {
     *is_usage_error = true;
-    return diag_error(ctx, (Span){0, 0}, "%s %s: the kernel's parameter is %s, and %s is %s", origin, param->name, type, v->text, own);
+    return diag_error(ctx, (Span){0, 0}, "%s %s: the kernel's parameter is %s, and %s is %s", origin, param->name, type,
+                      v->text, own);
   }
   int hint = hint_of(v, param, is_annotated, type);
   if (is_annotated && !hint && specs[i].divisible > 1) return true;

@@ -5,7 +5,16 @@
 
 #include "frontend/frontend.h"
 
-typedef enum { VALUE_NONE, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_POINTER, VALUE_DESC, VALUE_TUPLE, VALUE_CONSTEXPR } ValueKind;
+typedef enum {
+  VALUE_NONE,
+  VALUE_BOOL,
+  VALUE_INT,
+  VALUE_FLOAT,
+  VALUE_POINTER,
+  VALUE_DESC,
+  VALUE_TUPLE,
+  VALUE_CONSTEXPR
+} ValueKind;
 
 typedef struct SpecValue SpecValue;
 struct SpecValue {
@@ -34,10 +43,10 @@ static inline int specialize_hint(bool is_pointer, bool is_annotated, bool never
 
 // "i32", "*fp16", "tensordesc<fp16[64,32]>"; without a hint.
 const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param);
-// Sets parameter i from v. origin names the source in messages. False after a diagnostic; *is_usage_error is set when the
-// argument is of another type than the kernel says. keep_types: types are given already (--signature).
-bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v, const char *origin,
-                      bool keep_types, bool *is_usage_error);
+// Sets parameter i from v. origin names the source in messages. False after a diagnostic; *is_usage_error is set when
+// the argument is of another type than the kernel says. keep_types: types are given already (--signature).
+bool specialize_param(Frontend *fe, Context *ctx, const CtFunction *k, ParamSpec *specs, uint32_t i, const SpecValue *v,
+                      const char *origin, bool keep_types, bool *is_usage_error);
 // What a heuristic sees: scalars as values, buffers as their pointer type, tuples of these.
 CtValue *specialize_heuristic_value(Frontend *fe, Context *ctx, const SpecValue *v);
 CtValue *specialize_scalar_value(Context *ctx, const SpecValue *v);   // NULL for POINTER, DESC and TUPLE

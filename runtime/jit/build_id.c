@@ -37,7 +37,8 @@ static int visit(struct dl_phdr_info *info, size_t size, void *user) {
   struct stat st;
   const char *file = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
   if (is_here && !*s->out && stat(file, &st) == 0)
-    snprintf(s->out, s->size, "%llx.%llx.%lx", (unsigned long long)st.st_size, (unsigned long long)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec);
+    snprintf(s->out, s->size, "%llx.%llx.%lx", (unsigned long long)st.st_size, (unsigned long long)st.st_mtim.tv_sec,
+             (unsigned long)st.st_mtim.tv_nsec);
   return is_here;
 }
 

@@ -30,8 +30,8 @@ typedef struct {
 } Header;
 static const char magic[8] = "tilebin";
 
-// Eight bytes a step, mixed by a multiplication with folded halves. Good against accidents; entries hold their keys, so a
-// collision costs a miss and nothing else.
+// Eight bytes a step, mixed by a multiplication with folded halves. Good against accidents; entries hold their keys, so
+// a collision costs a miss and nothing else.
 static uint64_t mix(uint64_t a, uint64_t b) {
   unsigned __int128 p = (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b | 1);
   return (uint64_t)p ^ (uint64_t)(p >> 64);
@@ -92,13 +92,15 @@ static uint64_t parse_limit(const char *s) {
 Cache *cache_open(const char *dir) {
   Cache *c = calloc(1, sizeof *c);
   if (!c) return NULL;
-  const char *own = getenv("TILE_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *read_only = getenv("TILE_CACHE_RO");
+  const char *own = getenv("TILE_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"),
+             *read_only = getenv("TILE_CACHE_RO");
   if (!dir && own && *own) dir = own;
   int n = 0;
   if (dir) n = snprintf(c->dir, sizeof c->dir, "%s", dir);
   else if (xdg && *xdg == '/') n = snprintf(c->dir, sizeof c->dir, "%s/tilec", xdg);
   else if (home && *home == '/') n = snprintf(c->dir, sizeof c->dir, "%s/.cache/tilec", home);
-  bool usable = n > 0 && (size_t)n < sizeof c->dir && make_folders(c->dir) && make_absolute(c->dir, sizeof c->dir) && is_trusted(c->dir, true);
+  bool usable = n > 0 && (size_t)n < sizeof c->dir && make_folders(c->dir) && make_absolute(c->dir, sizeof c->dir) &&
+                is_trusted(c->dir, true);
   if (!usable) c->dir[0] = 0;
   c->writable = usable && access(c->dir, W_OK) == 0;
   c->limit = parse_limit(getenv("TILE_CACHE_SIZE"));
@@ -118,7 +120,8 @@ void cache_close(Cache *c) { free(c); }
 
 static void entry_path(char *out, const char *dir, const void *key, size_t key_size) {
   uint64_t a = cache_hash(key, key_size, 1), b = cache_hash(key, key_size, 2);
-  snprintf(out, PATH_BYTES, "%s/%02x/%014llx%016llx" SUFFIX, dir, (unsigned)(a >> 56), (unsigned long long)(a & (~UINT64_C(0) >> 8)), (unsigned long long)b);
+  snprintf(out, PATH_BYTES, "%s/%02x/%014llx%016llx" SUFFIX, dir, (unsigned)(a >> 56),
+           (unsigned long long)(a & (~UINT64_C(0) >> 8)), (unsigned long long)b);
 }
 
 static bool read_all(int fd, void *to, size_t size) {
@@ -145,15 +148,20 @@ static bool write_all(int fd, const void *from, size_t size) {
 
 typedef enum { ENTRY_ABSENT, ENTRY_OTHER_KEY, ENTRY_DAMAGED, ENTRY_GOOD } EntryState;
 
-static EntryState read_entry(int fd, const struct stat *st, const void *key, size_t key_size, char **payload, size_t *size) {
+static EntryState read_entry(int fd, const struct stat *st, const void *key, size_t key_size, char **payload,
+                             size_t *size) {
   Header h;
-  if (!S_ISREG(st->st_mode) || st->st_size < (off_t)sizeof h || st->st_size > MAX_ENTRY || !read_all(fd, &h, sizeof h)) return ENTRY_DAMAGED;
+  if (!S_ISREG(st->st_mode) || st->st_size < (off_t)sizeof h || st->st_size > MAX_ENTRY || !read_all(fd, &h, sizeof h))
+    return ENTRY_DAMAGED;
   uint64_t rest = (uint64_t)st->st_size - sizeof h;
-  if (memcmp(h.magic, magic, sizeof magic) || h.format != FORMAT || h.key_size > rest || h.payload_size != rest - h.key_size) return ENTRY_DAMAGED;
+  if (memcmp(h.magic, magic, sizeof magic) || h.format != FORMAT || h.key_size > rest ||
+      h.payload_size != rest - h.key_size)
+    return ENTRY_DAMAGED;
   char *bytes = malloc(rest ? rest : 1);
   if (!bytes) return ENTRY_ABSENT;
   EntryState state = ENTRY_DAMAGED;
-  if (read_all(fd, bytes, rest) && cache_hash(bytes, h.key_size, 3) == h.key_sum && cache_hash(bytes + h.key_size, h.payload_size, 4) == h.payload_sum)
+  if (read_all(fd, bytes, rest) && cache_hash(bytes, h.key_size, 3) == h.key_sum &&
+      cache_hash(bytes + h.key_size, h.payload_size, 4) == h.payload_sum)
     state = h.key_size == key_size && !memcmp(bytes, key, key_size) ? ENTRY_GOOD : ENTRY_OTHER_KEY;
   if (state == ENTRY_GOOD) {
     memmove(bytes, bytes + h.key_size, h.payload_size);
@@ -210,7 +218,11 @@ void cache_put(const Cache *c, const void *key, size_t key_size, const void *pay
   snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
   int fd = mkostemp(temporary, O_CLOEXEC);
   if (fd < 0) return;
-  Header h = {.format = FORMAT, .key_size = key_size, .payload_size = size, .key_sum = cache_hash(key, key_size, 3), .payload_sum = cache_hash(payload, size, 4)};
+  Header h = {.format = FORMAT,
+              .key_size = key_size,
+              .payload_size = size,
+              .key_sum = cache_hash(key, key_size, 3),
+              .payload_sum = cache_hash(payload, size, 4)};
   memcpy(h.magic, magic, sizeof magic);
   bool ok = write_all(fd, &h, sizeof h) && write_all(fd, key, key_size) && write_all(fd, payload, size);
   ok = close(fd) == 0 && ok;

@@ -1,5 +1,6 @@
-// Compiled kernels on disk, shared by processes. It may lose entries at any time and never fails: a miss is the worst that
-// happens. Entries hold their whole key and a checksum; they appear by rename, so a reader sees all of one or nothing.
+// Compiled kernels on disk, shared by processes. It may lose entries at any time and never fails: a miss is the worst
+// that happens. Entries hold their whole key and a checksum; they appear by rename, so a reader sees all of one or
+// nothing.
 #ifndef TILE_RUNTIME_CACHE_H
 #define TILE_RUNTIME_CACHE_H
 
@@ -10,8 +11,9 @@
 typedef struct Cache Cache;
 typedef struct { const char *folder; uint64_t entries, bytes, limit; } CacheStats;
 
-// dir NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec. TILE_CACHE_RO names a second folder that is
-// only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G, T; 1G where it is none of these). NULL: there is no cache.
+// dir NULL: TILE_CACHE_DIR, else XDG_CACHE_HOME/tilec, else HOME/.cache/tilec. TILE_CACHE_RO names a second folder that
+// is only read; TILE_CACHE_SIZE the limit (bytes, or with K, M, G, T; 1G where it is none of these). NULL: there is no
+// cache.
 Cache *cache_open(const char *dir);
 bool cache_is_writable(const Cache *c);
 void cache_close(Cache *c);

@@ -7,10 +7,8 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV && TILE_FP64 == (int)DT_FP64,
-               "tile_type is DtypeKind");
-
-void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds) {
+void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant,
+               double milliseconds) {
   const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
   if (jit->on_event) jit->on_event(jit->user, &event);
   if (jit->hooks.event) jit->hooks.event(jit->hooks.user, &event);
@@ -25,11 +23,15 @@ static const char *float_text(Arena *a, double v) {
 }
 
 static SpecValue spec_value(Arena *a, const tile_arg *arg) {
-  SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED, .dtype = (DtypeKind)arg->type, .i = arg->value.i, .text = "the argument"};
+  SpecValue v = {.has_dtype = arg->type != TILE_UNTYPED,
+                 .dtype = (DtypeKind)arg->type,
+                 .i = arg->value.i,
+                 .text = "the argument"};
   switch (arg->kind) {
   case TILE_ARG_INT:
     v.kind = VALUE_INT;
-    v.text = arg->type == TILE_UINT64 ? arena_printf(a, "%llu", (unsigned long long)arg->value.i) : arena_printf(a, "%lld", (long long)arg->value.i);
+    v.text = arg->type == TILE_UINT64 ? arena_printf(a, "%llu", (unsigned long long)arg->value.i)
+                                      : arena_printf(a, "%lld", (long long)arg->value.i);
     break;
   case TILE_ARG_FLOAT: v.kind = VALUE_FLOAT, v.f = arg->value.f, v.text = float_text(a, v.f); break;
   case TILE_ARG_BOOL: v.kind = VALUE_BOOL, v.text = arg->value.i ? "True" : "False"; break;
@@ -65,7 +67,8 @@ static SpecValue spec_value(Arena *a, const tile_arg *arg) {
 static int hint_of(const SpecValue *v, const JitTraits *t, bool is_annotated) {
   bool is_pointer = v->kind == VALUE_POINTER;
   if (!is_pointer && v->kind != VALUE_INT) return 0;
-  return specialize_hint(is_pointer, is_annotated, t->never, t->never_aligned, is_pointer ? v->address : (uint64_t)v->i);
+  return specialize_hint(is_pointer, is_annotated, t->never, t->never_aligned,
+                         is_pointer ? v->address : (uint64_t)v->i);
 }
 
 static void put_value(Buf *b, const tile_jit_kernel *k, uint32_t i, const SpecValue *v, bool is_annotated) {
@@ -114,8 +117,10 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (t->args[i].kind == TILE_ARG_DEFAULT) continue;
     SpecValue v = spec_value(&p->ctx.arena, &t->args[i]);
     // Constexprs came as definitions, so that they win over the configuration.
-    if (!t->k->params[i].traits.is_constexpr) ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
-    if (!t->k->params[i].traits.is_constexpr) dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+    if (!t->k->params[i].traits.is_constexpr)
+      ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
+    if (!t->k->params[i].traits.is_constexpr)
+      dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
   }
   return ok;
 }
@@ -127,7 +132,10 @@ static Options options_for(const Request *r, Arena *a) {
   o.arena = a;
   o.kernel = k->name;
   const struct { int64_t *to; int value; } numbers[] = {
-    {&o.num_warps, r->options->num_warps}, {&o.num_stages, r->options->num_stages}, {&o.num_ctas, r->options->num_ctas}, {&o.maxnreg, r->options->maxnreg}};
+      {&o.num_warps, r->options->num_warps},
+                 {&o.num_stages, r->options->num_stages},
+                 {&o.num_ctas, r->options->num_ctas},
+                 {&o.maxnreg, r->options->maxnreg}};
   for (uint32_t i = 0; i < countof(numbers); i++)
     if (numbers[i].value) *numbers[i].to = numbers[i].value;
   StrList defines = {0};
@@ -145,8 +153,16 @@ static tile_status compile_program(const Request *r, int config, Arena *a, tile_
   Options options = options_for(r, a);
   Types types = {k, r->args, false};
   bool is_interp = !jit->device->arch;
-  CompileJob job = {.options = &options, .path = jit->path, .text = jit->text, .size = jit->size, .config = config, .specialize = set_types, .user = &types,
-                    .hooks = &jit->hooks, .seconds = jit->compile_seconds, .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
+  CompileJob job = {.options = &options,
+                    .path = jit->path,
+                    .text = jit->text,
+                    .size = jit->size,
+                    .config = config,
+                    .specialize = set_types,
+                    .user = &types,
+                    .hooks = &jit->hooks,
+                    .seconds = jit->compile_seconds,
+                    .emit = is_interp ? TILE_EMIT_TILE : TILE_EMIT_PTX | TILE_EMIT_METADATA};
   const char *text = jit_variant_text(a, k, r->args);
   jit_event(jit, TILE_EVENT_COMPILE_BEGIN, k->name, text, 0);
   double begin = clock_ms();
@@ -161,7 +177,8 @@ const char *jit_identity(const tile_jit *jit) {
   Arena *a = (Arena *)(uintptr_t)&jit->arena;
   char id[96];
   jit_build_id(id, sizeof id);
-  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, compile_llvm_version(), jit->device->arch ? jit->device->arch : "any");
+  return arena_printf(a, "tilec %s %s\nLLVM %s\narch %s\n", tile_version(), id, compile_llvm_version(),
+                      jit->device->arch ? jit->device->arch : "any");
 }
 
 const char *jit_files(Arena *a, const Frontend *fe) {
@@ -169,7 +186,9 @@ const char *jit_files(Arena *a, const Frontend *fe) {
   const Comptime *ct = frontend_comptime(fe);
   for (uint32_t i = 0; i < comptime_num_files(ct); i++) {
     const SourceFile *f = comptime_file(ct, i);
-    buf_printf(&b, "file %s %zu %016llx %016llx\n", f->path, f->size, (unsigned long long)cache_hash(f->text, f->size, 5), (unsigned long long)cache_hash(f->text, f->size, 6));
+    buf_printf(&b, "file %s %zu %016llx %016llx\n", f->path, f->size,
+               (unsigned long long)cache_hash(f->text, f->size, 5),
+               (unsigned long long)cache_hash(f->text, f->size, 6));
   }
   return buf_str(&b);
 }
@@ -201,17 +220,20 @@ typedef struct { tile_variant *v; const JitTraits *traits; uint32_t leaf, taken;
 
 static bool is_compiled_in(const tile_arg *a, const JitTraits *t) {
   return a->kind == TILE_ARG_NONE || a->kind == TILE_ARG_TEXT ||
-         (a->kind == TILE_ARG_INT && specialize_hint(false, false, t->never, t->never_aligned, (uint64_t)a->value.i) == 1);
+         (a->kind == TILE_ARG_INT &&
+          specialize_hint(false, false, t->never, t->never_aligned, (uint64_t)a->value.i) == 1);
 }
 
 static void map_arg(Mapping *m, Arena *a, const tile_arg *arg, const char *name, bool is_item) {
   const tile_kernel *kernel = m->v->kernel;
   if (arg->kind == TILE_ARG_TUPLE) {
     m->v->has_tuples = true;
-    for (uint32_t i = 0; i < arg->value.tuple->num_items; i++) map_arg(m, a, &arg->value.tuple->items[i], frontend_item_name(a, name, i), true);
+    for (uint32_t i = 0; i < arg->value.tuple->num_items; i++)
+      map_arg(m, a, &arg->value.tuple->items[i], frontend_item_name(a, name, i), true);
     return;
   }
-  bool is_next = m->taken < kernel->num_args && !strcmp(kernel->params[m->taken].name, name) && !(is_item && is_compiled_in(arg, m->traits));
+  bool is_next = m->taken < kernel->num_args && !strcmp(kernel->params[m->taken].name, name) &&
+                 !(is_item && is_compiled_in(arg, m->traits));
   if (is_next) m->v->arg_params[m->taken++] = (uint8_t)m->leaf;
   m->leaf++;
 }
@@ -231,7 +253,8 @@ static bool map_args(const Request *r, Arena *a, tile_variant *v) {
 static bool start_assembled(const Request *r, Arena *a, tile_kernel *kernel) {
   const char *ptx = kernel->ptx, *cubin;
   size_t size;
-  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &cubin, &size, NULL) != TILE_OK) return false;
+  if (!r->assembler || assembler_run(r->assembler, a, ptx, kernel->target->name, &cubin, &size, NULL) != TILE_OK)
+    return false;
   kernel->ptx = cubin;
   if (kernel->device->ops->load(kernel, NULL) == TILE_OK) {
     kernel->ptx = NULL;
@@ -298,7 +321,8 @@ static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
   const char *text = jit_variant_text(a, k, m->r->args);
   m->image = jit->cache ? cache_get(jit->cache, buf_str(&key), key.size, &size) : NULL;
   if (jit->cache) jit_event(jit, m->image ? TILE_EVENT_CACHE_HIT : TILE_EVENT_CACHE_MISS, k->name, text, 0);
-  v->kernel = m->image && size && m->image[size - 1] == 0 ? kernel_from_ptx(jit->device, m->image, size - 1, NULL, NULL) : NULL;
+  v->kernel = m->image && size && m->image[size - 1] == 0 ? kernel_from_ptx(jit->device, m->image, size - 1, NULL, NULL)
+                                                          : NULL;
   tile_status status;
   if (v->kernel) {
     status = start(m, a, error);
@@ -312,14 +336,19 @@ static tile_status make_kernel(void *user, Arena *a, tile_error **error) {
     status = start(m, a, error);
     if (status == TILE_OK && !jit->device->arch) v->program = m->program, m->program = NULL;
   }
-  if (status == TILE_OK && !map_args(m->r, a, v)) status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source", k->name);
+  if (status == TILE_OK && !map_args(m->r, a, v))
+    status = error_set(error, TILE_ERROR_INTERNAL, "%s: the compiled kernel's arguments are not those of the source",
+                       k->name);
   return status;
 }
 
-tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, const char **files, tile_error **error) {
+tile_status jit_compile_ptx(const Request *r, int config, Arena *a, const char **ptx, const char **files,
+                            tile_error **error) {
   tile_program *program = NULL;
   tile_status status = compile_program(r, config, a, &program, error);
-  if (status == TILE_OK) *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL)), *files = jit_files(a, program->frontend);
+  if (status == TILE_OK)
+    *ptx = arena_printf(a, "%s", tile_program_output(program, TILE_EMIT_PTX, NULL)),
+    *files = jit_files(a, program->frontend);
   tile_program_free(program);
   return status;
 }

@@ -1,6 +1,6 @@
-// What hooks of the source do to arrays, done on the device: at each launch, and while candidates are timed. A hook is run when a variant
-// is made. If nothing it looked at can be another at the next launch, what it did is done again then; otherwise it is run again for
-// each set of values that comes.
+// What hooks of the source do to arrays, done on the device: at each launch, and while candidates are timed. A hook is
+// run when a variant is made. If nothing it looked at can be another at the next launch, what it did is done again
+// then; otherwise it is run again for each set of values that comes.
 #include <string.h>
 
 #include "ir/num.h"
@@ -17,7 +17,9 @@ static tile_status array_of(const Request *r, uint32_t param, Array *x, tile_err
   x->address = is_tensor ? a->value.tensor->base : a->value.pointer;
   x->dtype = (DtypeKind)(is_tensor ? a->value.tensor->type : a->type);
   x->bytes = r->options->arg_bytes && param < r->options->num_arg_bytes ? r->options->arg_bytes[param] : 0;
-  return x->bytes ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "%s: a hook changes '%s': give its size in arg_bytes", r->kernel->name, r->kernel->params[param].name);
+  return x->bytes ? TILE_OK
+                  : error_set(error, TILE_ERROR_USAGE, "%s: a hook changes '%s': give its size in arg_bytes",
+                              r->kernel->name, r->kernel->params[param].name);
 }
 
 static uint64_t pattern_of(DtypeKind dtype, const Effect *e) {
@@ -35,11 +37,16 @@ static tile_status apply(const Request *r, const Effect *e, tile_error **error) 
   tile_status status = array_of(r, e->param, &to, error);
   if (status != TILE_OK) return status;
   const uint32_t elem = host_elem_bytes(to.dtype);
-  if (!e->is_copy) return ops->fill(k->jit->device, to.address, pattern_of(to.dtype, e), elem, to.bytes / elem, r->options->stream, error);
+  if (!e->is_copy)
+    return ops->fill(k->jit->device, to.address, pattern_of(to.dtype, e), elem, to.bytes / elem, r->options->stream,
+                     error);
   if ((status = array_of(r, e->from, &from, error)) != TILE_OK) return status;
   if (to.dtype != from.dtype || to.bytes != from.bytes)
-    return error_set(error, TILE_ERROR_USAGE, "%s: a hook copies '%s' (%zu bytes of %s) into '%s' (%zu bytes of %s); they must be of one type and size", k->name,
-                     k->params[e->from].name, from.bytes, dtype_info[from.dtype].short_name, k->params[e->param].name, to.bytes, dtype_info[to.dtype].short_name);
+    return error_set(
+        error, TILE_ERROR_USAGE,
+        "%s: a hook copies '%s' (%zu bytes of %s) into '%s' (%zu bytes of %s); they must be of one type and size",
+        k->name, k->params[e->from].name, from.bytes, dtype_info[from.dtype].short_name, k->params[e->param].name,
+        to.bytes, dtype_info[to.dtype].short_name);
   return ops->copy(k->jit->device, to.address, from.address, to.bytes, r->options->stream, error);
 }
 
@@ -70,7 +77,8 @@ static void mix_arg(uint64_t sum[2], const tile_arg *a, bool with_addresses) {
     for (uint32_t i = 0; i < a->value.tuple->num_items; i++) mix_arg(sum, &a->value.tuple->items[i], with_addresses);
   } else if (a->kind == TILE_ARG_TEXT) {
     mix(sum, a->value.text, strlen(a->value.text));
-  } else if (a->kind != TILE_ARG_NONE && a->kind != TILE_ARG_DEFAULT && (a->kind != TILE_ARG_POINTER || with_addresses)) {
+  } else if (a->kind != TILE_ARG_NONE && a->kind != TILE_ARG_DEFAULT &&
+             (a->kind != TILE_ARG_POINTER || with_addresses)) {
     mix(sum, &a->value.i, sizeof a->value.i);
   }
 }
@@ -80,7 +88,8 @@ static void sum_values(const Request *r, uint64_t sum[2]) {
   const tile_jit_kernel *k = r->kernel;
   const Comptime *ct = frontend_comptime(k->jit->frontend);
   bool with_addresses = false;
-  for (uint32_t i = 0; i < comptime_num_files(ct); i++) with_addresses = with_addresses || strstr(comptime_file(ct, i)->text, "data_ptr");
+  for (uint32_t i = 0; i < comptime_num_files(ct); i++)
+    with_addresses = with_addresses || strstr(comptime_file(ct, i)->text, "data_ptr");
   const tile_jit_launch_options *o = r->options;
   memset(sum, 0, 2 * sizeof *sum);
   for (uint32_t i = 0; i < k->num_params; i++) {
@@ -92,7 +101,9 @@ static void sum_values(const Request *r, uint64_t sum[2]) {
 
 static bool same_blocks(const tile_jit_kernel *k, const HookRun *run, const tile_arg *args) {
   for (uint32_t i = 0; i < k->num_params; i++)
-    if (args[i].kind == TILE_ARG_TENSOR && memcmp(&run->blocks[i * TILE_MAX_RANK], args[i].value.tensor->block, args[i].value.tensor->rank * sizeof(int64_t))) return false;
+    if (args[i].kind == TILE_ARG_TENSOR && memcmp(&run->blocks[i * TILE_MAX_RANK], args[i].value.tensor->block,
+                                                  args[i].value.tensor->rank * sizeof(int64_t)))
+      return false;
   return true;
 }
 
@@ -108,15 +119,22 @@ static tile_status new_run(void *user, Arena *a, tile_error **error) {
   int64_t *blocks = arena_array(a, int64_t, n * TILE_MAX_RANK + 1);
   if (h->num_effects) memcpy(effects, h->effects, h->num_effects * sizeof *effects);
   for (uint32_t i = 0; i < n; i++)
-    if (h->args[i].kind == TILE_ARG_TENSOR) memcpy(&blocks[i * TILE_MAX_RANK], h->args[i].value.tensor->block, sizeof h->args[i].value.tensor->block);
-  *run = (HookRun){.effects = effects, .num_effects = h->num_effects, .depends = h->depends, .config = keep->config, .blocks = blocks, .variant = keep->v};
+    if (h->args[i].kind == TILE_ARG_TENSOR)
+      memcpy(&blocks[i * TILE_MAX_RANK], h->args[i].value.tensor->block, sizeof h->args[i].value.tensor->block);
+  *run = (HookRun){.effects = effects,
+                   .num_effects = h->num_effects,
+                   .depends = h->depends,
+                   .config = keep->config,
+                   .blocks = blocks,
+                   .variant = keep->v};
   if (h->depends) sum_values(keep->r, run->values);
   keep->run = run;
   return TILE_OK;
 }
 
 // The first of v's runs, or the one after that.
-static tile_status keep_run(const Request *r, const Hooked *h, int config, tile_variant *v, HookRun **first, HookRun **out, tile_error **error) {
+static tile_status keep_run(const Request *r, const Hooked *h, int config, tile_variant *v, HookRun **first,
+                            HookRun **out, tile_error **error) {
   tile_jit_kernel *k = r->kernel;
   Keeping keep = {r, h, config, v, NULL};
   pthread_mutex_lock(&k->lock);
@@ -143,7 +161,8 @@ static const HookRun *known_run(tile_jit_kernel *k, const tile_variant *v, const
 }
 
 // A variant with the blocks that h says: one of those of this hook's runs, or a new one.
-static tile_status variant_for(const Request *r, const tile_variant *v, const Hooked *h, tile_variant **out, tile_error **error) {
+static tile_status variant_for(const Request *r, const tile_variant *v, const Hooked *h, tile_variant **out,
+                               tile_error **error) {
   tile_jit_kernel *k = r->kernel;
   pthread_mutex_lock(&k->lock);
   const HookRun *run = v->hook;
@@ -176,7 +195,8 @@ tile_status jit_launch_hook(const Request *r, tile_variant **variant, tile_error
     sum_values(r, sum);
     if (!(run = known_run(r->kernel, *variant, sum))) {
       Again again = {r, *variant, NULL};
-      tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "running a hook", run_again, &again, error);
+      tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "running a hook", run_again, &again,
+                                       error);
       if (status != TILE_OK) return status;
       run = again.run;
     }

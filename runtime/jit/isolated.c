@@ -1,6 +1,7 @@
-// isolate: a variant is compiled by a tilec process, so that a crash of the compiler, or one that does not end, is an error of one
-// launch. The request goes to its standard input, the PTX (or a status and a message) comes back on its standard output. A source is
-// read by such a process before it is read here: what its module level does to the evaluator happens there first.
+// isolate: a variant is compiled by a tilec process, so that a crash of the compiler, or one that does not end, is an
+// error of one launch. The request goes to its standard input, the PTX (or a status and a message) comes back on its
+// standard output. A source is read by such a process before it is read here: what its module level does to the
+// evaluator happens there first.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -142,9 +143,12 @@ static const char **take_texts(Reader *r, size_t *n) {
 }
 
 static tile_status answer_request(Reader *r, Arena *a, const char **ptx, const char **files, tile_error **error) {
-  if (take_u64(r) != REQUEST_MAGIC) return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
+  if (take_u64(r) != REQUEST_MAGIC)
+    return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
   const char *version = take_text(r), *arch = take_text(r), *path = take_text(r);
-  if (strcmp(version, tile_version())) return error_set(error, TILE_ERROR_USAGE, "this tilec is version %s and the library is %s", tile_version(), version);
+  if (strcmp(version, tile_version()))
+    return error_set(error, TILE_ERROR_USAGE, "this tilec is version %s and the library is %s", tile_version(),
+                     version);
   size_t size;
   const char *text = take_bytes(r, &size);
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
@@ -160,7 +164,8 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, const c
   uint64_t num_args = only_reads ? 0 : take_u64(r);
   tile_arg args[JIT_MAX_PARAMS];
   for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) read_arg(r, &args[i], 0);
-  if (r->bad || num_args > JIT_MAX_PARAMS) return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
+  if (r->bad || num_args > JIT_MAX_PARAMS)
+    return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
   // Nothing runs here: of a device only the architecture is looked at.
   tile_device device = {.kind = "gpu", .arch = arch, .hooks = TILE_HOOKS_INIT};
   tile_jit *jit;
@@ -169,7 +174,9 @@ static tile_status answer_request(Reader *r, Arena *a, const char **ptx, const c
   if (status != TILE_OK) return status;
   if (only_reads) return tile_jit_close(jit), TILE_OK;
   status = tile_jit_get_kernel(jit, name, &k, error);
-  if (status == TILE_OK && k->num_params != num_args) status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments", (unsigned long long)num_args);
+  if (status == TILE_OK && k->num_params != num_args)
+    status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments",
+                       (unsigned long long)num_args);
   const Request request = {k, NULL, &launch, args, NULL};
   if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, files, error);
   tile_jit_close(jit);
@@ -190,7 +197,9 @@ int jit_worker_main(Arena *arena) {
   Buf in = buf_make(arena), out = buf_make(arena);
   tile_error *error = NULL;
   const char *ptx = "", *files = "";
-  tile_status status = read_all(STDIN_FILENO, &in) ? TILE_OK : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
+  tile_status status = read_all(STDIN_FILENO, &in)
+                           ? TILE_OK
+                           : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
   Reader r = {buf_str(&in), in.size, arena, false};
   if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &files, &error);
   put_u64(&out, ANSWER_MAGIC);
@@ -231,15 +240,17 @@ static bool spawn_worker(const char *tilec, int fd, pid_t *pid) {
   return ok;
 }
 
-// The request is sent and the answer read until the child has said all, or must not go on. TILE_OK does not mean that what it said is right: what
-// one that died early left unread is in its exit status.
+// The request is sent and the answer read until the child has said all, or must not go on. TILE_OK does not mean that
+// what it said is right: what one that died early left unread is in its exit status.
 static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf *out, tile_error **error) {
   double deadline = jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0;
   char chunk[4096];
   const char *unsent = request->data;
   for (size_t left = request->size;;) {
-    if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
-    if (deadline > 0 && clock_seconds() > deadline) return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
+    if (jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user))
+      return error_set(error, TILE_ERROR_CANCELLED, "stopped while compiling");
+    if (deadline > 0 && clock_seconds() > deadline)
+      return error_set(error, TILE_ERROR_CANCELLED, "the compilation took longer than %g s", jit->compile_seconds);
     struct pollfd p = {fd, POLLIN | (left ? POLLOUT : 0), 0};
     if (poll(&p, 1, POLL_MS) <= 0) continue;
     if (left && p.revents & POLLOUT) {
@@ -256,7 +267,8 @@ static tile_status converse(const tile_jit *jit, int fd, const Buf *request, Buf
   }
 }
 
-static tile_status read_answer(const Buf *in, const char *tilec, int wait_status, Arena *a, const char **ptx, const char **files, tile_error **error) {
+static tile_status read_answer(const Buf *in, const char *tilec, int wait_status, Arena *a, const char **ptx,
+                               const char **files, tile_error **error) {
   Reader r = {in->size ? in->data : "", in->size, a, false};
   bool is_answer = take_u64(&r) == ANSWER_MAGIC;
   tile_status status = (tile_status)take_u64(&r);
@@ -267,8 +279,11 @@ static tile_status read_answer(const Buf *in, const char *tilec, int wait_status
     return status == TILE_OK ? TILE_OK : error_set(error, status, "%s", text);
   }
   if (WIFSIGNALED(wait_status))
-    return error_set(error, TILE_ERROR_INTERNAL, "the compiler process %s died of signal %d (%s)", tilec, WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
-  return error_set(error, TILE_ERROR_INTERNAL, "the compiler process %s gave no answer and exit status %d; is it a tilec of version %s?", tilec, WEXITSTATUS(wait_status), tile_version());
+    return error_set(error, TILE_ERROR_INTERNAL, "the compiler process %s died of signal %d (%s)", tilec,
+                     WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+  return error_set(error, TILE_ERROR_INTERNAL,
+                   "the compiler process %s gave no answer and exit status %d; is it a tilec of version %s?", tilec,
+                   WEXITSTATUS(wait_status), tile_version());
 }
 
 typedef struct { const tile_jit *jit; int fd; const Buf *request; Buf *answer; } Talk;
@@ -280,17 +295,21 @@ static tile_status talk(void *user, Arena *a, tile_error **error) {
 }
 
 // Whatever happens, the process is gone and the socket closed afterwards.
-static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, const char **files, tile_error **error) {
+static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const char **text, const char **files,
+                       tile_error **error) {
   const char *tilec = find_tilec(jit, a);
   Buf answer = buf_make(a);
   int pair[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return error_set(error, TILE_ERROR_FILE, "no sockets for a compiler process: %s", strerror(errno));
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+    return error_set(error, TILE_ERROR_FILE, "no sockets for a compiler process: %s", strerror(errno));
   pid_t pid = 0;
   bool started = spawn_worker(tilec, pair[1], &pid);
   close(pair[1]);
   Talk t = {jit, pair[0], request, &answer};
-  tile_status status = started ? scratch_contain(a, "talking to a compiler process", talk, &t, error)
-                               : error_set(error, TILE_ERROR_FILE, "cannot start %s, the compiler process of an isolated JIT; TILE_TILEC names another", tilec);
+  tile_status status =
+      started ? scratch_contain(a, "talking to a compiler process", talk, &t, error)
+              : error_set(error, TILE_ERROR_FILE,
+                          "cannot start %s, the compiler process of an isolated JIT; TILE_TILEC names another", tilec);
   close(pair[0]);
   if (!started) return status;
   if (status != TILE_OK) kill(pid, SIGKILL);
@@ -299,7 +318,8 @@ static tile_status ask(const tile_jit *jit, const Buf *request, Arena *a, const 
   return status == TILE_OK ? read_answer(&answer, tilec, wait_status, a, text, files, error) : status;
 }
 
-tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, const char **files, tile_error **error) {
+tile_status jit_compile_isolated(const Request *r, int config, Arena *a, const char **ptx, const char **files,
+                                 tile_error **error) {
   Buf request = buf_make(a);
   write_request(&request, r->kernel->jit, r, config);
   return ask(r->kernel->jit, &request, a, ptx, files, error);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ir/clock.h"
+#include "ir/nearest.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -33,13 +34,19 @@ static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
   pthread_cond_init(&k->done, NULL);
   uint32_t num_configs = fn->autotune ? fn->autotune->num_configs : 0;
   k->config_texts = arena_array(&jit->arena, const char *, num_configs + 1);
-  for (uint32_t i = 0; i < num_configs; i++) k->config_texts[i] = compile_config_text(&jit->ctx, &fn->autotune->configs[i]);
+  for (uint32_t i = 0; i < num_configs; i++)
+    k->config_texts[i] = compile_config_text(&jit->ctx, &fn->autotune->configs[i]);
   for (uint32_t i = 0; i < fn->num_params; i++) {
     const CtParam *p = &fn->params[i];
-    k->params[i] = (JitParam){.name = p->name, .has_default = p->default_value != NULL, .default_arg = default_of(p),
-                              .traits = {.is_constexpr = p->is_constexpr, .is_annotated = p->type_text != NULL, .never = p->do_not_specialize,
+    k->params[i] = (JitParam){.name = p->name,
+                              .has_default = p->default_value != NULL,
+                              .default_arg = default_of(p),
+                              .traits = {.is_constexpr = p->is_constexpr,
+                                         .is_annotated = p->type_text != NULL,
+                                         .never = p->do_not_specialize,
                                          .never_aligned = p->do_not_specialize_on_alignment,
-                                         .is_value_keyed = fn->num_heuristics != 0 || (jit->tune != TILE_TUNE_OFF && jit_is_key(fn, p->name))}};
+                                         .is_value_keyed = fn->num_heuristics != 0 ||
+                                                           (jit->tune != TILE_TUNE_OFF && jit_is_key(fn, p->name))}};
     if (i < JIT_MAX_PARAMS) k->traits[i] = k->params[i].traits;
     for (uint32_t h = 0; h < fn->num_heuristics; h++)
       if (!strcmp(fn->heuristics[h].name, p->name)) k->params[i].has_default = true;
@@ -49,7 +56,9 @@ static void init_kernel(tile_jit *jit, tile_jit_kernel *k, CtFunction *fn) {
 // The number of kernels in the source; 0 after diagnostics.
 static uint32_t read_source(tile_jit *jit) {
   const char *arch = jit->device->arch ? jit->device->arch : jit->options.arch ? jit->options.arch : "sm_90a";
-  FrontendOptions fo = {.include_paths = jit->options.include_paths.data, .num_include_paths = jit->options.include_paths.count, .target = target_find(arch)};
+  FrontendOptions fo = {.include_paths = jit->options.include_paths.data,
+                        .num_include_paths = jit->options.include_paths.count,
+                        .target = target_find(arch)};
   jit->frontend = frontend_load_text(&jit->ctx, jit->path, jit->text, jit->size, &fo);
   uint32_t count = jit->frontend ? frontend_num_kernels(jit->frontend) : 0;
   if (jit->frontend && !count) diag_error(&jit->ctx, (Span){0, 0}, "%s defines no kernel", jit->path);
@@ -59,7 +68,8 @@ static uint32_t read_source(tile_jit *jit) {
 // Kernels that are not finished are not counted.
 static void init_kernels(tile_jit *jit, uint32_t count) {
   jit->kernels = arena_array(&jit->arena, tile_jit_kernel, count);
-  for (; jit->num_kernels < count; jit->num_kernels++) init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels));
+  for (; jit->num_kernels < count; jit->num_kernels++)
+    init_kernel(jit, &jit->kernels[jit->num_kernels], frontend_kernel(jit->frontend, jit->num_kernels));
 }
 
 void jit_start_clock(tile_jit *jit) {
@@ -97,10 +107,15 @@ static tile_status read_options(tile_jit *jit, const tile_jit_options *o, tile_e
   for (size_t i = 0; i < o->num_options; i++) jit->option_texts[i] = arena_printf(&jit->arena, "%s", o->options[i]);
   if (o->tune_file) jit->tune_file = arena_printf(&jit->arena, "%s", o->tune_file);
   bool ok = true;
-  for (size_t i = 0; ok && i < o->num_options; i++) ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
-  for (size_t i = 0; ok && i < o->num_include_paths; i++) ok = options_set(&jit->options, "include", arena_printf(&jit->arena, "%s", o->include_paths[i]), error);
+  for (size_t i = 0; ok && i < o->num_options; i++)
+    ok = options_set(&jit->options, arena_printf(&jit->arena, "%s", o->options[i]), NULL, error);
+  for (size_t i = 0; ok && i < o->num_include_paths; i++)
+    ok = options_set(&jit->options, "include", arena_printf(&jit->arena, "%s", o->include_paths[i]), error);
   if (jit->device->arch) jit->options.arch = jit->device->arch;
-  if (ok && jit->options.ir_override) return error_set(error, TILE_ERROR_USAGE, "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
+  if (ok && jit->options.ir_override)
+    return error_set(
+        error, TILE_ERROR_USAGE,
+        "--ir-override is about one kernel, and a JIT compiles many: give it to tilec or tile_compile_file");
   return ok ? TILE_OK : TILE_ERROR_USAGE;
 }
 
@@ -137,11 +152,14 @@ static tile_status open_deep(void *user, tile_error **error) {
   return scratch_contain(&((const Opening *)user)->jit->arena, "opening a JIT", open_contained, user, error);
 }
 
-static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size, const tile_jit_options *given, tile_jit **out, tile_error **error) {
+static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
+                            const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   *out = NULL;
-  if (compile_is_ir_path(path)) return error_set(error, TILE_ERROR_USAGE, "%s is IR, which has its types already: compile it with tile_compile_file", path);
+  if (compile_is_ir_path(path))
+    return error_set(error, TILE_ERROR_USAGE,
+                     "%s is IR, which has its types already: compile it with tile_compile_file", path);
   tile_jit *jit = calloc(1, sizeof *jit);
   if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   jit->device = device;
@@ -156,10 +174,12 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
   return status;
 }
 
-tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit, tile_error **error) {
+tile_status tile_jit_open_file(tile_device *device, const char *path, const tile_jit_options *options, tile_jit **jit,
+                               tile_error **error) {
   return open_jit(device, path, NULL, 0, options, jit, error);
 }
-tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size, const tile_jit_options *options, tile_jit **jit, tile_error **error) {
+tile_status tile_jit_open_memory(tile_device *device, const char *name, const char *text, size_t size,
+                                 const tile_jit_options *options, tile_jit **jit, tile_error **error) {
   return open_jit(device, name, text ? text : "", size, options, jit, error);   // no text is an empty one
 }
 
@@ -183,7 +203,9 @@ void tile_jit_close(tile_jit *jit) {
 // ---- looking at kernels ----
 
 size_t tile_jit_num_kernels(const tile_jit *jit) { return jit->num_kernels; }
-const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) { return i < jit->num_kernels ? jit->kernels[i].name : NULL; }
+const char *tile_jit_kernel_name(const tile_jit *jit, size_t i) {
+  return i < jit->num_kernels ? jit->kernels[i].name : NULL;
+}
 
 tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_kernel **kernel, tile_error **error) {
   const char *names[64];
@@ -194,28 +216,41 @@ tile_status tile_jit_get_kernel(const tile_jit *jit, const char *name, tile_jit_
     if (n < countof(names)) names[n++] = jit->kernels[i].name;
   }
   if (!name && jit->num_kernels == 1) *kernel = &jit->kernels[0];
-  if (!*kernel && !name) return error_set(error, TILE_ERROR_USAGE, "%s has %u kernels (%s, %s, …): name one", jit->path, jit->num_kernels, names[0], names[1]);
+  if (!*kernel && !name)
+    return error_set(error, TILE_ERROR_USAGE, "%s has %u kernels (%s, %s, …): name one", jit->path, jit->num_kernels,
+                     names[0], names[1]);
   if (*kernel && (*kernel)->num_params > JIT_MAX_PARAMS) {
     *kernel = NULL;
     return error_set(error, TILE_ERROR_USAGE, "%s has more than %d parameters", name ? name : names[0], JIT_MAX_PARAMS);
   }
   if (*kernel) return TILE_OK;
   const char *near = nearest_name(name, names, n);
-  return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+  return error_set(error, TILE_ERROR_USAGE, "%s has no kernel '%s'%s%s%s", jit->path, name,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 size_t tile_jit_num_params(const tile_jit_kernel *k) { return k->num_params; }
-const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) { return i < k->num_params ? k->params[i].name : NULL; }
-bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].traits.is_constexpr; }
-bool tile_jit_is_tuned(const tile_jit_kernel *k) { return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF; }
-bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) { return i < k->num_params && k->params[i].has_default; }
+const char *tile_jit_param_name(const tile_jit_kernel *k, size_t i) {
+  return i < k->num_params ? k->params[i].name : NULL;
+}
+bool tile_jit_param_is_constexpr(const tile_jit_kernel *k, size_t i) {
+  return i < k->num_params && k->params[i].traits.is_constexpr;
+}
+bool tile_jit_is_tuned(const tile_jit_kernel *k) {
+  return k->fn->autotune && k->fn->autotune->num_configs > 1 && k->jit->tune != TILE_TUNE_OFF;
+}
+bool tile_jit_param_has_default(const tile_jit_kernel *k, size_t i) {
+  return i < k->num_params && k->params[i].has_default;
+}
 size_t tile_jit_num_variants(tile_jit_kernel *k) {
   return k->num_variants;
 }
 
 tile_kernel *tile_variant_kernel(const tile_variant *v) { return v->kernel; }
 size_t tile_variant_num_constexprs(const tile_variant *v) { return v->kernel->num_constexprs; }
-const char *tile_variant_constexpr_name(const tile_variant *v, size_t i) { return i < v->kernel->num_constexprs ? v->kernel->constexpr_names[i] : NULL; }
+const char *tile_variant_constexpr_name(const tile_variant *v, size_t i) {
+  return i < v->kernel->num_constexprs ? v->kernel->constexpr_names[i] : NULL;
+}
 const char *tile_variant_constexpr(const tile_variant *v, const char *name) {
   for (uint32_t i = 0; i < v->kernel->num_constexprs; i++)
     if (!strcmp(v->kernel->constexpr_names[i], name)) return v->kernel->constexpr_values[i];
@@ -233,7 +268,9 @@ int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int6
 // ---- the table of variants ----
 
 static bool same_entry(const Entry *e, const Key *key) {
-  if (e->hash != key->hash || e->num_words != key->num_words || memcmp(e->words, key->words, key->num_words * sizeof *key->words)) return false;
+  if (e->hash != key->hash || e->num_words != key->num_words ||
+      memcmp(e->words, key->words, key->num_words * sizeof *key->words))
+    return false;
   for (uint32_t i = 0; i < e->num_texts; i++)
     if (strcmp(e->texts[i], key->texts[i])) return false;
   return true;
@@ -285,7 +322,8 @@ static tile_status insert_contained(void *user, Arena *a, tile_error **error) {
     bigger->mask = size - 1;
     bigger->older = t;
     for (uint32_t i = 0; t && i <= t->mask; i++)
-      if (atomic_load_explicit(&t->slots[i], memory_order_relaxed)) place(bigger, atomic_load_explicit(&t->slots[i], memory_order_relaxed));
+      if (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
+        place(bigger, atomic_load_explicit(&t->slots[i], memory_order_relaxed));
     atomic_store_explicit(&k->table, bigger, memory_order_release);
     t = bigger;
   }
@@ -312,14 +350,17 @@ static bool is_pending(const tile_jit_kernel *k, const Key *key) {
 static tile_status refuse_unprepared(void *user, Arena *a, tile_error **error) {
   const Request *r = user;
   const tile_jit_kernel *k = r->kernel;
-  return error_set(error, TILE_ERROR_USAGE, "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
-                   jit_variant_text(a, k, r->args), (size_t)k->num_variants);
+  return error_set(
+      error, TILE_ERROR_USAGE,
+      "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
+      jit_variant_text(a, k, r->args), (size_t)k->num_variants);
 }
 
 static tile_status refuse_captured(void *user, Arena *a, tile_error **error) {
   const Request *r = user;
-  return error_set(error, TILE_ERROR_USAGE, "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture", r->kernel->name,
-                   jit_variant_text(a, r->kernel, r->args));
+  return error_set(error, TILE_ERROR_USAGE,
+                   "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture",
+                   r->kernel->name, jit_variant_text(a, r->kernel, r->args));
 }
 
 // Does the caller give every meta-parameter that a configuration would? Then nothing is left to tune.
@@ -338,8 +379,11 @@ static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
 tile_status jit_may_make(const Request *r, tile_error **error) {
   const tile_jit *jit = r->kernel->jit;
   const DeviceOps *ops = jit->device->ops;
-  ScratchWork refuse = jit->policy == TILE_JIT_FORBID ? refuse_unprepared : ops->is_capturing && ops->is_capturing(jit->device, r->options->stream) ? refuse_captured : NULL;
-  return refuse ? scratch_run(hooks_memory(&jit->hooks), "refusing a launch", refuse, (void *)(uintptr_t)r, error) : TILE_OK;
+  ScratchWork refuse = jit->policy == TILE_JIT_FORBID                                            ? refuse_unprepared
+                       : ops->is_capturing && ops->is_capturing(jit->device, r->options->stream) ? refuse_captured
+                                                                                                 : NULL;
+  return refuse ? scratch_run(hooks_memory(&jit->hooks), "refusing a launch", refuse, (void *)(uintptr_t)r, error)
+                : TILE_OK;
 }
 
 typedef enum { MAKE_FOR_LAUNCH, MAKE_FOR_PREPARE, MAKE_BY_TUNING } Purpose;
@@ -349,14 +393,16 @@ static tile_status make_one(void *user, Arena *a, tile_error **error) {
   Making *m = user;
   const Request *r = m->r;
   tile_jit_kernel *k = r->kernel;
-  if (m->why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN) jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(a, k, r->args), 0);
+  if (m->why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN)
+    jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(a, k, r->args), 0);
   if (m->why == MAKE_BY_TUNING) return jit_tune(r, jit_result_key(a, r), m->report, &m->variant, error);
   if (gives_config(k, r->args)) return jit_compile(r, CONFIG_NONE, &m->variant, error);
   return tile_jit_is_tuned(k) ? jit_tuned(r, &m->variant, error) : jit_first(r, &m->variant, error);
 }
 
 static tile_status make_deep(void *user, tile_error **error) {
-  return scratch_run(hooks_memory(&((const Making *)user)->r->kernel->jit->hooks), "making a variant", make_one, user, error);
+  return scratch_run(hooks_memory(&((const Making *)user)->r->kernel->jit->hooks), "making a variant", make_one, user,
+                     error);
 }
 
 static void remove_pending(tile_jit_kernel *k, const Pending *me) {
@@ -378,7 +424,8 @@ void jit_own_variant(tile_jit_kernel *k, tile_variant *v) {
   pthread_mutex_unlock(&k->lock);
 }
 
-static tile_status make_variant(const Request *r, Purpose why, tile_tuning *report, tile_variant **out, tile_error **error) {
+static tile_status make_variant(const Request *r, Purpose why, tile_tuning *report, tile_variant **out,
+                                tile_error **error) {
   tile_jit_kernel *k = r->kernel;
   Pending me = {r->key, NULL};
   pthread_mutex_lock(&k->lock);
@@ -410,7 +457,8 @@ static tile_status make_variant(const Request *r, Purpose why, tile_tuning *repo
 
 static void flatten(const tile_arg *a, tile_arg *flat, uint32_t *count) {
   if (a->kind == TILE_ARG_TUPLE) {
-    for (uint32_t i = 0; a->value.tuple && i < a->value.tuple->num_items; i++) flatten(&a->value.tuple->items[i], flat, count);
+    for (uint32_t i = 0; a->value.tuple && i < a->value.tuple->num_items; i++)
+      flatten(&a->value.tuple->items[i], flat, count);
   } else if (*count < JIT_MAX_LEAVES) {
     flat[(*count)++] = *a;
   }
@@ -431,22 +479,26 @@ void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *pac
   }
 }
 
-tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error) {
+tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
+                               tile_error **error) {
   if (!v->has_tuples) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
   tile_arg flat[JIT_MAX_LEAVES];
   uint32_t count;
   jit_flatten(args, v->owner->num_params, flat, &count);
-  while (count < v->num_leaves) flat[count++] = tile_arg_default();   // a tuple shorter than the variant's: the kernel has the message
+  while (count < v->num_leaves)
+    flat[count++] = tile_arg_default(); // a tuple shorter than the variant's: the kernel has the message
   return kernel_launch(v->kernel, grid, stream, flat, v->arg_params, error);
 }
 
-tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args) {
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                       size_t num_given, tile_arg *args) {
   Key key;
   return jit_make_key(&key, k, o, given, num_given, args, NULL) == TILE_OK ? find(k, &key) : NULL;
 }
 
-static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, Purpose why, tile_arg *args,
-                                tile_variant **variant, tile_error **error) {
+static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                                size_t num_given, Purpose why, tile_arg *args, tile_variant **variant,
+                                tile_error **error) {
   Key key;
   tile_status status = jit_make_key(&key, k, o, given, num_given, args, error);
   if (status != TILE_OK) return status;
@@ -462,7 +514,8 @@ static inline tile_jit_launch_options launch_options(const tile_jit_launch_optio
   return o;
 }
 
-tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_error **error) {
+tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                            size_t num_args, tile_error **error) {
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   tile_variant *v;
@@ -478,10 +531,14 @@ tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *o
   return jit_variant_launch(v, o.grid, o.stream, args, error);
 }
 
-tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, tile_tuning **report, tile_error **error) {
+tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                          size_t num_args, tile_tuning **report, tile_error **error) {
   if (report) *report = NULL;
   if (!k->fn->autotune || k->jit->tune == TILE_TUNE_OFF)
-    return error_set(error, TILE_ERROR_USAGE, k->fn->autotune ? "%s: the jit was opened with tuning off" : "%s has no @triton.autotune to choose from", k->name);
+    return error_set(error, TILE_ERROR_USAGE,
+                     k->fn->autotune ? "%s: the jit was opened with tuning off"
+                                     : "%s has no @triton.autotune to choose from",
+                     k->name);
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   Key key;
@@ -499,8 +556,8 @@ tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *opt
   return status;
 }
 
-tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given, size_t num_args, const tile_variant **variant,
-                             tile_error **error) {
+tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                             size_t num_args, const tile_variant **variant, tile_error **error) {
   tile_jit_launch_options o = launch_options(options);
   tile_arg args[JIT_MAX_PARAMS];
   tile_variant *v;
@@ -532,14 +589,17 @@ static void *prepare_some(void *user) {
   return NULL;
 }
 
-tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads, tile_error **error) {
+tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads,
+                                 tile_error **error) {
   enum { MAX_THREADS = 64 };
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
   if (!w.results) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
   size_t wanted = num_threads ? num_threads : cores > 0 ? (size_t)cores : 1, started = 0;
   pthread_t threads[MAX_THREADS];
-  while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS && !pthread_create(&threads[started], NULL, prepare_some, &w)) started++;
+  while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS &&
+         !pthread_create(&threads[started], NULL, prepare_some, &w))
+    started++;
   prepare_some(&w);
   while (started) pthread_join(threads[--started], NULL);
   tile_status status = TILE_OK;
@@ -553,10 +613,13 @@ tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count,
   return status;
 }
 
-tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given, size_t num_args, tile_error **error) {
+tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given,
+                                size_t num_args, tile_error **error) {
   const tile_jit_kernel *k = v->owner;
-  if (num_args > k->num_params) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
+  if (num_args > k->num_params)
+    return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
   tile_arg args[JIT_MAX_PARAMS];
-  for (uint32_t i = 0; i < k->num_params; i++) args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+  for (uint32_t i = 0; i < k->num_params; i++)
+    args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
   return jit_variant_launch(v, grid, stream, args, error);
 }

@@ -9,7 +9,14 @@
 #include "runtime/jit/cache.h"
 #include "runtime/tile/jit.h"
 
-enum { JIT_MAX_PARAMS = 64, JIT_MAX_LEAVES = UINT8_MAX, JIT_MAX_DEPTH = 16, JIT_MAX_WORDS = 256, CONFIG_FIRST = -1, CONFIG_NONE = 1 << 30 };
+enum {
+  JIT_MAX_PARAMS = 64,
+  JIT_MAX_LEAVES = UINT8_MAX,
+  JIT_MAX_DEPTH = 16,
+  JIT_MAX_WORDS = 256,
+  CONFIG_FIRST = -1,
+  CONFIG_NONE = 1 << 30
+};
 
 // What a variant is found by: a word or more per parameter and the launch options; texts of constexprs beside.
 typedef struct {
@@ -54,7 +61,9 @@ struct tile_variant {
   tile_kernel *kernel;
   tile_program *program;       // the interpreter runs its IR; else NULL
   HookRun *hook;               // what its pre_hook did when it was made; NULL: nothing that matters to a launch
-  uint8_t arg_params[JIT_MAX_LEAVES];   // the parameter that each argument of the compiled kernel comes from; the leaf, where has_tuples
+  uint8_t arg_params
+      [JIT_MAX_LEAVES]; // the parameter that each argument of the compiled kernel comes from; the leaf, where
+                        // has_tuples
   bool has_tuples;             // arguments are flattened before they are packed
   uint32_t num_leaves;         // into so many
 };
@@ -131,7 +140,9 @@ struct tile_jit {
   tile_jit_kernel *kernels;
   uint32_t num_kernels;
   Cache *cache;                // or NULL
-  const char *identity, *files;   // the part of a cache key that is the same for all variants: the compiler and its options; the source as it was read
+  const char *identity,
+      *files; // the part of a cache key that is the same for all variants: the compiler and its options; the source as
+              // it was read
 };
 
 // A launch as the slow path takes it.
@@ -144,15 +155,19 @@ typedef struct {
 } Request;
 
 // key.c: fills in defaults and makes the key. args has a place for each parameter.
-tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args, tile_error **error);
+tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                         size_t num_given, tile_arg *args, tile_error **error);
 
 // jit.c
-// The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults filled in.
-tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given, size_t num_given, tile_arg *args);
+// The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults
+// filled in.
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                       size_t num_given, tile_arg *args);
 // May a launch make what is missing? A prepare always may.
 tile_status jit_may_make(const Request *request, tile_error **error);
 void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // freed with the kernel
-tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args, tile_error **error);
+tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
+                               tile_error **error);
 
 // compile.c
 const char *jit_identity(const tile_jit *jit);
@@ -167,23 +182,27 @@ void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *cou
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
 
 // Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
-tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
+tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files,
+                            tile_error **error);
 // isolated.c: the same by a process of its own.
 // Does a process of its own get through the source? An error in it counts as yes.
 tile_status jit_try_source(const tile_jit *jit, tile_error **error);
-tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files, tile_error **error);
+tile_status jit_compile_isolated(const Request *request, int config, Arena *a, const char **ptx, const char **files,
+                                 tile_error **error);
 
 // tune.c: the variant of the fastest configuration, timed now or before.
 tile_status jit_tuned(const Request *request, tile_variant **variant, tile_error **error);
 // Times all of them. key is the result's; report may be NULL.
-tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant, tile_error **error);
+tile_status jit_tune(const Request *request, const char *key, tile_tuning *report, tile_variant **variant,
+                     tile_error **error);
 // The first configuration that compiles and fits.
 tile_status jit_first(const Request *request, tile_variant **variant, tile_error **error);
 
 // results.c
 const char *jit_result_key(Arena *a, const Request *request);
 int jit_find_result(tile_jit_kernel *k, const char *key);   // the configuration; -1: nothing is known
-tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double milliseconds, tile_error **error);
+tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config, double milliseconds,
+                            tile_error **error);
 tile_status jit_load_results(tile_jit *jit, tile_error **error);
 
 // What runs in ctx from now on ends with compile_seconds or by the host's wish.
@@ -192,7 +211,8 @@ void jit_start_clock(tile_jit *jit);
 typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
 tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **error);
 // The configuration's pre_hook and, where it is_timed, autotune's own.
-tile_status jit_pre_hooks(const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error);
+tile_status jit_pre_hooks(const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out,
+                          tile_error **error);
 tile_status jit_post_hook(const Request *request, uint32_t config, Arena *a, Hooked *out, tile_error **error);
 bool jit_has_hooks(const tile_jit_kernel *k);                     // of configurations
 bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it

@@ -1,13 +1,19 @@
-// The quick way of runtime/python/tile.py: a Python function in C that launches a variant that is there. It is made of the running
-// interpreter's stable interface as weak symbols, so that libtile neither links nor includes Python. All that is unusual (a
-// missing variant, an object of a type not seen before, an error) goes to the module's own function, which explains.
+// The quick way of runtime/python/tile.py: a Python function in C that launches a variant that is there. It is made of
+// the running interpreter's stable interface as weak symbols, so that libtile neither links nor includes Python. All
+// that is unusual (a missing variant, an object of a type not seen before, an error) goes to the module's own function,
+// which explains.
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/jit/jit_impl.h"
 
 typedef struct { intptr_t refs; void *type; } Object;   // an object's head; has_python checks it
-typedef struct { const char *name; Object *(*call)(Object *self, Object *const *args, intptr_t n, Object *names); int flags; const char *doc; } MethodDef;
+typedef struct {
+  const char *name;
+  Object *(*call)(Object *self, Object *const *args, intptr_t n, Object *names);
+  int flags;
+  const char *doc;
+} MethodDef;
 enum { METH_KEYWORDS = 2, METH_FASTCALL = 0x80 };
 
 // Weak: all of them are there if the process runs Python, and NULL otherwise.
@@ -34,9 +40,11 @@ extern int PyUnicode_Compare(Object *, Object *) __attribute__((weak));
 extern Object *PyUnicode_InternFromString(const char *) __attribute__((weak));
 extern void Py_DecRef(Object *) __attribute__((weak));
 extern void Py_IncRef(Object *) __attribute__((weak));
-extern Object PyBool_Type __attribute__((weak)), PyFloat_Type __attribute__((weak)), PyLong_Type __attribute__((weak)), PyTuple_Type __attribute__((weak)), _Py_NoneStruct __attribute__((weak)), _Py_TrueStruct __attribute__((weak));
+extern Object PyBool_Type __attribute__((weak)), PyFloat_Type __attribute__((weak)), PyLong_Type __attribute__((weak)),
+    PyTuple_Type __attribute__((weak)), _Py_NoneStruct __attribute__((weak)), _Py_TrueStruct __attribute__((weak));
 
-// As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose is_cuda must be true.
+// As the module calls them: data_ptr() and dtype; address_of; the field `address`, of a tile_tensor; a tensor whose
+// is_cuda must be true.
 enum { OBJECT_TENSOR, OBJECT_OTHER_ARRAY, OBJECT_DESCRIPTOR, OBJECT_CUDA_TENSOR };
 enum { MAX_TYPES = 16, MAX_DTYPES = 32, MAX_TEXTS = 32, MAX_METAS = 64 };
 enum { OPTION_STREAM = 4, NUM_OPTIONS = 5 };   // after those that are numbers
@@ -44,7 +52,8 @@ enum { OPTION_STREAM = 4, NUM_OPTIONS = 5 };   // after those that are numbers
 typedef struct {
   MethodDef method;
   tile_jit_kernel *k;
-  Object *names[JIT_MAX_PARAMS], *option_names[NUM_OPTIONS], *data_ptr_name, *dtype_name, *descriptor_name, *is_cuda_name;
+  Object *names[JIT_MAX_PARAMS], *option_names[NUM_OPTIONS], *data_ptr_name, *dtype_name, *descriptor_name,
+      *is_cuda_name;
   Object *slow, *type_code, *meta_of;   // of the module: all of a launch; a dtype's code; a variant's constexprs
   Object *address_of;                   // and (address, code) of an array
   Object *stream_of, *ordinal;          // the current stream of the device as an integer; NULL: the default stream
@@ -62,13 +71,34 @@ typedef struct {
 static const char capsule_name[] = "tile.launcher";
 
 static bool has_python(void) {
-  const void *const needed[] = {(void *)PyCFunction_NewEx, (void *)PyCapsule_New, (void *)PyCapsule_GetPointer, (void *)PyDict_Copy,
-                                (void *)PyDict_SetItem, (void *)PyCallable_Check, (void *)PyErr_Clear, (void *)PyEval_SaveThread,
-                                (void *)PyEval_RestoreThread, (void *)PyFloat_AsDouble, (void *)PyLong_AsLongLongAndOverflow, (void *)PyLong_AsUnsignedLongLong,
-                                (void *)PyLong_FromLong, (void *)PyLong_FromVoidPtr, (void *)PyObject_GetAttr, (void *)PyObject_Vectorcall,
-                                (void *)PyObject_VectorcallMethod, (void *)PyTuple_GetItem, (void *)PyTuple_Size, (void *)PyUnicode_Compare,
-                                (void *)PyUnicode_InternFromString, (void *)Py_DecRef, (void *)Py_IncRef, (void *)&PyBool_Type,
-                                (void *)&PyFloat_Type, (void *)&PyLong_Type, (void *)&PyTuple_Type, (void *)&_Py_NoneStruct,
+  const void *const needed[] = {(void *)PyCFunction_NewEx,
+                                (void *)PyCapsule_New,
+                                (void *)PyCapsule_GetPointer,
+                                (void *)PyDict_Copy,
+                                (void *)PyDict_SetItem,
+                                (void *)PyCallable_Check,
+                                (void *)PyErr_Clear,
+                                (void *)PyEval_SaveThread,
+                                (void *)PyEval_RestoreThread,
+                                (void *)PyFloat_AsDouble,
+                                (void *)PyLong_AsLongLongAndOverflow,
+                                (void *)PyLong_AsUnsignedLongLong,
+                                (void *)PyLong_FromLong,
+                                (void *)PyLong_FromVoidPtr,
+                                (void *)PyObject_GetAttr,
+                                (void *)PyObject_Vectorcall,
+                                (void *)PyObject_VectorcallMethod,
+                                (void *)PyTuple_GetItem,
+                                (void *)PyTuple_Size,
+                                (void *)PyUnicode_Compare,
+                                (void *)PyUnicode_InternFromString,
+                                (void *)Py_DecRef,
+                                (void *)Py_IncRef,
+                                (void *)&PyBool_Type,
+                                (void *)&PyFloat_Type,
+                                (void *)&PyLong_Type,
+                                (void *)&PyTuple_Type,
+                                (void *)&_Py_NoneStruct,
                                 (void *)&_Py_TrueStruct};
   for (uint32_t i = 0; i < countof(needed); i++)
     if (!needed[i]) return false;
@@ -136,7 +166,9 @@ static bool other_array_arg(Launcher *l, Object *o, tile_arg *a) {
   Object *pair = PyObject_Vectorcall(l->address_of, &o, 1, NULL);
   bool ok = pair && pair->type == &PyTuple_Type;
   int overflow = 0;
-  if (ok) *a = tile_arg_array(PyLong_AsUnsignedLongLong(PyTuple_GetItem(pair, 0)), (tile_type)PyLong_AsLongLongAndOverflow(PyTuple_GetItem(pair, 1), &overflow));
+  if (ok)
+    *a = tile_arg_array(PyLong_AsUnsignedLongLong(PyTuple_GetItem(pair, 0)),
+                        (tile_type)PyLong_AsLongLongAndOverflow(PyTuple_GetItem(pair, 1), &overflow));
   drop(pair);
   return ok && !overflow && a->value.pointer;
 }
@@ -209,7 +241,8 @@ static int name_index(Object *const *names, uint32_t count, Object *name) {
   return -1;
 }
 
-static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given, tile_arg *args, tile_jit_launch_options *o, Items *pool) {
+static bool keyword(Launcher *l, Object *name, Object *value, uint32_t num_given, tile_arg *args,
+                    tile_jit_launch_options *o, Items *pool) {
   int i = name_index(l->names, l->k->num_params, name);
   if (i >= 0 && ((uint32_t)i < num_given || !make_arg(l, (uint32_t)i, value, &args[i], pool))) return false;
   int option = name_index(l->option_names, NUM_OPTIONS, name), overflow = 0;
@@ -255,11 +288,13 @@ static Object *meta_of(Launcher *l, const tile_variant *v) {
   return l->metas[l->num_metas++] = meta;
 }
 
-static bool call_grid(Launcher *l, const tile_variant *v, Object *const *args, intptr_t n, Object *keywords, intptr_t num_keywords, uint32_t grid[3]) {
+static bool call_grid(Launcher *l, const tile_variant *v, Object *const *args, intptr_t n, Object *keywords,
+                      intptr_t num_keywords, uint32_t grid[3]) {
   Object *meta = meta_of(l, v), *dict = meta ? PyDict_Copy(meta) : NULL;
   bool ok = dict != NULL;
   for (intptr_t i = 1; ok && i < n; i++) ok = !PyDict_SetItem(dict, l->names[i - 1], args[i]);
-  for (intptr_t i = 0; ok && i < num_keywords; i++) ok = !PyDict_SetItem(dict, PyTuple_GetItem(keywords, i), args[n + i]);
+  for (intptr_t i = 0; ok && i < num_keywords; i++)
+    ok = !PyDict_SetItem(dict, PyTuple_GetItem(keywords, i), args[n + i]);
   Object *result = ok ? PyObject_Vectorcall(args[0], &dict, 1, NULL) : NULL;
   ok = result && read_grid(result, grid);
   drop(result);
@@ -298,7 +333,8 @@ static bool try_launch(Launcher *l, Object *const *args, intptr_t n, Object *key
   const tile_variant *v = jit_find(l->k, &o, packed, count, filled);
   if (!v || v->hook) return false;
   bool is_function = args[0]->type != &PyTuple_Type && args[0]->type != &PyLong_Type && PyCallable_Check(args[0]);
-  if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid)) return false;
+  if (is_function ? !call_grid(l, v, args, n, keywords, num_keywords, o.grid) : !read_grid(args[0], o.grid))
+    return false;
   void *thread = PyEval_SaveThread();
   tile_status status = jit_variant_launch(v, o.grid, o.stream, filled, NULL);
   PyEval_RestoreThread(thread);
@@ -315,7 +351,8 @@ static Object *launch(Object *self, Object *const *args, intptr_t n, Object *key
 
 // The kernel may be gone by now.
 static void launcher_destroy(Launcher *l) {
-  Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->is_cuda_name, l->address_of, l->slow, l->type_code, l->meta_of, l->stream_of, l->ordinal};
+  Object *const single[] = {l->data_ptr_name, l->dtype_name, l->descriptor_name, l->is_cuda_name, l->address_of,
+                            l->slow,          l->type_code,  l->meta_of,         l->stream_of,    l->ordinal};
   for (uint32_t i = 0; i < countof(single); i++) drop(single[i]);
   for (uint32_t i = 0; i < l->num_names; i++) drop(l->names[i]);
   for (uint32_t i = 0; i < NUM_OPTIONS; i++) drop(l->option_names[i]);
@@ -327,19 +364,23 @@ static void launcher_destroy(Launcher *l) {
 }
 static void launcher_free(Object *capsule) { launcher_destroy(PyCapsule_GetPointer(capsule, capsule_name)); }
 
-void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, void *meta, void *address_of, void **capsule) {
+void *tile_jit_python_launcher(tile_jit_kernel *k, void *slow, void *type_code, void *meta, void *address_of,
+                               void **capsule) {
   *capsule = NULL;
   Launcher *l = has_python() ? calloc(1, sizeof *l) : NULL;
   if (!l) return NULL;
   static const char *const options[NUM_OPTIONS] = {"num_warps", "num_stages", "num_ctas", "maxnreg", "stream"};
   l->k = k;
   l->num_names = k->num_params;
-  l->method = (MethodDef){"launch", launch, METH_FASTCALL | METH_KEYWORDS, "Launches the kernel: the grid, then its arguments."};
+  l->method = (MethodDef){"launch", launch, METH_FASTCALL | METH_KEYWORDS,
+                          "Launches the kernel: the grid, then its arguments."};
   bool ok = true;
   for (uint32_t i = 0; i < k->num_params; i++) ok = (l->names[i] = PyUnicode_InternFromString(k->params[i].name)) && ok;
   for (uint32_t i = 0; i < NUM_OPTIONS; i++) ok = (l->option_names[i] = PyUnicode_InternFromString(options[i])) && ok;
-  ok = (l->data_ptr_name = PyUnicode_InternFromString("data_ptr")) && (l->dtype_name = PyUnicode_InternFromString("dtype")) &&
-       (l->descriptor_name = PyUnicode_InternFromString("address")) && (l->is_cuda_name = PyUnicode_InternFromString("is_cuda")) && ok;
+  ok = (l->data_ptr_name = PyUnicode_InternFromString("data_ptr")) &&
+       (l->dtype_name = PyUnicode_InternFromString("dtype")) &&
+       (l->descriptor_name = PyUnicode_InternFromString("address")) &&
+       (l->is_cuda_name = PyUnicode_InternFromString("is_cuda")) && ok;
   l->slow = keep(slow);
   l->type_code = keep(type_code);
   l->meta_of = keep(meta);

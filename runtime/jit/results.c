@@ -38,15 +38,19 @@ const char *jit_result_key(Arena *a, const Request *r) {
     const JitTraits t = k->params[i].traits;
     const char *comma = b.size ? ", " : "";
     if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
-    else if (arg->kind == TILE_ARG_TENSOR) buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
+    else if (arg->kind == TILE_ARG_TENSOR)
+      buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
     else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
-    else if (arg->kind == TILE_ARG_TUPLE) buf_printf(&b, "%s%s=", comma, k->params[i].name), put_item(&b, arg, t.is_value_keyed);
-    else if (arg->kind == TILE_ARG_FLOAT && t.is_value_keyed) buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
+    else if (arg->kind == TILE_ARG_TUPLE)
+      buf_printf(&b, "%s%s=", comma, k->params[i].name), put_item(&b, arg, t.is_value_keyed);
+    else if (arg->kind == TILE_ARG_FLOAT && t.is_value_keyed)
+      buf_printf(&b, "%s%s=%.17g", comma, k->params[i].name, arg->value.f);
     else if ((t.is_value_keyed || t.is_constexpr) && arg->kind != TILE_ARG_DEFAULT && arg->kind != TILE_ARG_NONE)
       buf_printf(&b, "%s%s=%lld", comma, k->params[i].name, (long long)arg->value.i);
   }
   const tile_jit_launch_options *o = r->options;
-  if (o->num_warps || o->num_stages || o->num_ctas || o->maxnreg) buf_printf(&b, ", options %d %d %d %d", o->num_warps, o->num_stages, o->num_ctas, o->maxnreg);
+  if (o->num_warps || o->num_stages || o->num_ctas || o->maxnreg)
+    buf_printf(&b, ", options %d %d %d %d", o->num_warps, o->num_stages, o->num_ctas, o->maxnreg);
   return buf_str(&b);
 }
 
@@ -71,7 +75,12 @@ static void add(tile_jit *jit, const char *kernel, const char *device, const cha
   const char *kept = arena_printf(&jit->arena, "%s", config);
   if (!r) {
     r = arena_new(&jit->arena, TuneResult);
-    *r = (TuneResult){NULL, arena_printf(&jit->arena, "%s", kernel), arena_printf(&jit->arena, "%s", device), arena_printf(&jit->arena, "%s", key), kept, 0};
+    *r = (TuneResult){NULL,
+                      arena_printf(&jit->arena, "%s", kernel),
+                      arena_printf(&jit->arena, "%s", device),
+                      arena_printf(&jit->arena, "%s", key),
+                      kept,
+                      0};
     TuneResult **end = &jit->results;
     while (*end) end = &(*end)->next;
     *end = r;
@@ -82,10 +91,13 @@ static void add(tile_jit *jit, const char *kernel, const char *device, const cha
 
 // ---- the file ----
 
-// While the file is read and written, the folder that it is in is locked: of several that add to it at once, threads or processes, none undoes
-// what another did. Where tune_file is a symbolic link, path is what it leads to, so that it, too, is replaced by renaming, never half-written.
+// While the file is read and written, the folder that it is in is locked: of several that add to it at once, threads or
+// processes, none undoes what another did. Where tune_file is a symbolic link, path is what it leads to, so that it,
+// too, is replaced by renaming, never half-written.
 typedef struct { tile_jit *jit; char *path; int folder; } ResultFile;
-enum { LOCK_TRIES = 2000 };   // of a millisecond; who has the lock needs less than one, unless it was stopped, and then it is done without
+enum {
+  LOCK_TRIES = 2000
+}; // of a millisecond; who has the lock needs less than one, unless it was stopped, and then it is done without
 
 static int lock_folder(char *path) {
   char *slash = strrchr(path, '/');
@@ -124,7 +136,10 @@ static tile_status save(void *user, Arena *a, tile_error **error) {
   json_begin_array(&w, false);
   for (const TuneResult *r = f->jit->results; r; r = r->next) {
     json_begin_object(&w, true);
-    const char *const fields[][2] = {{"kernel", r->kernel}, {"device", r->device}, {"key", r->key}, {"config", r->config}};
+    const char *const fields[][2] = {{"kernel", r->kernel},
+                                     {"device", r->device},
+                                     {"key", r->key},
+                                     {"config", r->config}};
     for (uint32_t i = 0; i < countof(fields); i++) {
       json_key(&w, fields[i][0]);
       json_string(&w, fields[i][1]);
@@ -160,18 +175,22 @@ typedef struct { tile_jit *jit; const char *text; size_t size; Arena *scratch; }
 static tile_status keep_results(void *user, Arena *a, tile_error **error) {
   (void)a;
   const Saved *s = user;
-  return read_results(s->jit, s->scratch, s->text, s->size) ? TILE_OK : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", s->jit->tune_file);
+  return read_results(s->jit, s->scratch, s->text, s->size)
+             ? TILE_OK
+             : error_set(error, TILE_ERROR_FILE, "%s holds no tuning results", s->jit->tune_file);
 }
 
 static tile_status load(void *user, Arena *a, tile_error **error) {
   const ResultFile *f = user;
   Saved saved = {.jit = f->jit, .scratch = a};
   tile_status status = file_read(a, f->path, &saved.text, &saved.size, error);
-  return status == TILE_OK ? scratch_contain(&f->jit->arena, "reading tuning results", keep_results, &saved, error) : status;
+  return status == TILE_OK ? scratch_contain(&f->jit->arena, "reading tuning results", keep_results, &saved, error)
+                           : status;
 }
 
 static tile_status load_results(ResultFile *f, tile_error **error) {
-  return access(f->path, F_OK) ? TILE_OK : scratch_run(hooks_memory(&f->jit->hooks), "reading tuning results", load, f, error);
+  return access(f->path, F_OK) ? TILE_OK
+                               : scratch_run(hooks_memory(&f->jit->hooks), "reading tuning results", load, f, error);
 }
 
 tile_status jit_load_results(tile_jit *jit, tile_error **error) {

@@ -1,5 +1,5 @@
-// Functions of the source that tuning calls: prune_configs_by, pre_hook and post_hook. They run in the jit's Context, one at a
-// time, and see scalars as values and arrays and descriptors as objects that remember what is done to them.
+// Functions of the source that tuning calls: prune_configs_by, pre_hook and post_hook. They run in the jit's Context,
+// one at a time, and see scalars as values and arrays and descriptors as objects that remember what is done to them.
 #include <math.h>
 #include <setjmp.h>
 #include <string.h>
@@ -7,94 +7,94 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-// What a function of the source can do with an argument in memory. What it does is written down, and done on the device later
-// (effects.c). Names that begin with _ are ours.
+// What a function of the source can do with an argument in memory. What it does is written down, and done on the device
+// later (effects.c). Names that begin with _ are ours.
 static const char objects[] =
-  "class Tensor:\n"
-  "    def __init__(self, index, dtype, address, nbytes, shape, strides, log):\n"
-  "        self._index, self._dtype, self._address, self._nbytes, self._log = index, dtype, address, nbytes, log\n"
-  "        self._shape, self._strides = shape, strides\n"
-  "    @property\n"
-  "    def dtype(self):\n"
-  "        return self._dtype\n"
-  "    @property\n"
-  "    def shape(self):\n"
-  "        if self._shape is None:\n"
-  "            raise ValueError('the shape of this array is not known: give it in arg_shapes')\n"
-  "        return self._shape\n"
-  "    @property\n"
-  "    def ndim(self):\n"
-  "        return len(self.shape)\n"
-  "    @property\n"
-  "    def itemsize(self):\n"
-  "        return self._dtype.itemsize\n"
-  "    @property\n"
-  "    def nbytes(self):\n"
-  "        return self.numel() * self.itemsize\n"
-  "    def element_size(self):\n"
-  "        return self._dtype.itemsize\n"
-  "    def dim(self):\n"
-  "        return len(self.shape)\n"
-  "    def data_ptr(self):\n"
-  "        return self._address\n"
-  "    def numel(self):\n"
-  "        if self._shape is None:\n"
-  "            if self._nbytes == 0:\n"
-  "                raise ValueError('the size of this array is not known: give it in arg_bytes')\n"
-  "            return self._nbytes // self.itemsize\n"
-  "        n = 1\n"
-  "        for extent in self._shape:\n"
-  "            n *= extent\n"
-  "        return n\n"
-  "    def nelement(self):\n"
-  "        return self.numel()\n"
-  "    def size(self, dim=None):\n"
-  "        return self.shape if dim is None else self.shape[dim]\n"
-  "    def stride(self, dim=None):\n"
-  "        self.shape\n"
-  "        return self._strides if dim is None else self._strides[dim]\n"
-  "    def is_contiguous(self):\n"
-  "        dense = 1\n"
-  "        for i in range(len(self.shape) - 1, -1, -1):\n"
-  "            if self._shape[i] != 1 and self._strides[i] != dense:\n"
-  "                return False\n"
-  "            dense *= self._shape[i]\n"
-  "        return True\n"
-  "    def zero_(self):\n"
-  "        return self.fill_(0)\n"
-  "    def fill_(self, value):\n"
-  "        if self._index < 0:\n"
-  "            raise ValueError('a hook cannot change an array that is an item of a tuple')\n"
-  "        self._log.append((self._index, value))\n"
-  "        return self\n"
-  "    def copy_(self, other):\n"
-  "        if not isinstance(other, Tensor) or self._index < 0 or other._index < 0:\n"
-  "            raise TypeError('copy_ takes another argument of the kernel that is an array')\n"
-  "        self._log.append((self._index, other))\n"
-  "        return self\n"
-  "    def __getattr__(self, name):\n"
-  "        raise AttributeError(f\"an array in a hook has no '{name}'; it has dtype, shape, ndim, itemsize, nbytes, data_ptr(), numel(), nelement(), element_size(), dim(), size(), \"\n"
-  "                             'stride(), is_contiguous(), zero_(), fill_() and copy_()')\n"
-  "class TensorDescriptor:\n"
-  "    def __init__(self, base, shape, strides, block_shape, padding):\n"
-  "        self._base, self._shape, self._strides, self.block_shape, self._padding = base, shape, strides, block_shape, padding\n"
-  "    @property\n"
-  "    def base(self):\n"
-  "        return self._base\n"
-  "    @property\n"
-  "    def dtype(self):\n"
-  "        return self._base.dtype\n"
-  "    @property\n"
-  "    def shape(self):\n"
-  "        return self._shape\n"
-  "    @property\n"
-  "    def strides(self):\n"
-  "        return self._strides\n"
-  "    @property\n"
-  "    def padding(self):\n"
-  "        return self._padding\n"
-  "    def __getattr__(self, name):\n"
-  "        raise AttributeError(f\"a descriptor in a hook has no '{name}'; it has base, dtype, shape, strides, padding, and block_shape, which can be changed\")\n";
+    "class Tensor:\n"
+    "    def __init__(self, index, dtype, address, nbytes, shape, strides, log):\n"
+    "        self._index, self._dtype, self._address, self._nbytes, self._log = index, dtype, address, nbytes, log\n"
+    "        self._shape, self._strides = shape, strides\n"
+    "    @property\n"
+    "    def dtype(self):\n"
+    "        return self._dtype\n"
+    "    @property\n"
+    "    def shape(self):\n"
+    "        if self._shape is None:\n"
+    "            raise ValueError('the shape of this array is not known: give it in arg_shapes')\n"
+    "        return self._shape\n"
+    "    @property\n"
+    "    def ndim(self):\n"
+    "        return len(self.shape)\n"
+    "    @property\n"
+    "    def itemsize(self):\n"
+    "        return self._dtype.itemsize\n"
+    "    @property\n"
+    "    def nbytes(self):\n"
+    "        return self.numel() * self.itemsize\n"
+    "    def element_size(self):\n"
+    "        return self._dtype.itemsize\n"
+    "    def dim(self):\n"
+    "        return len(self.shape)\n"
+    "    def data_ptr(self):\n"
+    "        return self._address\n"
+    "    def numel(self):\n"
+    "        if self._shape is None:\n"
+    "            if self._nbytes == 0:\n"
+    "                raise ValueError('the size of this array is not known: give it in arg_bytes')\n"
+    "            return self._nbytes // self.itemsize\n"
+    "        n = 1\n"
+    "        for extent in self._shape:\n"
+    "            n *= extent\n"
+    "        return n\n"
+    "    def nelement(self):\n"
+    "        return self.numel()\n"
+    "    def size(self, dim=None):\n"
+    "        return self.shape if dim is None else self.shape[dim]\n"
+    "    def stride(self, dim=None):\n"
+    "        self.shape\n"
+    "        return self._strides if dim is None else self._strides[dim]\n"
+    "    def is_contiguous(self):\n"
+    "        dense = 1\n"
+    "        for i in range(len(self.shape) - 1, -1, -1):\n"
+    "            if self._shape[i] != 1 and self._strides[i] != dense:\n"
+    "                return False\n"
+    "            dense *= self._shape[i]\n"
+    "        return True\n"
+    "    def zero_(self):\n"
+    "        return self.fill_(0)\n"
+    "    def fill_(self, value):\n"
+    "        if self._index < 0:\n"
+    "            raise ValueError('a hook cannot change an array that is an item of a tuple')\n"
+    "        self._log.append((self._index, value))\n"
+    "        return self\n"
+    "    def copy_(self, other):\n"
+    "        if not isinstance(other, Tensor) or self._index < 0 or other._index < 0:\n"
+    "            raise TypeError('copy_ takes another argument of the kernel that is an array')\n"
+    "        self._log.append((self._index, other))\n"
+    "        return self\n"
+    "    def __getattr__(self, name):\n"
+    "        raise AttributeError(f\"an array in a hook has no '{name}'; it has dtype, shape, ndim, itemsize, nbytes, data_ptr(), numel(), nelement(), element_size(), dim(), size(), \"\n"
+    "                             'stride(), is_contiguous(), zero_(), fill_() and copy_()')\n"
+    "class TensorDescriptor:\n"
+    "    def __init__(self, base, shape, strides, block_shape, padding):\n"
+    "        self._base, self._shape, self._strides, self.block_shape, self._padding = base, shape, strides, block_shape, padding\n"
+    "    @property\n"
+    "    def base(self):\n"
+    "        return self._base\n"
+    "    @property\n"
+    "    def dtype(self):\n"
+    "        return self._base.dtype\n"
+    "    @property\n"
+    "    def shape(self):\n"
+    "        return self._shape\n"
+    "    @property\n"
+    "    def strides(self):\n"
+    "        return self._strides\n"
+    "    @property\n"
+    "    def padding(self):\n"
+    "        return self._padding\n"
+    "    def __getattr__(self, name):\n"
+    "        raise AttributeError(f\"a descriptor in a hook has no '{name}'; it has base, dtype, shape, strides, padding, and block_shape, which can be changed\")\n";
 
 typedef struct {
   tile_jit_kernel *k;
@@ -103,7 +103,7 @@ typedef struct {
   Comptime *ct;
   CtValue *args[JIT_MAX_PARAMS];     // NULL: not given
   CtValue *log;                      // a list: (index, what is done) for each change of an array
-  bool is_blind;                     // values that the next launch may have otherwise are not told: a function that looks at one fails
+  bool is_blind; // values that the next launch may have otherwise are not told: a function that looks at one fails
 } Call;
 
 static void forget_messages(Call *c) {
@@ -112,15 +112,19 @@ static void forget_messages(Call *c) {
 }
 
 static tile_status failed(Call *c, const char *what, tile_error **error) {
-  tile_status status = diag_error_count(c->ctx) ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, c->ctx, false)
-                                                : error_set(error, TILE_ERROR_PROGRAM, "%s: %s fails", c->k->name, what);
+  tile_status status = diag_error_count(c->ctx)
+                           ? error_set_diagnostics(error, TILE_ERROR_PROGRAM, c->ctx, false)
+                           : error_set(error, TILE_ERROR_PROGRAM, "%s: %s fails", c->k->name, what);
   forget_messages(c);
   return status;
 }
 
 static CtValue *object(Call *c, const char *cls, CtValue *const *args, uint32_t n) {
   tile_jit *jit = c->k->jit;
-  if (!jit->objects) jit->objects = comptime_load_source(c->ct, source_add(c->ctx, "<objects of arguments>", objects, sizeof objects - 1), "<objects>");
+  if (!jit->objects)
+    jit->objects = comptime_load_source(c->ct,
+                                        source_add(c->ctx, "<objects of arguments>", objects, sizeof objects - 1),
+                                        "<objects>");
   CtValue *v = jit->objects ? env_get_local(jit->objects->env, intern(c->ctx, cls)) : NULL;
   return v ? comptime_call(c->ct, v, args, n, NULL, 0, (Span){0, 0}) : NULL;
 }
@@ -142,16 +146,24 @@ static CtValue *int_list(Call *c, const int64_t *v, uint32_t n, bool is_tuple) {
   return is_tuple ? ct_tuple(c->ctx, items, n) : ct_list(c->ctx, items, n);
 }
 
-static CtValue *dtype_value(Context *ctx, tile_type type) { return ct_dtype(ctx, ct_type_scalar(ctx, (DtypeKind)type)); }
+static CtValue *dtype_value(Context *ctx, tile_type type) {
+  return ct_dtype(ctx, ct_type_scalar(ctx, (DtypeKind)type));
+}
 
 // param < 0: an item of a tuple.
 static CtValue *array(Call *c, int param, tile_type type, uint64_t address, const tile_tensor *shape) {
   const tile_jit_launch_options *o = c->r->options;
   size_t bytes = param >= 0 && o->arg_bytes && (size_t)param < o->num_arg_bytes ? o->arg_bytes[param] : 0;
-  if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank) shape = &o->arg_shapes[param];
+  if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank)
+    shape = &o->arg_shapes[param];
   CtValue *none = ct_none(c->ctx);
-  CtValue *args[] = {ct_int(c->ctx, param), dtype_value(c->ctx, type), told(c, ct_int(c->ctx, (Int128)address)), told(c, ct_int(c->ctx, (Int128)bytes)),
-                     shape ? told(c, int_list(c, shape->shape, shape->rank, true)) : none, shape ? told(c, int_list(c, shape->strides, shape->rank, true)) : none, c->log};
+  CtValue *args[] = {ct_int(c->ctx, param),
+                     dtype_value(c->ctx, type),
+                     told(c, ct_int(c->ctx, (Int128)address)),
+                     told(c, ct_int(c->ctx, (Int128)bytes)),
+                     shape ? told(c, int_list(c, shape->shape, shape->rank, true)) : none,
+                     shape ? told(c, int_list(c, shape->strides, shape->rank, true)) : none,
+                     c->log};
   return object(c, "Tensor", args, countof(args));
 }
 
@@ -172,7 +184,8 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
   case TILE_ARG_TENSOR: {
     const tile_tensor *t = a->value.tensor;
     CtValue *base = array(c, param, t->type, t->base, t);
-    CtValue *args[] = {base, told(c, int_list(c, t->shape, t->rank, false)), told(c, int_list(c, t->strides, t->rank, false)), int_list(c, t->block, t->rank, false),
+    CtValue *args[] = {base, told(c, int_list(c, t->shape, t->rank, false)),
+                       told(c, int_list(c, t->strides, t->rank, false)), int_list(c, t->block, t->rank, false),
                        ct_str(c->ctx, t->pad_nan ? "nan" : "zero")};
     return base ? object(c, "TensorDescriptor", args, countof(args)) : NULL;
   }
@@ -185,12 +198,15 @@ static CtValue *named_args(Call *c, const CtConfig *config) {
   CtValue *dict = ct_dict(c->ctx);
   for (uint32_t i = 0; i < c->k->num_params; i++) {
     if (c->r->args[i].kind == TILE_ARG_DEFAULT) continue;
-    if (!c->args[i] && !(c->args[i] = argument(c, (int)i, &c->r->args[i], c->k->params[i].traits.is_constexpr))) return NULL;
+    if (!c->args[i] && !(c->args[i] = argument(c, (int)i, &c->r->args[i], c->k->params[i].traits.is_constexpr)))
+      return NULL;
     dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
   }
   if (!config) return dict;
-  for (uint32_t i = 0; config->kwargs && i < config->kwargs->count; i++) dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
-  const struct { const char *name; int value; } numbers[] = {{"num_warps", config->num_warps}, {"num_stages", config->num_stages}, {"num_ctas", config->num_ctas}};
+  for (uint32_t i = 0; config->kwargs && i < config->kwargs->count; i++)
+    dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
+  const struct { const char *name; int value; } numbers[] = {
+      {"num_warps", config->num_warps}, {"num_stages", config->num_stages}, {"num_ctas", config->num_ctas}};
   for (uint32_t i = 0; i < countof(numbers); i++)
     if (numbers[i].value) dict_set_str(c->ctx, dict->dict, numbers[i].name, ct_int(c->ctx, numbers[i].value));
   return dict;
@@ -212,10 +228,12 @@ static tile_status early_prune(Call *c, CtValue *fn, bool *is_pruned, tile_error
   CtValue *left = args[1] ? comptime_call(c->ct, fn, args, 2, NULL, 0, (Span){0, 0}) : NULL;
   CtList kept = {0};
   if (!left || !comptime_iterate(c->ct, left, (Span){0, 0}, &kept)) return failed(c, "early_config_prune", error);
-  if (!kept.count) return error_set(error, TILE_ERROR_PROGRAM, "%s: early_config_prune leaves no configuration", c->k->name);
+  if (!kept.count)
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: early_config_prune leaves no configuration", c->k->name);
   for (uint32_t i = 0; i < tune->num_configs; i++) {
     is_pruned[i] = true;
-    for (uint32_t n = 0; n < kept.count; n++) is_pruned[i] = is_pruned[i] && ct_unwrap(kept.data[n]) != ct_unwrap(tune->configs[i].object);
+    for (uint32_t n = 0; n < kept.count; n++)
+      is_pruned[i] = is_pruned[i] && ct_unwrap(kept.data[n]) != ct_unwrap(tune->configs[i].object);
   }
   return TILE_OK;
 }
@@ -227,12 +245,14 @@ static bool as_number(CtValue *v, double *out) {
   return true;
 }
 
-// perf_model(**arguments, **configuration) estimates a time; the top_k shortest stay. A fraction is one of all configurations.
+// perf_model(**arguments, **configuration) estimates a time; the top_k shortest stay. A fraction is one of all
+// configurations.
 static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is_pruned, tile_error **error) {
   const CtAutotune *tune = c->k->fn->autotune;
   uint32_t n = tune->num_configs, left = 0;
   double top;
-  if (!as_number(top_k, &top)) return error_set(error, TILE_ERROR_PROGRAM, "%s: top_k of prune_configs_by is no number", c->k->name);
+  if (!as_number(top_k, &top))
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: top_k of prune_configs_by is no number", c->k->name);
   if (ct_unwrap(top_k)->kind == CT_FLOAT && top <= 1) top = floor(top * n);
   double *estimates = arena_array(&c->ctx->arena, double, n + 1);
   for (uint32_t i = 0; i < n; i++) {
@@ -242,8 +262,12 @@ static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is
     if (!dict) return failed(c, "perf_model", error);
     CtBinding *kwargs = arena_array(&c->ctx->arena, CtBinding, dict->dict->count + 1);
     for (uint32_t e = 0; e < dict->dict->count; e++)
-      if (dict->dict->entries[e].key->kind != CT_STR) return error_set(error, TILE_ERROR_PROGRAM, "%s: perf_model takes arguments by name, and a configuration has the key %s", c->k->name, ct_repr(c->ctx, dict->dict->entries[e].key));
-    for (uint32_t e = 0; e < dict->dict->count; e++) kwargs[e] = (CtBinding){intern(c->ctx, dict->dict->entries[e].key->str.data), dict->dict->entries[e].value};
+      if (dict->dict->entries[e].key->kind != CT_STR)
+        return error_set(error, TILE_ERROR_PROGRAM,
+                         "%s: perf_model takes arguments by name, and a configuration has the key %s", c->k->name,
+                         ct_repr(c->ctx, dict->dict->entries[e].key));
+    for (uint32_t e = 0; e < dict->dict->count; e++)
+      kwargs[e] = (CtBinding){intern(c->ctx, dict->dict->entries[e].key->str.data), dict->dict->entries[e].value};
     CtValue *estimate = comptime_call(c->ct, model, NULL, 0, kwargs, dict->dict->count, (Span){0, 0});
     if (!as_number(estimate, &estimates[i])) return failed(c, "perf_model", error);
   }
@@ -258,7 +282,8 @@ static tile_status model_prune(Call *c, CtValue *model, CtValue *top_k, bool *is
 
 static tile_status prune(Call *c, bool *is_pruned, tile_error **error) {
   const CtAutotune *tune = c->k->fn->autotune;
-  CtValue *early = member(tune, "early_config_prune"), *model = member(tune, "perf_model"), *top_k = member(tune, "top_k");
+  CtValue *early = member(tune, "early_config_prune"), *model = member(tune, "perf_model"),
+          *top_k = member(tune, "top_k");
   tile_status status = early ? early_prune(c, early, is_pruned, error) : TILE_OK;
   if (status == TILE_OK && model && top_k) status = model_prune(c, model, top_k, is_pruned, error);
   return status;
@@ -279,7 +304,9 @@ static tile_status read_block(Call *c, CtValue *object_, tile_tensor *t, tile_er
     const CtValue *v = ct_unwrap(block->list.data[i]);
     if ((ok = v->kind == CT_INT && v->i > 0 && v->i <= INT32_MAX)) t->block[i] = (int64_t)v->i;
   }
-  return ok ? TILE_OK : error_set(error, TILE_ERROR_PROGRAM, "%s: a pre_hook leaves a descriptor of rank %u with block_shape %s", c->k->name, t->rank, block ? ct_repr(c->ctx, block) : "missing");
+  return ok ? TILE_OK
+            : error_set(error, TILE_ERROR_PROGRAM, "%s: a pre_hook leaves a descriptor of rank %u with block_shape %s",
+                        c->k->name, t->rank, block ? ct_repr(c->ctx, block) : "missing");
 }
 
 // Of an object only block_shape can be set.
@@ -288,7 +315,9 @@ static tile_status check_object(Call *c, uint32_t param, tile_error **error) {
   for (uint32_t i = 0; i < attrs->count; i++) {
     const char *name = attrs->bindings[i].name;
     if (name[0] == '_' || (c->r->args[param].kind == TILE_ARG_TENSOR && !strcmp(name, "block_shape"))) continue;
-    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook sets '%s' of '%s'; of a descriptor it can set block_shape, of an array nothing", c->k->name, name, c->k->params[param].name);
+    return error_set(error, TILE_ERROR_PROGRAM,
+                     "%s: a hook sets '%s' of '%s'; of a descriptor it can set block_shape, of an array nothing",
+                     c->k->name, name, c->k->params[param].name);
   }
   return TILE_OK;
 }
@@ -298,7 +327,10 @@ static bool fits(const CtValue *v, DtypeKind dtype) {
   uint32_t bits = dtype_info[dtype].bits;
   bool is_signed = dtype_info[dtype].cls == DTCLASS_SIGNED;
   Int128 least = is_signed ? -((Int128)1 << (bits - 1)) : 0, most = ((Int128)1 << (is_signed ? bits - 1 : bits)) - 1;
-  Int128 i = v->kind == CT_BOOL ? v->b : v->kind == CT_INT ? v->i : v->f >= -0x1p64 && v->f <= 0x1p64 ? (Int128)v->f : (Int128)1 << 100;
+  Int128 i = v->kind == CT_BOOL                  ? v->b
+             : v->kind == CT_INT                 ? v->i
+             : v->f >= -0x1p64 && v->f <= 0x1p64 ? (Int128)v->f
+                                                 : (Int128)1 << 100;
   return i >= least && i <= most;
 }
 
@@ -307,8 +339,11 @@ static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error)
   DtypeKind dtype = (DtypeKind)(a->kind == TILE_ARG_TENSOR ? a->value.tensor->type : a->type);
   const char *name = c->k->params[e->param].name;
   if (v->kind != CT_INT && v->kind != CT_BOOL && v->kind != CT_FLOAT)
-    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s; a number is needed", c->k->name, name, ct_repr(c->ctx, v));
-  if (!fits(v, dtype)) return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s, which %s cannot hold", c->k->name, name, ct_repr(c->ctx, v), dtype_info[dtype].short_name);
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s; a number is needed", c->k->name, name,
+                     ct_repr(c->ctx, v));
+  if (!fits(v, dtype))
+    return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s, which %s cannot hold", c->k->name, name,
+                     ct_repr(c->ctx, v), dtype_info[dtype].short_name);
   e->is_float = v->kind == CT_FLOAT || (v->kind == CT_INT && dtype_info[dtype].cls == DTCLASS_FLOAT);
   if (v->kind == CT_FLOAT) e->f = v->f, e->i = fits(v, DT_INT64) ? (int64_t)v->f : 0;
   else e->i = (int64_t)(v->kind == CT_BOOL ? v->b : v->i), e->f = v->kind == CT_BOOL ? (double)v->b : (double)v->i;
@@ -316,7 +351,8 @@ static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error)
   return TILE_OK;
 }
 
-// The number of the argument that an object stands for; -1: it is none that a hook can change. The source may have changed it.
+// The number of the argument that an object stands for; -1: it is none that a hook can change. The source may have
+// changed it.
 static int array_param(const Call *c, const CtValue *index) {
   if (!index || index->kind != CT_INT || index->i < 0 || index->i >= c->k->num_params) return -1;
   const tile_arg_kind kind = c->r->args[index->i].kind;
@@ -332,8 +368,11 @@ static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **err
     CtValue *v = is_entry ? ct_unwrap(entry->list.data[1]) : NULL;
     Effect *e = &effects[i];
     e->is_copy = v && v->kind == CT_INSTANCE;
-    const int param = is_entry ? array_param(c, entry->list.data[0]) : -1, from = e->is_copy ? array_param(c, instance_get(v->instance, intern(c->ctx, "_index"))) : param;
-    if (param < 0 || from < 0) return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object", c->k->name);
+    const int param = is_entry ? array_param(c, entry->list.data[0]) : -1,
+              from = e->is_copy ? array_param(c, instance_get(v->instance, intern(c->ctx, "_index"))) : param;
+    if (param < 0 || from < 0)
+      return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object",
+                       c->k->name);
     e->param = (uint8_t)param;
     e->from = (uint8_t)from;
     tile_status status = e->is_copy ? TILE_OK : read_fill(c, v, e, error);
@@ -367,16 +406,19 @@ static void start_over(Call *c, bool is_blind) {
   c->is_blind = is_blind;
 }
 
-static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, bool is_blind, Arena *a, Hooked *out, tile_error **error) {
+static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, bool is_blind, Arena *a, Hooked *out,
+                                 tile_error **error) {
   start_over(c, is_blind);
   CtValue *dict = named_args(c, config);
-  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) || (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
+  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) ||
+      (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
     return failed(c, "pre_hook", error);
   return read_back(c, a, out, error);
 }
 
 // Blind first: a hook that gets through so does the same at every launch of the variant.
-static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
+static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Arena *a, Hooked *out,
+                             tile_error **error) {
   const CtAutotune *tune = c->k->fn->autotune;
   CtValue *all = is_timed ? tune->pre_hook : NULL;
   *out = (Hooked){.args = c->r->args};
@@ -391,7 +433,8 @@ static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Are
 static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *out, tile_error **error) {
   start_over(c, false);
   CtValue *dict = named_args(c, config);
-  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx))) return failed(c, "post_hook", error);
+  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx)))
+    return failed(c, "post_hook", error);
   return read_effects(c, a, out, error);
 }
 
@@ -453,10 +496,13 @@ tile_status jit_prune(const Request *r, bool *is_pruned, tile_error **error) {
   return deep_call((Wish){.what = CALL_PRUNE, .r = r, .is_pruned = is_pruned}, error);
 }
 tile_status jit_pre_hooks(const Request *r, uint32_t config, bool is_timed, Arena *a, Hooked *out, tile_error **error) {
-  return deep_call((Wish){.what = CALL_PRE_HOOK, .r = r, .a = a, .config = config, .is_timed = is_timed, .hooked = out}, error);
+  return deep_call((Wish){.what = CALL_PRE_HOOK, .r = r, .a = a, .config = config, .is_timed = is_timed, .hooked = out},
+                   error);
 }
 tile_status jit_post_hook(const Request *r, uint32_t config, Arena *a, Hooked *out, tile_error **error) {
-  return r->kernel->fn->autotune->post_hook ? deep_call((Wish){.what = CALL_POST_HOOK, .r = r, .a = a, .config = config, .hooked = out}, error) : TILE_OK;
+  return r->kernel->fn->autotune->post_hook
+             ? deep_call((Wish){.what = CALL_POST_HOOK, .r = r, .a = a, .config = config, .hooked = out}, error)
+             : TILE_OK;
 }
 
 bool jit_has_hooks(const tile_jit_kernel *k) {
@@ -475,5 +521,7 @@ static bool is_named(const CtValue *list, const char *name) {
   }
   return false;
 }
-bool jit_is_reset(const tile_jit_kernel *k, uint32_t param) { return is_named(k->fn->autotune->reset_to_zero, k->params[param].name); }
+bool jit_is_reset(const tile_jit_kernel *k, uint32_t param) {
+  return is_named(k->fn->autotune->reset_to_zero, k->params[param].name);
+}
 bool jit_is_key(const CtFunction *fn, const char *param) { return fn->autotune && is_named(fn->autotune->key, param); }

@@ -1,6 +1,6 @@
-// @triton.autotune: which of a kernel's configurations is fastest for these arguments. Candidates are compiled on all cores; each
-// is run once and compared with the first, then timed from cold caches, the fastest ones in turns. Arrays whose sizes are known
-// are as before afterwards, whatever the kernel did to them.
+// @triton.autotune: which of a kernel's configurations is fastest for these arguments. Candidates are compiled on all
+// cores; each is run once and compared with the first, then timed from cold caches, the fastest ones in turns. Arrays
+// whose sizes are known are as before afterwards, whatever the kernel did to them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,9 @@ typedef struct {
 
 static bool is_over(const Tuning *t) { return clock_ms() > t->deadline; }
 
-static bool is_stopped(const tile_jit *jit) { return jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user); }
+static bool is_stopped(const tile_jit *jit) {
+  return jit->hooks.should_stop && jit->hooks.should_stop(jit->hooks.user);
+}
 
 static void drop(Candidate *c) {
   jit_variant_free(c->variant);
@@ -67,7 +69,8 @@ static void compile_candidate(Tuning *t, uint32_t i) {
   }
   const Request r = {t->k, t->request->key, t->request->options, c->hooked.args, t->assembler};
   if (jit_compile(&r, (int)i, &c->variant, &c->error) != TILE_OK) return;
-  if (jit_keep_hook(c->variant, t->request, &c->hooked, (int)i, &c->error) == TILE_OK) atomic_fetch_add(&t->compiled, 1);
+  if (jit_keep_hook(c->variant, t->request, &c->hooked, (int)i, &c->error) == TILE_OK)
+    atomic_fetch_add(&t->compiled, 1);
   else drop(c);
 }
 
@@ -82,7 +85,8 @@ static void compile_all(Tuning *t) {
   const uint32_t most = cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : (uint32_t)cores;
   pthread_t threads[MAX_THREADS];
   uint32_t started = 0;
-  while (started + 1 < t->count && started + 1 < most && !pthread_create(&threads[started], NULL, compile_some, t)) started++;
+  while (started + 1 < t->count && started + 1 < most && !pthread_create(&threads[started], NULL, compile_some, t))
+    started++;
   compile_some(t);
   while (started) pthread_join(threads[--started], NULL);
 }
@@ -94,14 +98,18 @@ static tile_status read_arrays(const Request *r, Arrays *s, Arena *a, tile_error
   tile_status status = TILE_OK;
   for (uint32_t i = 0; status == TILE_OK && i < k->num_params; i++) {
     const tile_arg *arg = &r->args[i];
-    uint64_t address = arg->kind == TILE_ARG_POINTER ? arg->value.pointer : arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->base : 0;
+    uint64_t address = arg->kind == TILE_ARG_POINTER  ? arg->value.pointer
+                       : arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->base
+                                                      : 0;
     size_t bytes = r->options->arg_bytes && i < r->options->num_arg_bytes ? r->options->arg_bytes[i] : 0;
     s->of_param[i] = -1;
     if (!address || !bytes) continue;
     DtypeKind dtype = (DtypeKind)(arg->kind == TILE_ARG_TENSOR ? arg->value.tensor->type : arg->type);
     s->of_param[i] = (int8_t)s->count;
     Array *x = &s->arrays[s->count++];
-    *x = (Array){.address = address, .is_written = true, .before = {.dtype = dtype, .rank = 1, .count = bytes / host_elem_bytes(dtype)}};
+    *x = (Array){.address = address,
+                 .is_written = true,
+                 .before = {.dtype = dtype, .rank = 1, .count = bytes / host_elem_bytes(dtype)}};
     x->first = x->now = x->before;
     x->before.data = arena_alloc(a, bytes);
     x->first.data = arena_alloc(a, bytes);
@@ -115,7 +123,9 @@ static tile_status read_arrays(const Request *r, Arrays *s, Arena *a, tile_error
 static tile_status put_back(const tile_jit_kernel *k, const Arrays *s, tile_error **error) {
   tile_status status = TILE_OK;
   for (uint32_t i = 0; status == TILE_OK && i < s->count; i++)
-    if (s->arrays[i].is_written) status = tile_memory_upload(k->jit->device, s->arrays[i].address, s->arrays[i].before.data, host_bytes(&s->arrays[i].before), error);
+    if (s->arrays[i].is_written)
+      status = tile_memory_upload(k->jit->device, s->arrays[i].address, s->arrays[i].before.data,
+                                  host_bytes(&s->arrays[i].before), error);
   return status;
 }
 
@@ -127,7 +137,8 @@ static bool is_same_enough(Array *x) {
 }
 
 // Runs a candidate once and compares. The first one that runs is what others are held to.
-static tile_status run_and_compare(Tuning *t, Arrays *s, Candidate *c, const tile_launch_options *o, const tile_arg *packed, bool is_first, tile_error **error) {
+static tile_status run_and_compare(Tuning *t, Arrays *s, Candidate *c, const tile_launch_options *o,
+                                   const tile_arg *packed, bool is_first, tile_error **error) {
   const tile_jit *jit = t->k->jit;
   tile_kernel *kernel = c->variant->kernel;
   tile_status status = put_back(t->k, s, error);
@@ -173,7 +184,8 @@ static void make_launch(const Tuning *t, const Candidate *c, Launch *l) {
 static tile_status time_once(const Tuning *t, Candidate *c) {
   Launch l;
   make_launch(t, c, &l);
-  tile_status status = t->k->jit->device->ops->time(c->variant->kernel, &l.options, l.packed, &c->times[c->runs], &c->error);
+  tile_status status = t->k->jit->device->ops->time(c->variant->kernel, &l.options, l.packed, &c->times[c->runs],
+                                                    &c->error);
   if (status == TILE_OK) c->runs++;
   return status;
 }
@@ -184,7 +196,8 @@ static uint32_t first_runs(const Tuning *t) { return strcmp(t->k->jit->device->k
 static tile_status warm_up(const Tuning *t, Candidate *c) {
   if (first_runs(t) == 1) return TILE_OK;
   tile_status status = TILE_OK;
-  for (double end = clock_ms() + WARM_UP_MS; status == TILE_OK && clock_ms() < end; c->runs = 0) status = time_once(t, c);
+  for (double end = clock_ms() + WARM_UP_MS; status == TILE_OK && clock_ms() < end; c->runs = 0)
+    status = time_once(t, c);
   return status;
 }
 
@@ -220,9 +233,11 @@ static tile_status run_all(Tuning *t, Arrays *s, tile_error **error) {
     Candidate *c = &t->candidates[i];
     if (!c->variant) continue;
     if (is_stopped(t->k->jit)) return error_set(error, TILE_ERROR_CANCELLED, "stopped while tuning %s", t->k->name);
-    tile_status status = is_first || !is_over(t) ? TILE_OK : error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
+    tile_status status = is_first || !is_over(t) ? TILE_OK
+                                                 : error_set(&c->error, TILE_ERROR_RUN, "the time for tuning is over");
     if (status == TILE_OK) status = run_candidate(t, s, i, is_first);
-    if (status == TILE_ERROR_USAGE || status == TILE_ERROR_DRIVER) return error_set_cuda(error, status, tile_error_cuda_result(c->error), "%s", tile_error_message(c->error));
+    if (status == TILE_ERROR_USAGE || status == TILE_ERROR_DRIVER)
+      return error_set_cuda(error, status, tile_error_cuda_result(c->error), "%s", tile_error_message(c->error));
     if (status == TILE_OK) is_first = false;
     else drop(c);
     if (status == TILE_OK) jit_event(t->k->jit, TILE_EVENT_TUNE_STEP, t->k->name, t->k->config_texts[i], c->median);
@@ -241,15 +256,18 @@ static bool is_tied(const Tuning *t, uint32_t i, int best) {
   return best >= 0 && t->candidates[i].variant && t->candidates[i].median <= t->candidates[best].median * TIE;
 }
 
-// More runs of those that may be the fastest, in turns, so that a drift of the clocks hits all alike, until all but one are
-// seen to be slower or there were enough.
+// More runs of those that may be the fastest, in turns, so that a drift of the clocks hits all alike, until all but one
+// are seen to be slower or there were enough.
 static void run_finals(Tuning *t) {
   int best = fastest(t);
   if (best < 0 || first_runs(t) == 1) return;
   double total = 0, limit = t->candidates[best].median * FINALIST;
   uint32_t left = 0;
-  for (uint32_t i = 0; i < t->count; i++) left += t->candidates[i].is_finalist = t->candidates[i].variant && t->candidates[i].median <= limit;
-  for (uint32_t round = FIRST_RUNS; left > 1 && round < MAX_RUNS && (round < MIN_RUNS || total < ENOUGH_MS) && !is_over(t) && !is_stopped(t->k->jit); round++) {
+  for (uint32_t i = 0; i < t->count; i++)
+    left += t->candidates[i].is_finalist = t->candidates[i].variant && t->candidates[i].median <= limit;
+  for (uint32_t round = FIRST_RUNS;
+       left > 1 && round < MAX_RUNS && (round < MIN_RUNS || total < ENOUGH_MS) && !is_over(t) && !is_stopped(t->k->jit);
+       round++) {
     for (uint32_t i = 0; i < t->count; i++) {
       Candidate *c = &t->candidates[i];
       if (!c->is_finalist) continue;
@@ -260,13 +278,15 @@ static void run_finals(Tuning *t) {
     const Candidate *b = &t->candidates[best];
     total += b->times[b->runs - 1];
     for (uint32_t i = 0; round >= MIN_RUNS && i < t->count; i++)
-      if (t->candidates[i].is_finalist && (int)i != best && t->candidates[i].low > b->high) t->candidates[i].is_finalist = false, left--;
+      if (t->candidates[i].is_finalist && (int)i != best && t->candidates[i].low > b->high)
+        t->candidates[i].is_finalist = false, left--;
   }
 }
 
 static tile_status choose(Tuning *t, tile_error **error) {
   for (uint32_t i = 0; i < t->count; i++)
-    if (t->candidates[i].error) jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->candidates[i].error), 0);
+    if (t->candidates[i].error)
+      jit_event(t->k->jit, TILE_EVENT_TUNE_SKIP, t->k->name, tile_error_message(t->candidates[i].error), 0);
   int best = fastest(t);
   for (uint32_t i = t->count; i-- > 0;)
     if (is_tied(t, i, best)) t->chosen = (int)i;
@@ -277,7 +297,8 @@ static tile_status choose(Tuning *t, tile_error **error) {
     if (t->candidates[i].error) why = tile_error_message(t->candidates[i].error);
     if (tile_error_status(t->candidates[i].error) == TILE_ERROR_NO_MEMORY) status = TILE_ERROR_NO_MEMORY;
   }
-  return error_set(error, status, "%s: none of the %u configurations runs; the first says: %s", t->k->name, t->count, why);
+  return error_set(error, status, "%s: none of the %u configurations runs; the first says: %s", t->k->name, t->count,
+                   why);
 }
 
 // ---- the whole ----
@@ -291,9 +312,17 @@ static tile_status report(void *user, Arena *a, tile_error **error) {
   out->candidates = arena_array(a, tile_tune_candidate, t->count + 1);
   for (uint32_t i = 0; i < t->count; i++) {
     const Candidate *c = &t->candidates[i];
-    const char *skipped = c->is_pruned ? "pruned" : c->error ? arena_printf(a, "%s", tile_error_message(c->error)) : NULL;
-    out->candidates[i] = (tile_tune_candidate){arena_printf(a, "%s", t->k->config_texts[i]), skipped, c->median, c->low, c->high, c->runs, (int)i == t->chosen,
-                                                 is_tied(t, i, fastest(t))};
+    const char *skipped = c->is_pruned ? "pruned"
+                          : c->error   ? arena_printf(a, "%s", tile_error_message(c->error))
+                                       : NULL;
+    out->candidates[i] = (tile_tune_candidate){arena_printf(a, "%s", t->k->config_texts[i]),
+                                               skipped,
+                                               c->median,
+                                               c->low,
+                                               c->high,
+                                               c->runs,
+                                               (int)i == t->chosen,
+                                               is_tied(t, i, fastest(t))};
   }
   out->count = t->count;
   return TILE_OK;
@@ -304,7 +333,8 @@ static tile_status check_sizes(const Request *r, tile_error **error) {
   const CtAutotune *at = k->fn->autotune;
   // Without sizes the arrays cannot be put back, and a kernel that says it needs that is not run for timing.
   if ((!at->reset_to_zero && !at->restore_value) || r->options->arg_bytes) return TILE_OK;
-  return error_set(error, TILE_ERROR_USAGE, "%s resets or restores arguments while it is tuned: give their sizes in arg_bytes", k->name);
+  return error_set(error, TILE_ERROR_USAGE,
+                   "%s resets or restores arguments while it is tuned: give their sizes in arg_bytes", k->name);
 }
 
 static tile_status prepare_candidates(Tuning *t, Arena *a, tile_error **error) {
@@ -340,8 +370,15 @@ static tile_status tune(void *user, Arena *a, tile_error **error) {
 
 tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_variant **variant, tile_error **error) {
   tile_jit_kernel *k = r->kernel;
-  Tuning t = {.k = k, .request = r, .count = k->fn->autotune->num_configs, .chosen = -1, .compile_deadline = INFINITY, .deadline = INFINITY};
-  if (k->jit->tune_seconds > 0) t.compile_deadline = clock_ms() + k->jit->tune_seconds * 500, t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
+  Tuning t = {.k = k,
+              .request = r,
+              .count = k->fn->autotune->num_configs,
+              .chosen = -1,
+              .compile_deadline = INFINITY,
+              .deadline = INFINITY};
+  if (k->jit->tune_seconds > 0)
+    t.compile_deadline = clock_ms() + k->jit->tune_seconds * 500,
+    t.deadline = t.compile_deadline + k->jit->tune_seconds * 500;
   Arena a;
   arena_init_with(&a, hooks_memory(&k->jit->hooks), NULL);
   tile_status status = scratch_contain(&a, "tuning", tune, &t, error);
@@ -350,7 +387,8 @@ tile_status jit_tune(const Request *r, const char *key, tile_tuning *out, tile_v
   if (!t.candidates) t.count = 0;   // there was no memory for them
   Report to = {&t, out};
   if (out) {
-    tile_status reported = scratch_contain(&out->arena, "reporting on tuning", report, &to, status == TILE_OK ? error : NULL);
+    tile_status reported = scratch_contain(&out->arena, "reporting on tuning", report, &to,
+                                           status == TILE_OK ? error : NULL);
     if (status == TILE_OK) status = reported;
   }
   // A file that cannot be written loses the result for the next process, nothing else.
@@ -379,7 +417,8 @@ static tile_status compile_with_hook(void *user, Arena *a, tile_error **error) {
 // One configuration, with what its pre_hook does to the arguments.
 static tile_status compile_hooked(const Request *r, uint32_t config, tile_variant **variant, tile_error **error) {
   Hooking x = {r, config, NULL};
-  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x, error);
+  tile_status status = scratch_run(hooks_memory(&r->kernel->jit->hooks), "making a variant", compile_with_hook, &x,
+                                   error);
   if (status == TILE_OK) *variant = x.variant;
   else jit_variant_free(x.variant);
   return status;
@@ -408,7 +447,8 @@ static tile_status tuned(void *user, Arena *a, tile_error **error) {
   const char *key = jit_result_key(a, x->r);
   int config = jit_find_result(k, key);
   if (config >= 0) return compile_hooked(x->r, (uint32_t)config, &x->variant, error);
-  return k->jit->tune == TILE_TUNE_SAVED ? jit_first(x->r, &x->variant, error) : jit_tune(x->r, key, NULL, &x->variant, error);
+  return k->jit->tune == TILE_TUNE_SAVED ? jit_first(x->r, &x->variant, error)
+                                         : jit_tune(x->r, key, NULL, &x->variant, error);
 }
 
 tile_status jit_tuned(const Request *r, tile_variant **variant, tile_error **error) {
@@ -421,7 +461,9 @@ tile_status jit_tuned(const Request *r, tile_variant **variant, tile_error **err
 // ---- the report ----
 
 size_t tile_tuning_num_candidates(const tile_tuning *t) { return t->count; }
-tile_tune_candidate tile_tuning_candidate(const tile_tuning *t, size_t i) { return i < t->count ? t->candidates[i] : (tile_tune_candidate){0}; }
+tile_tune_candidate tile_tuning_candidate(const tile_tuning *t, size_t i) {
+  return i < t->count ? t->candidates[i] : (tile_tune_candidate){0};
+}
 const tile_variant *tile_tuning_variant(const tile_tuning *t) { return t->variant; }
 void tile_tuning_free(tile_tuning *t) {
   if (!t) return;

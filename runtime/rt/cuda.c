@@ -13,7 +13,9 @@ static const struct { const char *symbol; size_t offset; } entries[] = {
 static tile_status resolve(CudaDriver *d, bool simulator, tile_error **error) {
   for (uint32_t i = 0; i < countof(entries); i++) {
     void *p = d->library ? dlsym(d->library, entries[i].symbol) : linked_parts.sim_symbol(entries[i].symbol);
-    if (!p) return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s", simulator ? "simulator" : "CUDA driver is too old: it", entries[i].symbol);
+    if (!p)
+      return error_set(error, TILE_ERROR_NO_DEVICE, "the %s has no %s",
+                       simulator ? "simulator" : "CUDA driver is too old: it", entries[i].symbol);
     *(void **)((char *)d + entries[i].offset) = p;
   }
   return TILE_OK;
@@ -27,7 +29,10 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no simulator: libtile-sim.so was not found");
   } else if (!simulator) {
     d->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!d->library) return error_set(error, TILE_ERROR_NO_DEVICE, "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
+    if (!d->library)
+      return error_set(
+          error, TILE_ERROR_NO_DEVICE,
+          "no GPU: the CUDA driver (libcuda.so.1) is not installed; --device=sim and --device=interp need none");
   }
   tile_status status = resolve(d, simulator, error);
   if (status == TILE_OK) {
@@ -35,10 +40,14 @@ tile_status cuda_open(CudaDriver *d, bool simulator, tile_error **error) {
     if (r != CUDA_SUCCESS) {
       const char *name = NULL;
       d->error_name(r, &name);
-      status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r, "no GPU: cuInit says %s; --device=sim and --device=interp need none", name ? name : "an unknown error");
+      status = error_set_cuda(error, TILE_ERROR_NO_DEVICE, (int)r,
+                              "no GPU: cuInit says %s; --device=sim and --device=interp need none",
+                              name ? name : "an unknown error");
     }
   }
-  if (status == TILE_OK && simulator) *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report") : linked_parts.sim_symbol("simLastReport");
+  if (status == TILE_OK && simulator)
+    *(void **)&d->last_report = d->library ? dlsym(d->library, "sim_last_report")
+                                           : linked_parts.sim_symbol("simLastReport");
   if (status != TILE_OK) cuda_close(d);
   return status;
 }
@@ -57,6 +66,7 @@ tile_status cuda_check(const CudaDriver *d, CUresult r, const char *doing, tile_
   const char *name = NULL, *text = NULL, *report = d->last_report ? d->last_report() : NULL;
   d->error_name(r, &name);
   d->error_string(r, &text);
-  return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s", doing, name ? name : "unknown error",
-                        text ? text : "", report && *report ? "\n" : "", report && *report ? report : "");
+  return error_set_cuda(error, is_kernel_failure(r) ? TILE_ERROR_RUN : TILE_ERROR_DRIVER, (int)r, "%s: %s: %s%s%s",
+                        doing, name ? name : "unknown error", text ? text : "", report && *report ? "\n" : "",
+                        report && *report ? report : "");
 }

@@ -17,7 +17,8 @@ typedef struct {
 
 tile_status cuda_open(CudaDriver *driver, bool simulator, tile_error **error);
 void cuda_close(CudaDriver *driver);
-// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". Failures of a kernel give TILE_ERROR_RUN, others TILE_ERROR_DRIVER.
+// TILE_OK, or an error "<doing>: CUDA_ERROR_X: text". Failures of a kernel give TILE_ERROR_RUN, others
+// TILE_ERROR_DRIVER.
 tile_status cuda_check(const CudaDriver *driver, CUresult result, const char *doing, tile_error **error);
 
 #endif

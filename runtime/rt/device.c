@@ -45,7 +45,8 @@ tile_status tile_device_open(const char *spec, tile_device **device, tile_error 
   return open_by_name("interp", device, error);
 }
 
-tile_status tile_device_open_with(const char *spec, const tile_device_options *given, tile_device **device, tile_error **error) {
+tile_status tile_device_open_with(const char *spec, const tile_device_options *given, tile_device **device,
+                                  tile_error **error) {
   tile_device_options o = TILE_DEVICE_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   tile_status status = tile_device_open(spec, device, error);
@@ -62,8 +63,12 @@ void tile_device_close(tile_device *d) {
   d->ops->close(d);
 }
 
-tile_status tile_memory_alloc(tile_device *d, size_t size, uint64_t *address, tile_error **error) { return d->ops->alloc(d, size, address, error); }
-tile_status tile_memory_free(tile_device *d, uint64_t address, tile_error **error) { return address ? d->ops->free(d, address, error) : TILE_OK; }
+tile_status tile_memory_alloc(tile_device *d, size_t size, uint64_t *address, tile_error **error) {
+  return d->ops->alloc(d, size, address, error);
+}
+tile_status tile_memory_free(tile_device *d, uint64_t address, tile_error **error) {
+  return address ? d->ops->free(d, address, error) : TILE_OK;
+}
 tile_status tile_memory_upload(tile_device *d, uint64_t to, const void *from, size_t size, tile_error **error) {
   return size ? d->ops->upload(d, to, from, size, error) : TILE_OK;
 }
@@ -90,7 +95,9 @@ tile_status kernel_start(tile_kernel *k, tile_error **error) {
   return status;
 }
 
-bool device_runs(const tile_device *d, const Target *t) { return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm; }
+bool device_runs(const tile_device *d, const Target *t) {
+  return t->arch_specific ? (int)t->sm == d->sm : (int)t->sm <= d->sm;
+}
 
 tile_status device_check_compiled(const tile_device *d, tile_error **error) {
   if (d->arch) return TILE_OK;
@@ -104,7 +111,8 @@ static tile_status start_described(tile_kernel *k, tile_kernel **kernel, tile_er
   return status;
 }
 
-tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, const char *name, tile_kernel **kernel, tile_error **error) {
+tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, const char *name, tile_kernel **kernel,
+                                 tile_error **error) {
   *kernel = NULL;
   tile_status status = device_check_compiled(d, error);
   if (status != TILE_OK) return status;
@@ -119,8 +127,8 @@ tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, c
   return status;
 }
 
-tile_status tile_kernel_load_cubin(tile_device *d, const void *cubin, size_t size, const char *metadata, size_t metadata_size, const char *name,
-                                   tile_kernel **kernel, tile_error **error) {
+tile_status tile_kernel_load_cubin(tile_device *d, const void *cubin, size_t size, const char *metadata,
+                                   size_t metadata_size, const char *name, tile_kernel **kernel, tile_error **error) {
   *kernel = NULL;
   tile_status status = device_check_compiled(d, error);
   if (status != TILE_OK) return status;
@@ -156,28 +164,35 @@ void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stre
   k->device->hooks.event(k->device->hooks.user, &event);
 }
 
-tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
+tile_status tile_kernel_check(const tile_kernel *k, const tile_launch_options *given, const tile_arg *args,
+                              size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   tile_arg flat[UINT8_MAX];
   tile_status status = launch_check_grid(k, o.grid, error);
-  if (status == TILE_OK && launch_has_tuples(args, num_args)) status = launch_flatten_kernel(k, args, num_args, flat, error), args = flat, num_args = k->num_args;
+  if (status == TILE_OK && launch_has_tuples(args, num_args))
+    status = launch_flatten_kernel(k, args, num_args, flat, error), args = flat, num_args = k->num_args;
   if (status == TILE_OK) status = launch_check_args(k, args, num_args, error);
   for (uint32_t i = 0; status == TILE_OK && i < k->num_args; i++) {
-    uint64_t address = args[i].kind == TILE_ARG_POINTER ? args[i].value.pointer : args[i].kind == TILE_ARG_TENSOR ? args[i].value.tensor->base : 0;
+    uint64_t address = args[i].kind == TILE_ARG_POINTER  ? args[i].value.pointer
+                       : args[i].kind == TILE_ARG_TENSOR ? args[i].value.tensor->base
+                                                         : 0;
     char why[160];
     if (!address || k->device->ops->is_own(k->device, address, why, sizeof why)) continue;
-    status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i, k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
+    status = error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) is 0x%llx, which %s", k->name, i,
+                       k->params[i].name, k->params[i].spelling, (unsigned long long)address, why);
   }
   return status;
 }
 
 tile_status tile_kernel_reserve(tile_kernel *k, const uint32_t grid[3], tile_error **error) {
   tile_status status = launch_check_grid(k, grid, error);
-  return status == TILE_OK && k->scratch_bytes && k->device->ops->reserve ? k->device->ops->reserve(k, grid, error) : status;
+  return status == TILE_OK && k->scratch_bytes && k->device->ops->reserve ? k->device->ops->reserve(k, grid, error)
+                                                                          : status;
 }
 
-tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
+tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given, const tile_arg *args, size_t num_args,
+                               tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given && given->struct_size == sizeof o) o = *given;
   else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
@@ -192,4 +207,6 @@ tile_status tile_kernel_launch(tile_kernel *k, const tile_launch_options *given,
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
-const char *tile_version(void) { return STRING(TILE_VERSION_MAJOR) "." STRING(TILE_VERSION_MINOR) "." STRING(TILE_VERSION_PATCH); }
+const char *tile_version(void) {
+  return STRING(TILE_VERSION_MAJOR) "." STRING(TILE_VERSION_MINOR) "." STRING(TILE_VERSION_PATCH);
+}

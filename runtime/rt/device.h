@@ -1,6 +1,7 @@
-// What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by libtile's
-// interpreter (runtime/compile/device_interp.c). This folder is what libtile-rt is made of: nothing in it knows the compiler.
-// This is the room's door: other rooms include it and no other header of runtime/rt, but for cuda_types.h, which the simulator takes.
+// What a device is inside: one table of functions, filled by the CUDA driver and the simulator (device_cuda.c) and by
+// libtile's interpreter (runtime/compile/device_interp.c). This folder is what libtile-rt is made of: nothing in it
+// knows the compiler. This is the room's door: other rooms include it and no other header of runtime/rt, but for
+// cuda_types.h, which the simulator takes.
 #ifndef TILE_RUNTIME_RT_DEVICE_H
 #define TILE_RUNTIME_RT_DEVICE_H
 
@@ -78,7 +79,7 @@ struct tile_kernel {
   const char **constexpr_names, **constexpr_values;   // values as the source would write them
   const Target *target;
   uint32_t ptx_version;            // ×10; 0: not known
-  const char *ptx;                 // the code, until it is loaded: one of these or both; none where only the interpreter can run it
+  const char *ptx; // the code, until it is loaded: one of these or both; none where only the interpreter can run it
   const void *cubin;               // taken before the PTX where the device runs it
   size_t cubin_size;
   CUmodule module;                 // gpu, sim
@@ -97,7 +98,8 @@ struct DeviceOps {
   tile_status (*download)(tile_device *d, void *to, uint64_t from, size_t size, tile_error **error);
   tile_status (*synchronize)(tile_device *d, tile_error **error);
   // Queued on the stream. Elements of 1, 2, 4 or 8 bytes with the low bits of pattern.
-  tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream, tile_error **error);
+  tile_status (*fill)(tile_device *d, uint64_t to, uint64_t pattern, uint32_t elem_bytes, size_t count, void *stream,
+                      tile_error **error);
   tile_status (*copy)(tile_device *d, uint64_t to, uint64_t from, size_t size, void *stream, tile_error **error);
   bool (*is_capturing)(tile_device *d, void *stream);   // into a graph; NULL: this device has none
   tile_status (*load)(tile_kernel *k, tile_error **error);
@@ -108,15 +110,18 @@ struct DeviceOps {
   tile_status (*reserve)(tile_kernel *k, const uint32_t grid[3], tile_error **error);
   tile_status (*launch)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, tile_error **error);
   // Checked arguments as the driver takes them. NULL on a device that knows no such launch.
-  tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params, tile_error **error);
+  tile_status (*launch_params)(const tile_kernel *k, const uint32_t grid[3], void *stream, void **params,
+                               tile_error **error);
   // One launch, timed from cold caches, in milliseconds.
-  tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds, tile_error **error);
+  tile_status (*time)(tile_kernel *k, const tile_launch_options *options, const tile_arg *args, double *milliseconds,
+                      tile_error **error);
   bool checks_bounds;              // an access outside of an allocation is reported
 };
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error);
 
-// What else the library at hand is made of: libtile says so in runtime/compile/linked.c, libtile-rt in runtime/rt/alone/linked.c.
+// What else the library at hand is made of: libtile says so in runtime/compile/linked.c, libtile-rt in
+// runtime/rt/alone/linked.c.
 typedef struct {
   void *(*sim_symbol)(const char *name);   // the simulator's functions; NULL: libtile-sim.so is opened
   tile_status (*open_interp)(tile_device **device, tile_error **error);   // NULL: there is no interpreter
@@ -126,7 +131,7 @@ extern const LinkedParts linked_parts;
 // A kernel's description is made of its metadata (metadata.c); then it is started.
 tile_status kernel_start(tile_kernel *k, tile_error **error);   // loads it; frees it when that fails
 tile_kernel *kernel_new(tile_device *device);                   // NULL: out of memory. device may be NULL
-void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream);   // the device has an event function
+void kernel_tell_launch(const tile_kernel *k, const uint32_t grid[3], void *stream); // the device has an event function
 bool device_runs(const tile_device *d, const Target *t);        // does it run code for t?
 tile_status device_check_compiled(const tile_device *d, tile_error **error);   // an error on the interpreter
 // metadata.c: from PTX that begins with its metadata. ptx[size] is NUL; the text must stay until the kernel is started.
@@ -134,15 +139,21 @@ tile_status device_check_compiled(const tile_device *d, tile_error **error);   /
 tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, const char *name, tile_error **error);
 
 // launch.c: what every device does with arguments.
-// Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are integers then.
-tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error);
+// Checks and launches. map, if not NULL, says which of args each of the kernel's arguments is, and booleans are
+// integers then.
+tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
+                          const uint8_t *map, tile_error **error);
 void launch_plan(tile_kernel *k);     // fills in quick, once all else is known
 // The tile_type that a pointer points to or a descriptor is of, by its spelling; TILE_UNTYPED where it is not known.
 tile_type launch_elem_type(const KernelParam *p);
 // What an argument must be a multiple of.
-static inline int64_t param_multiple(const KernelParam *p) { return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible; }
+static inline int64_t param_multiple(const KernelParam *p) {
+  return p->is_pointer && p->elem_bytes > p->divisible ? p->elem_bytes : p->divisible;
+}
 // Can a tensor map have rows so many elements apart? Its strides are multiples of 16 bytes below 2^40.
-static inline bool is_map_stride(int64_t elements, uint32_t bytes) { return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0; }
+static inline bool is_map_stride(int64_t elements, uint32_t bytes) {
+  return elements > 0 && elements < INT64_C(1) << 40 && elements * bytes % 16 == 0;
+}
 // Checks args against the parameters, naming the one that is wrong.
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error);
 tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile_error **error);
@@ -150,9 +161,10 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
 bool launch_fits(const KernelParam *p, const tile_arg *a);
 // tuple.c: one argument for each of the kernel's (or names) where some of args are tuples.
 bool launch_has_tuples(const tile_arg *args, size_t n);
-tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names, const tile_arg *args, size_t num_args,
-                           tile_arg *out, tile_error **error);
-tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX], tile_error **error);
+tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names,
+                           const tile_arg *args, size_t num_args, tile_arg *out, tile_error **error);
+tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX],
+                                  tile_error **error);
 // A checked scalar or pointer argument as the parameter's bits.
 uint64_t launch_arg_bits(const KernelParam *p, tile_arg arg);
 

@@ -60,7 +60,8 @@ tile_status error_set_cuda(tile_error **out, tile_status status, int cuda_result
   return status;
 }
 
-tile_status error_set_messages(tile_error **out, tile_status status, const char *message, const tile_diagnostic *diagnostics, size_t count) {
+tile_status error_set_messages(tile_error **out, tile_status status, const char *message,
+                               const tile_diagnostic *diagnostics, size_t count) {
   tile_error *e = make(out, status);
   if (!e) return status;
   e->message = copy(message);

@@ -26,7 +26,12 @@ static JsonValue *make(Reader *r, JsonKind kind) {
   return v;
 }
 
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+static int hex_digit(char c) {
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : -1;
+}
 
 static bool read_hex4(Reader *r, uint32_t *code) {
   *code = 0;
@@ -137,7 +142,8 @@ static JsonValue *read_items(Reader *r, JsonKind kind) {
 }
 
 static JsonValue *read_word(Reader *r) {
-  static const struct { const char *word; JsonKind kind; bool b; } words[] = {{"true", JSON_BOOL, true}, {"false", JSON_BOOL, false}, {"null", JSON_NULL, false}};
+  static const struct { const char *word; JsonKind kind; bool b; } words[] = {
+      {"true", JSON_BOOL, true}, {"false", JSON_BOOL, false}, {"null", JSON_NULL, false}};
   for (uint32_t i = 0; i < countof(words); i++) {
     size_t n = strlen(words[i].word);
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, words[i].word, n)) continue;
@@ -156,7 +162,8 @@ static JsonValue *read_value(Reader *r) {
     JsonValue *v = make(r, JSON_STRING);
     return (v->s = read_string(r)) ? v : NULL;
   }
-  if (*r->at != '{' && *r->at != '[') return *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? read_number(r) : read_word(r);
+  if (*r->at != '{' && *r->at != '[')
+    return *r->at == '-' || (*r->at >= '0' && *r->at <= '9') ? read_number(r) : read_word(r);
   r->depth++;
   JsonValue *v = read_items(r, *r->at == '{' ? JSON_OBJECT : JSON_ARRAY);
   r->depth--;

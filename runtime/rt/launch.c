@@ -1,4 +1,5 @@
-// Arguments and grids, checked against the kernel's parameters. A message names the parameter, what it expects and what came.
+// Arguments and grids, checked against the kernel's parameters. A message names the parameter, what it expects and what
+// came.
 #include <math.h>
 #include <string.h>
 
@@ -6,8 +7,10 @@
 #include "runtime/rt/device.h"
 #include "runtime/rt/error.h"
 
-static const char *const arg_words[] = {[TILE_ARG_INT] = "an integer", [TILE_ARG_FLOAT] = "a float", [TILE_ARG_POINTER] = "a pointer", [TILE_ARG_TENSOR] = "a tensor",
-                                        [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None", [TILE_ARG_BOOL] = "a boolean", [TILE_ARG_TEXT] = "an expression", [TILE_ARG_TUPLE] = "a tuple"};
+static const char *const arg_words[] =
+    {[TILE_ARG_INT] = "an integer",  [TILE_ARG_FLOAT] = "a float",       [TILE_ARG_POINTER] = "a pointer",
+     [TILE_ARG_TENSOR] = "a tensor", [TILE_ARG_DEFAULT] = "the default", [TILE_ARG_NONE] = "None",
+     [TILE_ARG_BOOL] = "a boolean",  [TILE_ARG_TEXT] = "an expression",  [TILE_ARG_TUPLE] = "a tuple"};
 
 static NumFormat format_of(ScalarKind s) {
   switch (s) {
@@ -25,33 +28,37 @@ static bool fits(const KernelParam *p, int64_t v) {
   uint32_t bits = scalar_bits(p->scalar);
   if (bits >= 64) return !p->is_unsigned || v >= 0 || p->scalar == SC_I64;
   if (bits == 1) return v == 0 || v == 1;
-  return v >= (p->is_unsigned ? 0 : -(INT64_C(1) << (bits - 1))) && v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
+  return v >= (p->is_unsigned ? 0 : -(INT64_C(1) << (bits - 1))) &&
+         v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
 }
 
-static const char *const type_names[] = {[TILE_UNTYPED] = "?", [TILE_INT1] = "i1", [TILE_INT8] = "i8", [TILE_INT16] = "i16", [TILE_INT32] = "i32", [TILE_INT64] = "i64", [TILE_UINT8] = "u8",
-                                         [TILE_UINT16] = "u16", [TILE_UINT32] = "u32", [TILE_UINT64] = "u64", [TILE_FP8E4NV] = "fp8e4nv", [TILE_FP8E5] = "fp8e5",
-                                         [TILE_FP8E4B15] = "fp8e4b15", [TILE_FP8E4B8] = "fp8e4b8", [TILE_FP8E5B16] = "fp8e5b16", [TILE_FP16] = "fp16", [TILE_BF16] = "bf16",
-                                         [TILE_FP32] = "fp32", [TILE_FP64] = "fp64"};
+enum { TILE_VOID = TILE_UNTYPED };
+#define DTYPE(kind, ...) _Static_assert((int)TILE_##kind == (int)DT_##kind, "tile_type is numbered like DtypeKind");
+#include "ir/dtypes.def"
 
 tile_type launch_elem_type(const KernelParam *p) {
   const char *s = p->spelling;
   if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
   else if (!strncmp(s, "tensordesc<", 11)) s += 11;
   size_t n = strcspn(s, "[");
-  for (uint32_t i = 1; i < countof(type_names); i++)
-    if (strlen(type_names[i]) == n && !strncmp(type_names[i], s, n)) return (tile_type)i;
-  return TILE_UNTYPED;
+  DtypeKind found;
+  return dtype_find_n(s, n, &found) ? (tile_type)found : TILE_UNTYPED;
 }
 
 bool launch_fits(const KernelParam *p, const tile_arg *a) {
   switch (a->kind) {
   case TILE_ARG_POINTER: return a->value.pointer % (uint64_t)p->divisible == 0 && (a->value.pointer || !p->is_pointer);
-  case TILE_ARG_INT: case TILE_ARG_BOOL: return p->is_pointer || p->is_float || p->kind != PARAM_PLAIN || (fits(p, a->value.i) && a->value.i % p->divisible == 0);
+  case TILE_ARG_INT:
+  case TILE_ARG_BOOL:
+    return p->is_pointer || p->is_float || p->kind != PARAM_PLAIN ||
+           (fits(p, a->value.i) && a->value.i % p->divisible == 0);
   default: return true;
   }
 }
 
-static const char *type_name(tile_type t) { return (unsigned)t < countof(type_names) ? type_names[t] : "?"; }
+static const char *type_name(tile_type t) {
+  return t && (unsigned)t < NUM_DTYPE_KINDS ? dtype_info[t].short_name : "?";
+}
 
 // An argument may leave its type open; one that names it must name the right one.
 static bool is_type(const KernelParam *p, tile_type given) {
@@ -61,42 +68,59 @@ static bool is_type(const KernelParam *p, tile_type given) {
 
 #define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
 
-static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t, tile_error **error) {
+static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t,
+                                tile_error **error) {
   uint32_t bytes = scalar_bits(p->scalar) / 8;
-  if (!t || t->rank != p->rank) return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
+  if (!t || t->rank != p->rank)
+    return BAD("is a descriptor of rank %u, the tensor has rank %u", p->rank, t ? t->rank : 0);
   if (!is_type(p, t->type)) return BAD("got a tensor of %s", type_name(t->type));
-  if (t->base % 16) return BAD("needs a base aligned to 16 bytes, got 0x%llx; begin at such an address, or copy it to one", (unsigned long long)t->base);
-  if (t->strides[t->rank - 1] != 1) return BAD("needs stride 1 on its last axis, got %lld; describe the transposed tensor, or copy it", (long long)t->strides[t->rank - 1]);
+  if (t->base % 16)
+    return BAD("needs a base aligned to 16 bytes, got 0x%llx; begin at such an address, or copy it to one",
+               (unsigned long long)t->base);
+  if (t->strides[t->rank - 1] != 1)
+    return BAD("needs stride 1 on its last axis, got %lld; describe the transposed tensor, or copy it",
+               (long long)t->strides[t->rank - 1]);
   for (uint32_t i = 0; i < t->rank; i++) {
-    if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX) return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
+    if (t->shape[i] <= 0 || t->shape[i] > INT32_MAX)
+      return BAD("has extent %lld on axis %u; 1 to 2147483647 are possible", (long long)t->shape[i], i);
     if (i + 1 < t->rank && !is_map_stride(t->strides[i], bytes))
-      return BAD("needs strides that are positive multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows", i, (long long)t->strides[i], bytes);
+      return BAD(
+          "needs strides that are positive multiples of 16 bytes, axis %u has %lld elements of %u bytes; pad its rows",
+          i, (long long)t->strides[i], bytes);
   }
   return TILE_OK;
 }
 
-static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a, tile_error **error) {
+static tile_status check_arg(const tile_kernel *k, const KernelParam *p, uint32_t number, tile_arg a,
+                             tile_error **error) {
   if ((unsigned)a.kind >= countof(arg_words)) return BAD("has an unknown kind %d", (int)a.kind);
-  tile_arg_kind want = p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR : p->is_pointer ? TILE_ARG_POINTER : p->is_float ? TILE_ARG_FLOAT : TILE_ARG_INT;
-  if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT)) return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
+  tile_arg_kind want = p->kind == PARAM_DESC || p->kind == PARAM_DESC_FIELDS ? TILE_ARG_TENSOR
+                       : p->is_pointer                                       ? TILE_ARG_POINTER
+                       : p->is_float                                         ? TILE_ARG_FLOAT
+                                                                             : TILE_ARG_INT;
+  if (a.kind != want && !(want == TILE_ARG_FLOAT && a.kind == TILE_ARG_INT))
+    return BAD("expects %s, got %s", arg_words[want], arg_words[a.kind]);
   switch (want) {
   case TILE_ARG_TENSOR: return check_tensor(k, p, number, a.value.tensor, error);
   case TILE_ARG_POINTER:
     if (!is_type(p, a.type)) return BAD("got the address of an array of %s", type_name(a.type));
     if (!a.value.pointer) return BAD("is a null pointer; %s", "pass the address of a buffer");
     if (a.value.pointer % (uint64_t)param_multiple(p))
-      return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p), (unsigned long long)a.value.pointer);
+      return BAD("was compiled for addresses divisible by %lld, got 0x%llx", (long long)param_multiple(p),
+                 (unsigned long long)a.value.pointer);
     return TILE_OK;
   case TILE_ARG_INT:
     if (!fits(p, a.value.i)) return BAD("cannot hold %lld", (long long)a.value.i);
-    if (a.value.i % p->divisible) return BAD("was compiled for multiples of %lld, got %lld", (long long)p->divisible, (long long)a.value.i);
+    if (a.value.i % p->divisible)
+      return BAD("was compiled for multiples of %lld, got %lld", (long long)p->divisible, (long long)a.value.i);
     return TILE_OK;
   default: return TILE_OK;
   }
 }
 
 tile_status launch_check_args(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_error **error) {
-  if (num_args != k->num_args) return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_args, num_args);
+  if (num_args != k->num_args)
+    return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_args, num_args);
   for (uint32_t i = 0; i < k->num_args; i++) {
     tile_status status = check_arg(k, &k->params[i], i, args[i], error);
     if (status != TILE_OK) return status;
@@ -108,9 +132,12 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
   const uint64_t most[3] = {INT32_MAX, 65535, 65535};
   for (int i = 0; i < 3; i++) {
     uint64_t blocks = (uint64_t)grid[i] * (i == 0 ? k->num_ctas : 1);
-    if (!grid[i]) return error_set(error, TILE_ERROR_USAGE, "%s: the grid is 0 on axis %c; at least 1 program must run", k->name, "xyz"[i]);
-    if (blocks > most[i]) return error_set(error, TILE_ERROR_USAGE, "%s: the grid is %llu blocks on axis %c; at most %llu are possible", k->name,
-                                           (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i]);
+    if (!grid[i])
+      return error_set(error, TILE_ERROR_USAGE, "%s: the grid is 0 on axis %c; at least 1 program must run", k->name,
+                       "xyz"[i]);
+    if (blocks > most[i])
+      return error_set(error, TILE_ERROR_USAGE, "%s: the grid is %llu blocks on axis %c; at most %llu are possible",
+                       k->name, (unsigned long long)blocks, "xyz"[i], (unsigned long long)most[i]);
   }
   return TILE_OK;
 }
@@ -120,8 +147,11 @@ tile_status launch_check_grid(const tile_kernel *k, const uint32_t grid[3], tile
 enum { MAX_QUICK = 64 };
 
 static bool plan_param(const KernelParam *p, QuickArg *q) {
-  if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1))) return false;
-  *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1, .bits = (uint8_t)scalar_bits(p->scalar), .is_signed = !p->is_unsigned && p->scalar != SC_I1};
+  if (p->kind != PARAM_PLAIN || p->divisible < 1 || p->divisible > INT32_MAX || (p->divisible & (p->divisible - 1)))
+    return false;
+  *q = (QuickArg){.mask = (uint32_t)param_multiple(p) - 1,
+                  .bits = (uint8_t)scalar_bits(p->scalar),
+                  .is_signed = !p->is_unsigned && p->scalar != SC_I1};
   if (p->is_pointer) q->kind = QUICK_POINTER, q->type = (uint8_t)launch_elem_type(p);
   else if (!p->is_float) q->kind = q->bits < 64 ? QUICK_INT : QUICK_I64;
   else if (p->scalar == SC_F32) q->kind = QUICK_F32;
@@ -132,7 +162,8 @@ static bool plan_param(const KernelParam *p, QuickArg *q) {
 
 void launch_plan(tile_kernel *k) {
   k->max_grid_x = INT32_MAX / k->num_ctas;
-  if (!k->device->ops->launch_params || k->num_params != k->num_args || k->num_args > MAX_QUICK || k->scratch_bytes) return;
+  if (!k->device->ops->launch_params || k->num_params != k->num_args || k->num_args > MAX_QUICK || k->scratch_bytes)
+    return;
   QuickArg *quick = arena_try(&k->arena, (k->num_args + 1) * sizeof *quick);   // without it launches go the slow way
   if (!quick) return;
   for (uint32_t i = 0; i < k->num_args; i++)
@@ -141,7 +172,8 @@ void launch_plan(tile_kernel *k) {
 }
 
 // Points params into args, or into floats. False: something here is for the slow way.
-static inline bool quick_params(const tile_kernel *k, const tile_arg *args, const uint8_t *map, void **params, float *floats) {
+static inline bool quick_params(const tile_kernel *k, const tile_arg *args, const uint8_t *map, void **params,
+                                float *floats) {
   for (uint32_t i = 0; i < k->num_args; i++) {
     const QuickArg q = k->quick[i];
     const tile_arg *a = &args[map ? map[i] : i];
@@ -167,7 +199,8 @@ static inline bool quick_grid(const tile_kernel *k, const uint32_t grid[3]) {
   return grid[0] - 1 < k->max_grid_x && grid[1] - 1 < 65535 && grid[2] - 1 < 65535;
 }
 
-static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error) {
+static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
+                                 const uint8_t *map, tile_error **error) {
   tile_arg mapped[UINT8_MAX];
   for (uint32_t i = 0; map && i < k->num_args; i++) {
     mapped[i] = args[map[i]];
@@ -182,11 +215,13 @@ static tile_status launch_slowly(tile_kernel *k, const uint32_t grid[3], void *s
   return status == TILE_OK ? k->device->ops->launch(k, &o, args, error) : status;
 }
 
-tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args, const uint8_t *map, tile_error **error) {
+tile_status kernel_launch(tile_kernel *k, const uint32_t grid[3], void *stream, const tile_arg *args,
+                          const uint8_t *map, tile_error **error) {
   void *params[MAX_QUICK];
   float floats[MAX_QUICK];
   bool is_quick = k->quick && quick_grid(k, grid) && quick_params(k, args, map, params, floats);
-  tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error) : launch_slowly(k, grid, stream, args, map, error);
+  tile_status status = is_quick ? k->device->ops->launch_params(k, grid, stream, params, error)
+                                : launch_slowly(k, grid, stream, args, map, error);
   if (status == TILE_OK && k->device->hooks.event) kernel_tell_launch(k, grid, stream);
   return status;
 }

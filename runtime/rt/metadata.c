@@ -1,24 +1,24 @@
-// A kernel's description out of its metadata: the JSON in the leading comments of our PTX, in a package's index or in a file
-// of --emit=json. The text may be damaged or made up: whatever a launch relies on is checked here.
+// A kernel's description out of its metadata: the JSON in the leading comments of our PTX, in a package's index or in a
+// file of --emit=json. The text may be damaged or made up: whatever a launch relies on is checked here.
 #include <string.h>
 
 #include "ir/c_locale.h"
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
-enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16 };
+enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16, MAX_TMA_BOX = 256 };
 
-const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain", [PARAM_DESC] = "descriptor", [PARAM_AUTO_TENSORMAP] = "tensor_map",
-                                                       [PARAM_SCRATCH] = "scratch", [PARAM_DESC_FIELDS] = "descriptor_fields"};
+const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain",
+                                                       [PARAM_DESC] = "descriptor",
+                                                       [PARAM_AUTO_TENSORMAP] = "tensor_map",
+                                                       [PARAM_SCRATCH] = "scratch",
+                                                       [PARAM_DESC_FIELDS] = "descriptor_fields"};
 
+// By the names of signatures.
 static bool find_scalar(const char *name, size_t n, ScalarKind *out) {
-  static const struct { const char *name; ScalarKind scalar; } known[] = {
-    {"i1", SC_I1}, {"i8", SC_I8}, {"i16", SC_I16}, {"i32", SC_I32}, {"i64", SC_I64}, {"u1", SC_I1}, {"u8", SC_I8}, {"u16", SC_I16}, {"u32", SC_I32},
-    {"u64", SC_I64}, {"fp8e4nv", SC_F8E4M3}, {"fp8e5", SC_F8E5M2}, {"fp8e4b15", SC_F8E4B15}, {"fp16", SC_F16}, {"bf16", SC_BF16}, {"fp32", SC_F32},
-    {"fp64", SC_F64}, {"f8e4m3", SC_F8E4M3}, {"f8e5m2", SC_F8E5M2}, {"f8e4b15", SC_F8E4B15}, {"f16", SC_F16}, {"f32", SC_F32}, {"f64", SC_F64}};
-  for (uint32_t i = 0; i < countof(known); i++)
-    if (strlen(known[i].name) == n && !memcmp(known[i].name, name, n)) return *out = known[i].scalar, true;
-  return false;
+  DtypeKind found;
+  if (!dtype_find_n(name, n, &found) || found == DT_VOID) return false;
+  return *out = dtype_info[found].scalar, true;
 }
 
 // "tensordesc<fp16[64, 32]>"
@@ -56,8 +56,11 @@ static bool read_param(Arena *a, const JsonValue *json, KernelParam *p) {
   uint32_t i = 0;
   while (i < NUM_PARAM_KINDS && strcmp(kind, param_kind_names[i])) i++;
   if (i == NUM_PARAM_KINDS) return false;
-  *p = (KernelParam){.kind = (FuncParamKind)i, .name = arena_printf(a, "%s", json_get_string(json, "name", "")),
-                     .spelling = arena_printf(a, "%s", json_get_string(json, "type", "")), .divisible = json_get_int(json, "divisible", 1), .padding = PAD_ZERO};
+  *p = (KernelParam){.kind = (FuncParamKind)i,
+                     .name = arena_printf(a, "%s", json_get_string(json, "name", "")),
+                     .spelling = arena_printf(a, "%s", json_get_string(json, "type", "")),
+                     .divisible = json_get_int(json, "divisible", 1),
+                     .padding = PAD_ZERO};
   return p->divisible >= 1 && read_type(p);
 }
 
@@ -85,7 +88,8 @@ static bool read_indices(const tile_kernel *k, const JsonValue *json, const char
 }
 
 static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
-  const bool needs_box = !k->device || k->device->arch;   // the interpreter runs IR that may have none yet
+  // The interpreter runs IR from before the pass that cuts boxes to what TMA takes: it may have none, or larger ones.
+  const bool is_tma = !k->device || k->device->arch;
   int64_t index = json_get_int(json, "param", -1);
   if (index < 0 || index >= k->num_params) return false;
   KernelParam *p = &k->params[index];
@@ -95,14 +99,17 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   p->swizzle_bytes = (uint32_t)json_get_int(json, "swizzle", 0);
   p->is_unsigned = !json_get_bool(json, "signed");
   p->padding = !strcmp(json_get_string(json, "fill", ""), "nan") ? PAD_NAN : PAD_ZERO;
-  if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK || !find_scalar(element, strlen(element), &p->scalar) ||
-      !read_ints(json, "box", p->rank, needs_box, 256, p->box) || (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
+  if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK ||
+      !scalar_find(element, &p->scalar) ||
+      !read_ints(json, "box", p->rank, is_tma, is_tma ? MAX_TMA_BOX : INT32_MAX, p->box) ||
+      (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
     return false;
   if (p->kind == PARAM_DESC) return true;
   int64_t base = json_get_int(json, "base_param", -1);
   if (base < 0 || base >= k->num_args || !k->params[base].is_pointer) return false;
   p->base_param = (int)base;
-  return read_indices(k, json, "extent_params", p->rank, p->extent_params) && read_indices(k, json, "stride_params", p->rank, p->stride_params) &&
+  return read_indices(k, json, "extent_params", p->rank, p->extent_params) &&
+         read_indices(k, json, "stride_params", p->rank, p->stride_params) &&
          read_ints(json, "extent_values", p->rank, INT64_MIN, INT64_MAX, p->extent_values) &&
          read_ints(json, "stride_values", p->rank, INT64_MIN, INT64_MAX, p->stride_values);
 }
@@ -123,7 +130,8 @@ static bool read_params(tile_kernel *k, const JsonValue *json) {
   for (uint32_t i = 0; i < n; i++)
     if (!read_tensor_map(k, items[i])) return false;
   for (uint32_t i = 0; i < k->num_params; i++)
-    if ((k->params[i].kind == PARAM_DESC || k->params[i].kind == PARAM_AUTO_TENSORMAP) && !k->params[i].rank) return false;
+    if ((k->params[i].kind == PARAM_DESC || k->params[i].kind == PARAM_AUTO_TENSORMAP) && !k->params[i].rank)
+      return false;
   return true;
 }
 
@@ -166,7 +174,9 @@ static const char *read_kernel(tile_kernel *k, const JsonValue *json) {
   if (!k->target) return "the architecture";
   if (!read_number(json, "threads", WARP_SIZE, MAX_WARPS * WARP_SIZE, &k->num_threads)) return "the number of threads";
   if (!read_number(json, "cluster", 1, MAX_CLUSTER, &k->num_ctas)) return "the cluster size";
-  if (!read_number(json, "shared_bytes", 0, INT32_MAX, &k->shared_bytes) || !read_number(json, "scratch_bytes", 0, INT32_MAX, &k->scratch_bytes)) return "the memory it needs";
+  if (!read_number(json, "shared_bytes", 0, INT32_MAX, &k->shared_bytes) ||
+      !read_number(json, "scratch_bytes", 0, INT32_MAX, &k->scratch_bytes))
+    return "the memory it needs";
   if (!read_params(k, json)) return "the parameters";
   return read_constexprs(k, json) ? NULL : "the constexprs";
 }
@@ -219,15 +229,21 @@ size_t metadata_size_in_ptx(Arena *a, const char *ptx, size_t size) {
 static const JsonValue *find_kernel(const JsonValue *root, const char *name, tile_error **error) {
   const JsonValue *const *kernels = NULL;
   uint32_t n = json_get_items(root, "kernels", &kernels);
-  if (json_get_int(root, "tile_metadata", 0) != METADATA_FORMAT || !n) return error_set(error, TILE_ERROR_USAGE, "this is no metadata of tilec, or of another version"), NULL;
+  if (json_get_int(root, "tile_metadata", 0) != METADATA_FORMAT || !n)
+    return error_set(error, TILE_ERROR_USAGE, "this is no metadata of tilec, or of another version"), NULL;
   if (!name && n > 1)
-    return error_set(error, TILE_ERROR_USAGE, "there are several kernels (%s, %s, …): name one", json_get_string(kernels[0], "name", "?"), json_get_string(kernels[1], "name", "?")), NULL;
+    return error_set(error, TILE_ERROR_USAGE, "there are several kernels (%s, %s, …): name one",
+                     json_get_string(kernels[0], "name", "?"), json_get_string(kernels[1], "name", "?")),
+           NULL;
   for (uint32_t i = 0; i < n; i++)
     if (!name || !strcmp(name, json_get_string(kernels[i], "name", ""))) return kernels[i];
-  return error_set(error, TILE_ERROR_USAGE, "there is no kernel '%s'; the first one is %s", name, json_get_string(kernels[0], "name", "?")), NULL;
+  return error_set(error, TILE_ERROR_USAGE, "there is no kernel '%s'; the first one is %s", name,
+                   json_get_string(kernels[0], "name", "?")),
+         NULL;
 }
 
-static tile_kernel *describe(tile_device *device, Arena *a, const char *json, size_t size, const char *name, tile_error **error) {
+static tile_kernel *describe(tile_device *device, Arena *a, const char *json, size_t size, const char *name,
+                             tile_error **error) {
   size_t where;
   const JsonValue *root = json_read(a, json, size, &where);
   if (!root) return error_set(error, TILE_ERROR_USAGE, "the metadata is no JSON from byte %zu on", where), NULL;
@@ -235,15 +251,18 @@ static tile_kernel *describe(tile_device *device, Arena *a, const char *json, si
   return found ? kernel_from_metadata(device, found, error) : NULL;
 }
 
-static tile_kernel *from_text(tile_device *device, Arena *a, const char *text, size_t size, bool is_ptx, const char *name, tile_error **error) {
+static tile_kernel *from_text(tile_device *device, Arena *a, const char *text, size_t size, bool is_ptx,
+                              const char *name, tile_error **error) {
   size_t json_size = size, end;
   const char *json = is_ptx ? metadata_of_ptx(a, text, size, &json_size, &end) : text;
-  if (!json) return error_set(error, TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes"), NULL;
+  if (!json)
+    return error_set(error, TILE_ERROR_USAGE, "this PTX does not begin with the metadata that tilec writes"), NULL;
   return describe(device, a, json, json_size, name, error);
 }
 
 // In a function of its own for setjmp's sake.
-static tile_kernel *from_text_contained(tile_device *device, Arena *a, const char *text, size_t size, bool is_ptx, const char *name, tile_error **error) {
+static tile_kernel *from_text_contained(tile_device *device, Arena *a, const char *text, size_t size, bool is_ptx,
+                                        const char *name, tile_error **error) {
   IN_C_LOCALE;
   jmp_buf on_empty, *const empty = &on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while reading metadata"), NULL;
@@ -262,7 +281,8 @@ tile_kernel *kernel_from_ptx(tile_device *device, const char *ptx, size_t size, 
   return k;
 }
 
-tile_kernel *kernel_from_json(tile_device *device, const char *json, size_t size, const char *name, tile_error **error) {
+tile_kernel *kernel_from_json(tile_device *device, const char *json, size_t size, const char *name,
+                              tile_error **error) {
   Arena a;
   arena_init_with(&a, device ? hooks_memory(&device->hooks) : (ArenaMemory){0}, NULL);
   tile_kernel *k = from_text_contained(device, &a, json, size, false, name, error);

@@ -1,5 +1,5 @@
-// Packages: reading them, and families, which are the variants of one kernel loaded on a device. A launch of a family takes the
-// first variant that its arguments fit, as the packer ordered them: what promises most stands first.
+// Packages: reading them, and families, which are the variants of one kernel loaded on a device. A launch of a family
+// takes the first variant that its arguments fit, as the packer ordered them: what promises most stands first.
 #include "runtime/rt/package.h"
 
 #include <errno.h>
@@ -43,7 +43,9 @@ static const char *text_of(const JsonValue *o, const char *key) { return json_ge
 static const char *find_code(const tile_package *p, const JsonValue *code, size_t *size) {
   int64_t offset = json_get_int(code, "offset", -1), n = json_get_int(code, "size", -1);
   bool is_ptx = !strcmp(text_of(code, "kind"), "ptx");
-  if (offset < (int64_t)sizeof(PackageHeader) || n <= 0 || (uint64_t)offset > p->size || (uint64_t)n > p->size - (uint64_t)offset) return NULL;
+  if (offset < (int64_t)sizeof(PackageHeader) || n <= 0 || (uint64_t)offset > p->size ||
+      (uint64_t)n > p->size - (uint64_t)offset)
+    return NULL;
   *size = (size_t)n;
   if (is_ptx && ((uint64_t)n >= p->size - (uint64_t)offset || p->bytes[offset + n])) return NULL;
   return p->bytes + offset;
@@ -56,7 +58,8 @@ static const char *read_header(tile_package *p) {
   if (h.format != PACKAGE_FORMAT || h.header_size != sizeof h) return "it is of another version";
   if (h.file_size > p->size) return "it is cut off";
   p->size = h.file_size;
-  if (h.index_offset < sizeof h || h.index_offset > p->size || h.index_size > p->size - h.index_offset) return "its index is damaged";
+  if (h.index_offset < sizeof h || h.index_offset > p->size || h.index_size > p->size - h.index_offset)
+    return "its index is damaged";
   if (package_checksum(p->bytes + sizeof h, p->size - sizeof h) != h.checksum) return "its checksum is wrong";
   size_t where;
   p->index = json_read(&p->arena, p->bytes + h.index_offset, h.index_size, &where);
@@ -79,8 +82,13 @@ static const char *list_entries(tile_package *p) {
           size_t size;
           const char *code = find_code(p, codes[c], &size);
           if (!code) return "its code is damaged";
-          const tile_package_entry e = {text_of(kernels[k], "name"), text_of(variants[v], "signature"), text_of(json_get(targets[t], "metadata"), "arch"), text_of(codes[c], "kind"),
-                                        text_of(codes[c], "made_by"), code, size};
+          const tile_package_entry e = {text_of(kernels[k], "name"),
+                                        text_of(variants[v], "signature"),
+                                        text_of(json_get(targets[t], "metadata"), "arch"),
+                                        text_of(codes[c], "kind"),
+                                        text_of(codes[c], "made_by"),
+                                        code,
+                                        size};
           vec_push(&p->arena, &all, e);
         }
       }
@@ -99,10 +107,12 @@ static tile_status read_package(tile_package *p, const char *name, tile_error **
   const char *wrong = read_header(p);
   if (!wrong) wrong = list_entries(p);
   p->on_empty = NULL;
-  return wrong ? error_set(error, TILE_ERROR_FILE, "%s is no package of tilec %s: %s", name, tile_version(), wrong) : TILE_OK;
+  return wrong ? error_set(error, TILE_ERROR_FILE, "%s is no package of tilec %s: %s", name, tile_version(), wrong)
+               : TILE_OK;
 }
 
-static tile_status open_package(const void *bytes, size_t size, void *own, const char *name, tile_package **out, tile_error **error) {
+static tile_status open_package(const void *bytes, size_t size, void *own, const char *name, tile_package **out,
+                                tile_error **error) {
   tile_package *p = calloc(1, sizeof *p);
   if (!p) {
     free(own);
@@ -123,7 +133,9 @@ tile_status tile_package_open_memory(const void *bytes, size_t size, tile_packag
   return open_package(bytes, size, NULL, "this memory", package, error);
 }
 
-static tile_status read_failed(const char *path, tile_error **error) { return error_set(error, TILE_ERROR_FILE, "cannot read %s: %s", path, strerror(errno)); }
+static tile_status read_failed(const char *path, tile_error **error) {
+  return error_set(error, TILE_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+}
 
 tile_status tile_package_open_file(const char *path, tile_package **package, tile_error **error) {
   *package = NULL;
@@ -157,7 +169,9 @@ void tile_package_close(tile_package *p) {
 }
 
 size_t tile_package_num_entries(const tile_package *p) { return p->num_entries; }
-tile_package_entry tile_package_entry_at(const tile_package *p, size_t i) { return i < p->num_entries ? p->entries[i] : (tile_package_entry){0}; }
+tile_package_entry tile_package_entry_at(const tile_package *p, size_t i) {
+  return i < p->num_entries ? p->entries[i] : (tile_package_entry){0};
+}
 
 // ---- families ----
 
@@ -195,16 +209,24 @@ static const JsonValue *find_kernel(const tile_package *p, const char *name, til
   const JsonValue *const *kernels = NULL;
   uint32_t n = json_get_items(p->index, "kernels", &kernels);
   if (!name && n == 1) return kernels[0];
-  if (!name) return error_set(error, TILE_ERROR_USAGE, "the package has several kernels (%s, %s, …): name one", text_of(kernels[0], "name"), text_of(kernels[1], "name")), NULL;
+  if (!name)
+    return error_set(error, TILE_ERROR_USAGE, "the package has several kernels (%s, %s, …): name one",
+                     text_of(kernels[0], "name"), text_of(kernels[1], "name")),
+           NULL;
   for (uint32_t i = 0; i < n; i++)
     if (!strcmp(text_of(kernels[i], "name"), name)) return kernels[i];
-  return error_set(error, TILE_ERROR_USAGE, "the package has no kernel '%s'; the first one is %s", name, text_of(kernels[0], "name")), NULL;
+  return error_set(error, TILE_ERROR_USAGE, "the package has no kernel '%s'; the first one is %s", name,
+                   text_of(kernels[0], "name")),
+         NULL;
 }
 
-static bool is_better(const Target *a, const Target *b) { return !b || a->sm > b->sm || (a->sm == b->sm && a->arch_specific && !b->arch_specific); }
+static bool is_better(const Target *a, const Target *b) {
+  return !b || a->sm > b->sm || (a->sm == b->sm && a->arch_specific && !b->arch_specific);
+}
 
 // The richest target that the device runs; NULL after an error.
-static const JsonValue *choose_target(const tile_device *d, const char *kernel, const JsonValue *variant, tile_error **error) {
+static const JsonValue *choose_target(const tile_device *d, const char *kernel, const JsonValue *variant,
+                                      tile_error **error) {
   const JsonValue *const *targets = NULL, *best = NULL;
   const Target *best_target = NULL;
   char there[256] = "";
@@ -216,7 +238,10 @@ static const JsonValue *choose_target(const tile_device *d, const char *kernel, 
     snprintf(there + used, sizeof there - used, "%s%s", used ? ", " : "", arch);
     if (t && device_runs(d, t) && is_better(t, best_target)) best = targets[i], best_target = t;
   }
-  if (!best) error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it%s%s%s", kernel, there, d->name, d->sm, d->arch ? "; pack it with --arch=" : "", d->arch ? d->arch : "", d->arch ? " too" : "");
+  if (!best)
+    error_set(error, TILE_ERROR_USAGE, "%s: the package has code for %s, and %s (sm_%d) runs none of it%s%s%s", kernel,
+              there, d->name, d->sm, d->arch ? "; pack it with --arch=" : "", d->arch ? d->arch : "",
+              d->arch ? " too" : "");
   return best;
 }
 
@@ -247,7 +272,8 @@ static bool read_fixed(const char *value, Fixed *to) {
   return end != value && !*end;
 }
 
-// Which of the family's arguments are the kernel's, and what the others must be. False where they do not belong together.
+// Which of the family's arguments are the kernel's, and what the others must be. False where they do not belong
+// together.
 static bool match_args(tile_family *f, Variant *v) {
   const tile_kernel *k = v->kernel;
   uint32_t used = 0;
@@ -268,14 +294,17 @@ static bool match_args(tile_family *f, Variant *v) {
   return used == k->num_args;
 }
 
-static tile_status load_variants(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel, tile_error **error) {
+static tile_status load_variants(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel,
+                                 tile_error **error) {
   const JsonValue *const *variants = NULL, *const *params = NULL;
   uint32_t n = json_get_items(kernel, "variants", &variants);
   f->num_args = json_get_items(kernel, "params", &params);
   f->name = arena_printf(&f->arena, "%s", text_of(kernel, "name"));
-  if (!n || f->num_args > MAX_ARGS) return error_set(error, TILE_ERROR_FILE, "the package's entry of %s is damaged", f->name);
+  if (!n || f->num_args > MAX_ARGS)
+    return error_set(error, TILE_ERROR_FILE, "the package's entry of %s is damaged", f->name);
   f->arg_names = arena_array(&f->arena, const char *, f->num_args + 1);
-  for (uint32_t i = 0; i < f->num_args; i++) f->arg_names[i] = arena_printf(&f->arena, "%s", text_of(params[i], "name"));
+  for (uint32_t i = 0; i < f->num_args; i++)
+    f->arg_names[i] = arena_printf(&f->arena, "%s", text_of(params[i], "name"));
   f->variants = arena_array(&f->arena, Variant, n);
   for (uint32_t i = 0; i < n; i++) {
     tile_error *why = NULL;
@@ -284,12 +313,15 @@ static tile_status load_variants(tile_family *f, tile_device *d, const tile_pack
     v->kernel = target ? load_target(d, p, target, &why) : NULL;
     if (!v->kernel) return error_pass_on(error, why);
     f->num_variants = i + 1;
-    if (!match_args(f, v)) return error_set(error, TILE_ERROR_FILE, "the package's entry of %s is damaged: its parameters do not fit together", f->name);
+    if (!match_args(f, v))
+      return error_set(error, TILE_ERROR_FILE,
+                       "the package's entry of %s is damaged: its parameters do not fit together", f->name);
   }
   return TILE_OK;
 }
 
-static tile_status load_contained(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel, tile_error **error) {
+static tile_status load_contained(tile_family *f, tile_device *d, const tile_package *p, const JsonValue *kernel,
+                                  tile_error **error) {
   IN_C_LOCALE;
   jmp_buf on_empty;
   if (setjmp(on_empty)) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory while loading a package");
@@ -299,7 +331,8 @@ static tile_status load_contained(tile_family *f, tile_device *d, const tile_pac
   return status;
 }
 
-tile_status tile_family_load(tile_device *d, const tile_package *p, const char *name, tile_family **family, tile_error **error) {
+tile_status tile_family_load(tile_device *d, const tile_package *p, const char *name, tile_family **family,
+                             tile_error **error) {
   *family = NULL;
   tile_error *why = NULL;
   if (device_check_compiled(d, &why) != TILE_OK) return error_pass_on(error, why);
@@ -314,7 +347,8 @@ tile_status tile_family_load(tile_device *d, const tile_package *p, const char *
   return status;
 }
 
-tile_status tile_family_load_memory(tile_device *d, const void *bytes, size_t size, const char *name, tile_family **family, tile_error **error) {
+tile_status tile_family_load_memory(tile_device *d, const void *bytes, size_t size, const char *name,
+                                    tile_family **family, tile_error **error) {
   tile_package *p;
   *family = NULL;
   tile_status status = tile_package_open_memory(bytes, size, &p, error);
@@ -327,7 +361,9 @@ tile_status tile_family_load_memory(tile_device *d, const void *bytes, size_t si
 const char *tile_family_name(const tile_family *f) { return f->name; }
 size_t tile_family_num_args(const tile_family *f) { return f->num_args; }
 size_t tile_family_num_kernels(const tile_family *f) { return f->num_variants; }
-tile_kernel *tile_family_kernel(const tile_family *f, size_t i) { return i < f->num_variants ? f->variants[i].kernel : NULL; }
+tile_kernel *tile_family_kernel(const tile_family *f, size_t i) {
+  return i < f->num_variants ? f->variants[i].kernel : NULL;
+}
 
 // ---- choosing ----
 
@@ -339,7 +375,8 @@ static bool is_fixed(const Fixed *x, const tile_arg *a) {
   }
 }
 
-// What decides between variants: fixed values, divisibility, and whether an integer fits. The rest is the launch's to check.
+// What decides between variants: fixed values, divisibility, and whether an integer fits. The rest is the launch's to
+// check.
 static bool fits(const Variant *v, const tile_arg *args) {
   for (uint32_t i = 0; i < v->num_fixed; i++)
     if (!is_fixed(&v->fixed[i], &args[v->fixed[i].arg])) return false;
@@ -360,27 +397,35 @@ static tile_status refuse(const tile_family *f, const uint32_t grid[3], const ti
   for (uint32_t i = 0; i < v->num_fixed; i++) {
     const Fixed *x = &v->fixed[i];
     if (is_fixed(x, &args[x->arg])) continue;
-    return error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' was compiled in as %s; no variant of the package takes another value", f->name, x->arg, f->arg_names[x->arg],
-                     tile_kernel_constexpr(v->kernel, f->arg_names[x->arg]));
+    return error_set(error, TILE_ERROR_USAGE,
+                     "%s: argument %u '%s' was compiled in as %s; no variant of the package takes another value",
+                     f->name, x->arg, f->arg_names[x->arg], tile_kernel_constexpr(v->kernel, f->arg_names[x->arg]));
   }
   tile_arg mapped[MAX_ARGS];
   for (uint32_t i = 0; i < v->kernel->num_args; i++) mapped[i] = args[v->map[i]];
   tile_status status = launch_check_grid(v->kernel, grid, error);
   if (status == TILE_OK) status = launch_check_args(v->kernel, mapped, v->kernel->num_args, error);
-  return status != TILE_OK ? status : error_set(error, TILE_ERROR_USAGE, "%s: no variant of the package takes these arguments", f->name);
+  return status != TILE_OK
+             ? status
+             : error_set(error, TILE_ERROR_USAGE, "%s: no variant of the package takes these arguments", f->name);
 }
 
 // Tuples are opened into flat.
-static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg flat[MAX_ARGS], tile_error **error) {
+static tile_status take_args(const tile_family *f, const tile_arg **args, size_t n, tile_arg flat[MAX_ARGS],
+                             tile_error **error) {
   if (launch_has_tuples(*args, n)) {
     const tile_arg *given = *args;
     *args = flat;
-    return launch_flatten(f->variants[f->num_variants - 1].kernel, f->name, f->arg_names, f->num_args, given, n, flat, error);
+    return launch_flatten(f->variants[f->num_variants - 1].kernel, f->name, f->arg_names, f->num_args, given, n, flat,
+                          error);
   }
-  return n == f->num_args ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", f->name, f->num_args, n);
+  return n == f->num_args
+             ? TILE_OK
+             : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", f->name, f->num_args, n);
 }
 
-tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_t num_args, tile_kernel **kernel, tile_error **error) {
+tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_t num_args, tile_kernel **kernel,
+                               tile_error **error) {
   static const uint32_t any_grid[3] = {1, 1, 1};
   *kernel = NULL;
   tile_arg flat[MAX_ARGS];
@@ -392,7 +437,8 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
   return TILE_OK;
 }
 
-tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args, size_t num_args, tile_error **error) {
+tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args,
+                               size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
   if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
   tile_arg flat[MAX_ARGS];

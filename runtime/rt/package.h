@@ -1,14 +1,16 @@
-// A package: kernels for several architectures and specialisations in one file. runtime/compile/pack.c writes it, package.c reads it.
+// A package: kernels for several architectures and specialisations in one file. runtime/compile/pack.c writes it,
+// package.c reads it.
 //
 //   PackageHeader | code | index
-// All numbers little-endian. Each piece of code begins at a multiple of 16, PTX ends with a NUL that its size leaves out. The
-// index is JSON:
+// All numbers little-endian. Each piece of code begins at a multiple of 16, PTX ends with a NUL that its size leaves
+// out. The index is JSON:
 //   {"tile_package": 1, "compiler": "tilec 0.1.0", "kernels": [
 //     {"name": "add", "params": [{"name": "x", "type": "*fp32"}, …],           what a caller passes, in order
 //      "variants": [                                                            the first one that fits is taken
 //        {"signature": "*fp32:16, …", "targets": [                              one per architecture
-//          {"metadata": {…}, "code": [{"kind": "cubin", "offset": 64, "size": 9, "made_by": "ptxas …"}, {"kind": "ptx", …}]}]}]}]}
-// A parameter that a variant's metadata does not have is one of its constexprs: the variant fits when the argument is that.
+// {"metadata": {…}, "code": [{"kind": "cubin", "offset": 64, "size": 9, "made_by": "ptxas …"}, {"kind": "ptx",
+// …}]}]}]}]} A parameter that a variant's metadata does not have is one of its constexprs: the variant fits when the
+// argument is that.
 #ifndef TILE_RUNTIME_RT_PACKAGE_H
 #define TILE_RUNTIME_RT_PACKAGE_H
 

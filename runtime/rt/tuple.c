@@ -1,5 +1,5 @@
-// Arguments that are tuples, for kernels that were compiled before: the items of `t` are the kernel's t_0, t_1, and those of t_0
-// are t_0_0 and so on. What was compiled in is among the kernel's constexprs under the same names.
+// Arguments that are tuples, for kernels that were compiled before: the items of `t` are the kernel's t_0, t_1, and
+// those of t_0 are t_0_0 and so on. What was compiled in is among the kernel's constexprs under the same names.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +81,10 @@ static bool strip_number(char *name, size_t *size) {
 static bool is_all_constant(const tile_tuple *t, uint32_t depth) {
   for (uint32_t i = 0; i < t->num_items; i++) {
     const tile_arg *a = &t->items[i];
-    if (a->kind == TILE_ARG_TUPLE ? !a->value.tuple || depth == MAX_NAME || !is_all_constant(a->value.tuple, depth + 1)
-                                  : a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR || (a->kind == TILE_ARG_INT && a->value.i != 1)) return false;
+    if (a->kind == TILE_ARG_TUPLE
+            ? !a->value.tuple || depth == MAX_NAME || !is_all_constant(a->value.tuple, depth + 1)
+            : a->kind == TILE_ARG_POINTER || a->kind == TILE_ARG_TENSOR || (a->kind == TILE_ARG_INT && a->value.i != 1))
+      return false;
   }
   return true;
 }
@@ -102,8 +104,8 @@ static bool take_tuple(Flat *f, const tile_tuple *t) {
   return is_all_constant(t, 0);
 }
 
-tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names, const tile_arg *args, size_t num_args,
-                           tile_arg *out, tile_error **error) {
+tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *const *names, uint32_t num_names,
+                           const tile_arg *args, size_t num_args, tile_arg *out, tile_error **error) {
   IN_C_LOCALE;
   Flat f = {.k = k, .names = names, .num_names = num_names, .out = out};
   for (size_t i = 0; i < num_args; i++) {
@@ -113,15 +115,23 @@ tile_status launch_flatten(const tile_kernel *k, const char *owner, const char *
       continue;
     }
     if (args[i].value.tuple && take_tuple(&f, args[i].value.tuple)) continue;
-    if (f.constant) return error_set(error, TILE_ERROR_USAGE, "%s: '%s', an item of argument %zu, was compiled in as %s", owner, f.wrong, i, f.constant);
-    return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu is a tuple that does not fit the kernel's '%s'", owner, i, f.count < num_names ? names[f.count] : "end of parameters");
+    if (f.constant)
+      return error_set(error, TILE_ERROR_USAGE, "%s: '%s', an item of argument %zu, was compiled in as %s", owner,
+                       f.wrong, i, f.constant);
+    return error_set(error, TILE_ERROR_USAGE, "%s: argument %zu is a tuple that does not fit the kernel's '%s'", owner,
+                     i, f.count < num_names ? names[f.count] : "end of parameters");
   }
-  return f.count == num_names ? TILE_OK : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %u with the items of tuples", owner, num_names, f.count);
+  return f.count == num_names
+             ? TILE_OK
+             : error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %u with the items of tuples", owner,
+                         num_names, f.count);
 }
 
-tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX], tile_error **error) {
+tile_status launch_flatten_kernel(const tile_kernel *k, const tile_arg *args, size_t num_args, tile_arg out[UINT8_MAX],
+                                  tile_error **error) {
   const char *names[UINT8_MAX];
-  if (k->num_args > countof(names)) return error_set(error, TILE_ERROR_USAGE, "%s has more than %d arguments", k->name, UINT8_MAX);
+  if (k->num_args > countof(names))
+    return error_set(error, TILE_ERROR_USAGE, "%s has more than %d arguments", k->name, UINT8_MAX);
   for (uint32_t i = 0; i < k->num_args; i++) names[i] = k->params[i].name;
   return launch_flatten(k, k->name, names, k->num_args, args, num_args, out, error);
 }

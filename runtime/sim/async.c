@@ -1,4 +1,4 @@
-// The queue of asynchronous operations and how each kind but wgmma takes effect.
+// The queue of asynchronous operations, and what performing each kind does (wgmma: wgmma.c).
 #include "runtime/sim/async.h"
 
 #include <stdio.h>
@@ -14,14 +14,6 @@ AsyncPolicy async_policy(const Grid *g) { return (AsyncPolicy)(g->seed % POLICY_
 ClusterAsync *async_of_cluster(Cluster *c) {
   if (!c->async) c->async = calloc(1, sizeof(ClusterAsync));
   return c->async;
-}
-
-WarpAsync *async_of_warp(Warp *w) {
-  if (!w->async) {
-    w->async = calloc(1, sizeof(WarpAsync));
-    ((WarpAsync *)w->async)->fence_epoch = 1;
-  }
-  return w->async;
 }
 
 AsyncOp *async_new(Warp *w, const Instr *in, int lane, AsyncKind kind) {
@@ -73,13 +65,26 @@ static void retire(AsyncOp *op) {
   op->cluster->grid->progress++;
 }
 
-ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...) {
-  char text[512];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  return sim_report(op->cluster->grid, op->warp, op->in, op->lane, kind, "%s", text);
+// ---- mbarriers
+
+ExecResult async_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e) {
+  return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE,
+                     bar.cta->rank, mbarrier_error_text(e));
+}
+
+void async_mbarrier_store(SharedPlace bar, uint64_t word) {
+  set_shared_word(bar, word);
+  bar.cta->grid->progress++;
+}
+
+ExecResult async_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+                                bool drop, bool no_complete) {
+  uint64_t word = shared_word(bar);
+  bool flipped;
+  MbarrierError e = mbarrier_arrive(&word, count, tx, drop, no_complete, &flipped);
+  if (e) return async_mbarrier_fail(w, in, lane, bar, e);
+  async_mbarrier_store(bar, word);
+  return agent_mbarrier_arrive(w, in, lane, bar, flipped);
 }
 
 ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes) {
@@ -108,7 +113,7 @@ ExecResult async_perform_copy(AsyncOp *op, uint32_t mask) {
   mask &= c->mask;
   FOR_LANES(l, mask) {
     uint8_t *dst = shared_host(c->dst[l]);
-    if (c->src_bytes[l]) memcpy(dst, c->src[l], c->src_bytes[l]);   // with no byte to read, there may be no source
+    if (c->src_bytes[l]) memcpy(dst, c->src[l], c->src_bytes[l]);   // a copy that reads no byte may have no source
     memset(dst + c->src_bytes[l], 0, (size_t)(c->bytes - c->src_bytes[l]));
   }
   undef_copy_landed(op, mask);
@@ -121,7 +126,7 @@ static ExecResult perform_arrive(AsyncOp *op) {
   AsyncArrive *a = &op->arrive;
   FOR_LANES(l, a->mask) {
     agent_arrive_acquire(op);  // the arrival comes after the lane's copies
-    TRY(exec_mbarrier_arrive(op->warp, op->in, l, a->bar[l], 1, 0, false, false));
+    TRY(async_mbarrier_arrive(op->warp, op->in, l, a->bar[l], 1, 0, false, false));
   }
   retire(op);
   return EXEC_NEXT;
@@ -134,7 +139,7 @@ typedef struct { AsyncOp *op; uint8_t *at; } BulkWalk;
 static bool load_run(void *user, const TensorMapRun *run) {
   AsyncBulk *b = &((BulkWalk *)user)->op->bulk;
   for (uint32_t i = 0; i < b->num_dst; i++) {
-    // The walk starts from destination 0; the others have the same layout elsewhere.
+    // The walk starts at destination 0. The other destinations have the same layout at other addresses.
     uint8_t *dst = b->dst[i].cta->shared + (run->shared - SHARED_BASE);
     if (run->in_bounds) tensormap_load(&b->map, dst, (const uint8_t *)(uintptr_t)run->global, run->bytes);
     else tensormap_fill(&b->map, dst, run->bytes);
@@ -160,7 +165,7 @@ static bool store_run(void *user, const TensorMapRun *run) {
 ExecResult async_read_bulk(AsyncOp *op) {
   AsyncBulk *b = &op->bulk;
   if (b->read_done || b->src.cta == NULL) return EXEC_NEXT;
-  // Swizzling permutes 16-byte chunks within 1 KB of the address, which an aligned box does not leave.
+  // Swizzling permutes 16-byte chunks within 1 KB of an address, and never moves one out of an aligned box.
   if (!b->buffer || b->buffer_cap < b->extent) {
     b->buffer = realloc(b->buffer, b->extent + 1u);
     b->buffer_cap = b->extent;
@@ -236,7 +241,7 @@ ExecResult async_finish(AsyncOp *op) {
   }
 }
 
-// Until it lands, a destination in shared memory reads as garbage.
+// A destination in shared memory holds garbage until the operation completes.
 static void poison(const AsyncOp *op) {
   enum { POISON = 0xcb };
   if (op->kind == ASYNC_COPY) FOR_LANES(l, op->copy.mask) memset(shared_host(op->copy.dst[l]), POISON, op->copy.bytes);
@@ -298,7 +303,8 @@ static bool touches_cta(const AsyncOp *op, const Cta *c) {
   return false;
 }
 
-// A CTA has exited: what still works on its shared memory is an error, whether or not it would come in time here.
+// Reports operations that may still access the shared memory of a CTA that has exited, even if this schedule
+// completed them in time.
 void async_cta_end(Cta *c) {
   ClusterAsync *q = c->cluster->async;
   for (AsyncOp *o = q ? q->first : NULL, *next; o; o = next) {
@@ -306,7 +312,7 @@ void async_cta_end(Cta *c) {
     if (!touches_cta(o, c) || o->kind == ASYNC_WGMMA) continue;
     bool reads_only = o->kind == ASYNC_BULK && !o->bulk.to_shared;
     if ((c->grid->checks & CHECK_ASYNC) && !c->grid->failed && !(reads_only && o->bulk.read_done))
-      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (line %u) is still at work on its shared memory",
+      async_report(o, REPORT_ASYNC, "the CTA %llu exits while this %s (line %u) may still access its shared memory",
                    (unsigned long long)c->linear, op_name(o), o->in->line);
     if (!c->grid->failed && async_can_perform(o)) async_finish(o);
     else retire(o);

@@ -1,11 +1,12 @@
-// Operations that take effect some time after they are issued: cp.async and its arrivals, bulk and tensor copies, wgmma,
-// remote stores that signal an mbarrier. An operation is queued at issue and performed by the policy of the seed (at once,
-// as late as the rules allow, or at a random moment), at the latest when something waits for it.
-// Invariant: an operation's addresses and arguments were checked at issue; performing it cannot go out of bounds. Registers
-// of wgmma and bytes of memory are read when it is performed, as the hardware is free to do.
+// Asynchronous operations: cp.async and its arrivals, bulk and tensor copies, wgmma, remote stores that signal an
+// mbarrier. The issuing instruction queues an operation. The seed's policy performs it at once, as late as the rules
+// allow, or at a random moment, but no later than the first wait for it. Invariant: the issue checks an operation's
+// addresses and arguments, and performing it cannot go out of bounds. Performing it reads the registers of a wgmma
+// and the bytes of memory, as the hardware is free to do.
 #ifndef TILE_SIM_ASYNC_H
 #define TILE_SIM_ASYNC_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/sim/mbarrier.h"
@@ -29,7 +30,7 @@ static inline SharedPlace shared_place(const MemAccess *a, int lane) {
   return (SharedPlace){a->cta[lane], (uint32_t)(a->host[lane] - a->cta[lane]->shared)};
 }
 
-// cp.async of one warp: up to 32 copies of their own.
+// cp.async of one warp: one copy per lane.
 typedef struct {
   uint32_t mask;                       // lanes not yet performed
   uint32_t group[WARP_SIZE];           // of the lane, as numbered when issued
@@ -98,10 +99,10 @@ typedef struct ClusterAsync {
   uint64_t next_seq;
 } ClusterAsync;
 
-// wgmma of one warp that no wait has covered: its registers are not to be touched.
+// A wgmma of one warp that no wait has covered. Other instructions must not touch its registers.
 typedef struct { const Instr *in; uint32_t base, group; } WgmmaFlight;
-// A plain mov of an accumulator in flight names the value, it does not look at it: the copy is written when the product is,
-// and is in flight as long. (ptxas coalesces such moves.)
+// A plain mov of an accumulator in flight gives it a second register without reading it. The copy is in flight as
+// long as the accumulator, and is written when it is. (ptxas coalesces these moves.)
 typedef struct {
   uint32_t from, to, group, lanes;
   uint64_t issued;
@@ -123,7 +124,13 @@ typedef struct { MmaSpec spec; bool a_in_registers, trans_a, trans_b; } WgmmaFor
 
 AsyncPolicy async_policy(const Grid *g);
 ClusterAsync *async_of_cluster(Cluster *c);
-WarpAsync *async_of_warp(Warp *w);
+static inline WarpAsync *async_of_warp(Warp *w) {
+  if (!w->async) {
+    w->async = calloc(1, sizeof(WarpAsync));
+    ((WarpAsync *)w->async)->fence_epoch = 1;
+  }
+  return w->async;
+}
 void async_reserve_slots(Warp *w, uint32_t slots);          // room for what is counted by register slot
 void async_free_warps(Cta *c);
 
@@ -136,14 +143,16 @@ ExecResult async_read_bulk(AsyncOp *op);                   // takes the source o
 bool async_can_perform(const AsyncOp *op);
 // Bytes that landed for an mbarrier.
 ExecResult async_complete_tx(AsyncOp *op, SharedPlace bar, uint32_t bytes);
-ExecResult async_report(const AsyncOp *op, ReportKind kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
+#define async_report(op, kind, ...) sim_report((op)->cluster->grid, (op)->warp, (op)->in, (op)->lane, kind, __VA_ARGS__)
 // Performs the wgmma for all four warps (exec_tensor.c).
 ExecResult wgmma_perform(AsyncOp *op);
 void wgmma_release(Warp *w, uint32_t below_group);         // wait_group: groups below are no longer in flight
-// exec_mbarrier.c: the addresses of an mbarrier operand; a report of what is wrong; an arrival, with all that follows.
+// Mbarriers: resolves an operand's addresses (exec_mbarrier.c), reports an error, stores the word, performs an
+// arrival with its consequences.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a);
-ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
-ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
+void async_mbarrier_store(SharedPlace bar, uint64_t word);
+ExecResult async_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e);
+ExecResult async_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
                                 bool drop, bool no_complete);
 
 // st.async and red.async, which decode_st and decode_atom pass on.

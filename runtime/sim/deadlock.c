@@ -1,4 +1,4 @@
-// The deadlock report: what every warp of the resident blocks waits for.
+// The deadlock report: what the warps of the resident blocks wait for.
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +60,8 @@ void deadlock_report(Grid *g) {
         if (bar->expected)
           fprintf(f, "    barrier %u: %u of %u threads have arrived\n", b, bar->arrived, bar->expected);
         else
-          fprintf(f, "    barrier %u: %u threads have arrived, it takes all that have not exited\n", b, bar->arrived);
+          fprintf(f, "    barrier %u: %u threads have arrived; it waits for all that have not exited\n", b,
+                  bar->arrived);
       }
       for (uint32_t k = 0; k < c->num_warps && k < MAX_WARPS; k++) describe_warp(f, &c->warps[k]);
       if (c->num_warps > MAX_WARPS) fprintf(f, "    … and %u more warps\n", c->num_warps - MAX_WARPS);
@@ -78,7 +79,7 @@ void deadlock_report(Grid *g) {
   fclose(f);
   if (size && text[size - 1] == '\n') text[size - 1] = 0;
   sim_report(g, NULL, NULL, -1, divergent ? REPORT_DIVERGENT : REPORT_DEADLOCK, "%s\n%s",
-             divergent ? "threads of a warp wait for others that never come to the same instruction"
+             divergent ? "threads of a warp wait for others that never reach the same instruction"
                        : "no thread can go on",
              text);
   free(text);

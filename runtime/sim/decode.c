@@ -1,6 +1,6 @@
-// Instructions at load time: mnemonic, modifiers and operands become an Instr whose small fields the handlers switch on.
-// Out: every operand is a register row, an immediate row, a predicate, a memory operand, a vector or a label; special
-// registers and symbol addresses appear in mov only (elsewhere a hidden mov is put before the instruction).
+// Decodes instructions at load time: mnemonic, modifiers and operands become an Instr. Afterwards every operand is a
+// register row, an immediate row, a predicate, a memory operand, a vector or a label. Special registers and symbol
+// addresses appear in mov only: for other instructions a hidden mov precedes them.
 #include "runtime/sim/parse.h"
 
 static const DecodeFn decoders[OP_COUNT] = {
@@ -15,7 +15,7 @@ static uint32_t hash_name(const char *s) {
   return h ^ h >> 15;
 }
 
-// The tables of names keep free places, and a word of theirs holds every number.
+// The hash tables of names stay at most half full.
 _Static_assert(M_COUNT < countof(((PtxParser *)0)->mod_table) / 2, "enlarge PtxParser.mod_table");
 _Static_assert(OP_COUNT < countof(((PtxParser *)0)->op_table) / 2, "enlarge PtxParser.op_table");
 _Static_assert(OPND_COUNT <= 16, "the kinds of an operand letter are 16 bits");
@@ -142,7 +142,7 @@ static Instr new_instr(PtxParser *p, PtxOp op) {
   return (Instr){.op = (uint16_t)op, .guard = -1, .vec = 1, .line = p->instr_line, .loc = p->loc, .func = p->fn};
 }
 
-// Puts `mov fresh, o` in front and makes o the fresh register.
+// Adds `mov fresh, o` before the instruction and replaces o by the fresh register.
 static bool move_to_register(PtxParser *p, PtxOperand *o) {
   Instr in = new_instr(p, OP_mov);
   in.type[0] = T_B64;
@@ -237,70 +237,6 @@ static bool add_mod(PtxParser *p, Instr *in, const char *mnemonic, const char *n
 
 // -------------------------------------------------------------------------------------------------- instructions
 
-// What a letter of an operand pattern stands for.
-static const struct { char letter; uint16_t kinds; const char *text; } operand_letters[] = {
-  {'d', 1 << OPND_REG | 1 << OPND_SINK, "a register"},
-  {'r', 1 << OPND_REG, "a register"},
-  {'s', 1 << OPND_REG | 1 << OPND_IMM, "a register or an immediate"},
-  {'P', 1 << OPND_PRED, "a predicate"},
-  {'p', 1 << OPND_PRED | 1 << OPND_IMM, "a predicate"},
-  {'i', 1 << OPND_IMM, "an immediate"},
-  {'m', 1 << OPND_MEM, "a memory operand"},
-  {'l', 1 << OPND_LABEL, "a label"},
-};
-
-bool decode_operand(PtxParser *p, Instr *in, uint32_t i, char letter) {
-  for (size_t k = 0; k < countof(operand_letters); k++) {
-    if (operand_letters[k].letter != letter) continue;
-    if (i < in->num_ops && operand_letters[k].kinds >> in->ops[i].kind & 1) return true;
-    return decode_error(p, "operand %u of %s must be %s", i + 1, ptx_op_name(in->op), operand_letters[k].text);
-  }
-  return true;
-}
-
-bool decode_want_ops(PtxParser *p, Instr *in, uint32_t least, uint32_t most) {
-  if (in->num_ops >= least && in->num_ops <= most) return true;
-  return decode_error(p, "%s takes %u operand%s, not %u", ptx_op_name(in->op), least, least == 1 ? "" : "s",
-                      in->num_ops);
-}
-
-bool decode_operands(PtxParser *p, Instr *in, const char *pattern) {
-  uint32_t least = (uint32_t)strcspn(pattern, "?"), most = (uint32_t)strlen(pattern) - (pattern[least] == '?');
-  if (!decode_want_ops(p, in, least, most)) return false;
-  for (uint32_t i = 0; i < in->num_ops; i++)
-    if (!decode_operand(p, in, i, pattern[i + (i >= least)])) return false;
-  return true;
-}
-
-bool decode_as(PtxParser *p, Instr *in, ExecFn exec, const char *pattern) {
-  in->exec = exec;
-  return decode_operands(p, in, pattern);
-}
-
-bool decode_wait_group(PtxParser *p, Instr *in, ExecFn exec) {
-  in->exec = exec;
-  return (in->num_ops == 1 && in->ops[0].kind == OPND_IMM) || decode_error(p, "wait_group takes one constant");
-}
-
-bool decode_want_type(PtxParser *p, Instr *in, uint32_t n) {
-  return in->num_types >= n || decode_error(p, "%s needs %u type%s", ptx_op_name(in->op), n, n == 1 ? "" : "s");
-}
-
-bool decode_regs(PtxParser *p, Instr *in, uint32_t num_srcs) {
-  static const char all[] = "dssss";
-  char pattern[sizeof all];
-  snprintf(pattern, num_srcs + 2, "%s", all);
-  return decode_operands(p, in, pattern) && decode_want_type(p, in, 1);
-}
-
-bool decode_unknown(PtxParser *p, Instr *in) {
-  char text[256];
-  size_t n = (size_t)snprintf(text, sizeof text, "%s", ptx_op_name(in->op));
-  for (uint32_t i = 0; i < in->num_mods && n < sizeof text; i++)
-    n += (size_t)snprintf(text + n, sizeof text - n, ".%s", ptx_mod_name(in->mods[i]));
-  return decode_error(p, "unknown instruction %s", text);
-}
-
 static ExecResult exec_nop(Warp *w, const Instr *in, uint32_t mask) {
   (void)w; (void)in; (void)mask;
   return EXEC_NEXT;
@@ -309,11 +245,6 @@ bool decode_nop(PtxParser *p, Instr *in) {
   (void)p;
   in->exec = exec_nop;
   return true;
-}
-
-void ptx_use_label(PtxParser *p, const PtxOperand *label) {
-  Label u = {label->sym, p->code.count, p->instr_line};
-  vec_push(p->arena, &p->uses, u);
 }
 
 static PtxType immediate_type(const Instr *in) {

@@ -1,5 +1,5 @@
-// Device memory: one lazily committed reservation of address space per device, so that a device address is the host
-// address of its bytes, with gaps between allocations so that running over an end hits nothing else.
+// Device memory: one lazily committed reservation of address space per device. A device address is the host address
+// of its bytes. Gaps between allocations catch accesses past an end.
 #include <string.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@ enum { GUARD = 4096 };
 
 static bool reserve(Device *d) {
   if (d->region) return true;
-  // A fixed hint makes addresses, and with them reports, repeatable; the kernel may choose otherwise.
+  // A fixed hint makes addresses, and therefore reports, repeatable; the operating system may choose another place.
   uint64_t hint = UINT64_C(0x200000000000) + ((uint64_t)d->ordinal << 41);
   for (unsigned shift = 40; shift >= 31; shift -= 3) {
     void *p = mmap((void *)(uintptr_t)hint, (size_t)1 << shift, PROT_READ | PROT_WRITE,
@@ -83,7 +83,8 @@ uint64_t device_alloc(Device *d, uint64_t size, uint64_t align, AllocKind kind) 
   d->allocs[at] = a;
   d->num_allocs++;
   d->used_mem += size;
-  // Fresh device memory holds anything; all ones reads as NaN or -1 and shows itself. Large blocks stay uncommitted zeros.
+  // Fresh device memory may hold anything. Ones read as NaN or -1 and are easily noticed. Large blocks stay
+  // uncommitted zeros.
   if ((kind == ALLOC_DEVICE || kind == ALLOC_HEAP) && size <= 64u << 20) memset((void *)(uintptr_t)base, 0xff, size);
   return base;
 }

@@ -1,4 +1,4 @@
-// The simulated driver: state, initialisation, devices, contexts, errors, and the table of names.
+// The simulated driver: state, initialisation, devices, contexts, errors.
 #define _GNU_SOURCE
 #include "runtime/sim/driver_state.h"
 
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The driver interface is a process-wide singleton by nature: its functions take no state argument. This is its one
-// object; everything below it takes a Sim or a Device.
+// The driver's functions take no state argument: the driver is one per process. This is its state; all other files
+// take a Sim or a Device.
 SimDriver *driver_state(void) {
   static SimDriver driver;
   return &driver;
@@ -19,7 +19,7 @@ SimThread *driver_thread(void) {
   return &thread;
 }
 
-// Recursive, because a function may call another and a host function of a stream may call back in.
+// Recursive, because the driver's functions call each other, and a host function in a stream may call the driver.
 static pthread_mutex_t *mutex(void) {
   static pthread_mutex_t driver_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   return &driver_mutex;
@@ -31,42 +31,6 @@ SimDriver *driver_lock(void) {
 void driver_unlock(SimDriver **locked) {
   (void)locked;
   pthread_mutex_unlock(mutex());
-}
-
-// Two rows of one name are an error here, a row without its function one of the linker, a function without a row a missing
-// prototype.
-enum {
-#define SIM_FN(name, ...) ROW_##name,
-#include "runtime/sim/driver.def"
-#undef SIM_FN
-  NUM_ROWS
-};
-static const struct { const char *name; void *fn; } symbols[] = {
-#define SIM_FN(name, ...) {#name, (void *)sim_##name},
-#include "runtime/sim/driver.def"
-#undef SIM_FN
-  {"simLastReport", (void *)sim_last_report}, {"simReset", (void *)sim_reset},
-};
-
-_Static_assert(countof(symbols) == NUM_ROWS + 2, "the rows of driver.def and the two names of the simulator's own");
-
-static void *find_symbol(const char *name, size_t n) {
-  for (size_t i = 0; i < countof(symbols); i++)
-    if (strlen(symbols[i].name) == n && !memcmp(symbols[i].name, name, n)) return symbols[i].fn;
-  return NULL;
-}
-
-void *sim_driver_symbol(const char *name) {
-  static const char *const suffixes[] = {"_ptsz", "_ptds", "_v2", "_v3"};
-  size_t n = strlen(name);
-  void *fn = find_symbol(name, n);
-  for (size_t i = 0; !fn && i < countof(suffixes); i++) {
-    size_t k = strlen(suffixes[i]);
-    if (n <= k || memcmp(name + n - k, suffixes[i], k)) continue;
-    n -= k;
-    fn = find_symbol(name, n);
-  }
-  return fn;
 }
 
 const char *sim_last_report(void) {
@@ -205,22 +169,6 @@ CUresult sim_cuDriverGetVersion(int *version) {
   *version = 13000;
   return CUDA_SUCCESS;
 }
-CUresult sim_cuGetProcAddress_v2(const char *symbol, void **fn, int version, uint64_t flags,
-                                 CUdriverProcAddressQueryResult *status) {
-  LOCKED;
-  (void)flags;
-  RETURN_INVALID_UNLESS(symbol && fn, "cuGetProcAddress needs a name and a place for the result");
-  // From CUDA 12.0 on the plain name means the newer of two signatures.
-  *fn = !strcmp(symbol, "cuGetProcAddress") && version >= 12000 ? (void *)sim_cuGetProcAddress_v2
-                                                                : sim_driver_symbol(symbol);
-  if (status) *status = *fn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  return *fn ? CUDA_SUCCESS : driver_fail(CUDA_ERROR_NOT_FOUND, "the simulator has no %s", symbol);
-}
-CUresult sim_cuGetProcAddress(const char *symbol, void **fn, int version, uint64_t flags) {
-  LOCKED;
-  return sim_cuGetProcAddress_v2(symbol, fn, version, flags, NULL);
-}
-
 // ---------------------------------------------------------------------------------------------------------- devices
 
 CUresult driver_device(CUdevice device, Device **out) {

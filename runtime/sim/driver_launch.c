@@ -25,7 +25,7 @@ static CUresult load(CUmodule *out, const void *image, unsigned n, const CUjit_o
   IN_C_LOCALE;
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(out && image, "no module image");
-  // strncmp stops at the end of a text shorter than the magic numbers of cubin and fatbin.
+  // strncmp does not read past the end of a text that is shorter than the magic numbers of cubin and fatbin.
   if (!strncmp(image, "\177ELF", 4) || !strncmp(image, "\x50\xed\x55\xba", 4) ||
       !strncmp(image, "\xb1\x43\x62\x46", 4)) {
     const char *text = "the simulator runs PTX only: this is a cubin or fatbin";
@@ -124,7 +124,7 @@ CUresult sim_cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
   for (uint32_t i = 0; i < module->module->funcs.count; i++) *count += module->module->funcs.data[i]->is_entry;
   return CUDA_SUCCESS;
 }
-// A library is a module here: everything is loaded at once, on the current context's device.
+// A library is a module: all of it is loaded at once, on the device of the current context.
 CUresult sim_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit, void **jit_values,
                                unsigned num_jit, CUlibraryOption *options, void **values, unsigned num_options) {
   LOCKED;
@@ -191,7 +191,7 @@ CUresult sim_cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
 }
 
 static uint32_t volume(const uint32_t v[3]) { return v[0] * v[1] * v[2]; }
-// As volume, but no more than limit, however large the product.
+// As volume, but at most limit, without overflow.
 static uint64_t volume_within(const uint32_t v[3], uint64_t limit) {
   uint64_t n = (uint64_t)v[0] * v[1];
   return n && v[2] > limit / n ? limit : n * v[2];
@@ -199,7 +199,8 @@ static uint64_t volume_within(const uint32_t v[3], uint64_t limit) {
 static int64_t max_dynamic(const PtxFunction *f) {
   return f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : max_i64(0, 48 * 1024 - (int64_t)f->static_shared);
 }
-// What ptxas would report cannot be known; a directive's bound, or what the largest block leaves each thread.
+// The number that ptxas would report is unknown: returns a directive's bound, or what the largest block leaves to
+// each thread.
 static uint32_t registers(const PtxFunction *f) {
   if (f->maxnreg) return f->maxnreg;
   uint32_t threads = volume(f->reqntid) ? volume(f->reqntid) : volume(f->maxntid);

@@ -155,7 +155,7 @@ static CUresult set(CUstream stream, uint64_t to, uint32_t value, uint32_t eleme
                                                  .pitch = element,
                                                  .size = count});
 }
-// Rows of one element, which is all that is asked for here.
+// Sets rows of one element; wider rows are refused.
 static CUresult set_rows(CUstream stream, uint64_t to, size_t pitch, uint32_t value, size_t width, size_t height) {
   RETURN_IF_NO_CONTEXT(context);
   if (!width || !height) return CUDA_SUCCESS;

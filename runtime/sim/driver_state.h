@@ -10,7 +10,7 @@
 struct CUctx_st { Device *device; uint32_t refs; bool primary; CUresult failed; };
 struct CUmod_st { PtxModule *module; CUcontext context; CUmodule next; };
 
-// One unit of stream work. Streams run work at once, so an Op is stored only while its stream is captured into a graph.
+// One unit of stream work. Streams run work at once; only a capture into a graph stores it.
 typedef enum { WORK_LAUNCH, WORK_COPY, WORK_SET, WORK_HOST } WorkKind;
 typedef struct StreamWork {
   WorkKind kind;
@@ -19,7 +19,7 @@ typedef struct StreamWork {
   uint64_t to, from;
   size_t size;                 // bytes; WORK_SET: elements
   uint32_t value, element;     // WORK_SET
-  size_t pitch;                // WORK_SET: from element to element
+  size_t pitch;                // WORK_SET: bytes from one element to the next
   CUhostFn fn;
   void *user;
 } StreamWork;
@@ -44,7 +44,7 @@ typedef struct SimDriver {
   uint64_t generation;                  // sim_reset's count: what a thread remembers of an earlier one does not count
 } SimDriver;
 
-// What is a thread's own.
+// The state of one host thread.
 typedef struct {
   uint64_t generation;
   CUcontext stack[MAX_CONTEXT_STACK];   // the current context is on top
@@ -55,7 +55,8 @@ typedef struct {
 
 SimDriver *driver_state(void);
 SimThread *driver_thread(void);
-// The driver is one thread's at a time: each of its functions begins with LOCKED and gives it back when it returns.
+// One thread at a time uses the driver: each of its functions begins with LOCKED, which unlocks when the function
+// returns.
 SimDriver *driver_lock(void);
 void driver_unlock(SimDriver **locked);
 #define LOCKED __attribute__((cleanup(driver_unlock), unused)) SimDriver *locked_ = driver_lock()

@@ -1,5 +1,5 @@
-// The simulated driver: streams and the work in them, events, graphs. Streams are in order and run work when it is submitted,
-// unless they are being captured.
+// The simulated driver: streams and their work, events, graphs. A stream runs work when it is submitted, unless the
+// stream is being captured.
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,8 @@ static bool is_loaded(CUmodule module) {
   return false;
 }
 
-// Work that is kept owns its parameters; a graph may outlive the module of a kernel in it, but then cannot be launched.
+// Stored work owns its parameters. A graph may outlive the module of one of its kernels, but can then not be
+// launched.
 static CUresult append_work(CUgraph g, const StreamWork *k) {
   if (k->kind == WORK_LAUNCH) RETURN_INVALID_UNLESS(is_loaded(k->module), "a kernel of a module that is unloaded");
   StreamWork c = *k;
@@ -161,7 +162,7 @@ CUresult sim_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   RETURN_IF_NO_CONTEXT(context);
   RETURN_INVALID_UNLESS(event, "no event");
   CUstream s = stream_of(stream);
-  // Waiting for an event of a captured stream takes this stream into the capture.
+  // A stream that waits for an event of a captured stream joins the capture.
   if (!event->capture || s->capture) return CUDA_SUCCESS;
   for (CUstream t = &driver_state()->legacy; t; t = t->next)
     if (t->origin && t->capture->serial == event->capture) {

@@ -1,10 +1,10 @@
-// What the handlers of instructions share: decode checks, operands, addresses, the warp's control.
+// What decode functions and handlers share: checks, operands, addresses, control of the warp.
 #ifndef TILE_RUNTIME_SIM_EXEC_H
 #define TILE_RUNTIME_SIM_EXEC_H
 
 #include "runtime/sim/sim.h"
 
-// Returns what is not EXEC_NEXT from the function that it stands in.
+// Returns from the enclosing function unless the result is EXEC_NEXT.
 #define TRY(result)                              \
   do {                                           \
     ExecResult result_ = (result);               \
@@ -17,9 +17,9 @@ bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) PRINTF_LIKE(3,
 Arena *ptx_arena(PtxParser *p);
 uint32_t ptx_new_slot(PtxParser *p);            // a fresh register slot of the current function
 bool decode_error(PtxParser *p, const char *fmt, ...) PRINTF_LIKE(2, 3);            // at the instruction; returns false
-// Checks of a decode function. Each reports what it finds and returns false.
-// The number and the kinds of the operands, a letter each: d register or `_`, r register, s register or immediate, P predicate,
-// p predicate or immediate, i immediate, m memory, l label, . anything. Those after a ? may be missing.
+// Checks of a decode function. Each reports what it finds and returns false. The number and the kinds of the
+// operands, a letter each: d register or `_`, r register, s register or immediate, P predicate, p predicate or
+// immediate, i immediate, m memory, l label, . anything. Those after a ? may be missing.
 bool decode_operands(PtxParser *p, Instr *in, const char *pattern);
 bool decode_operand(PtxParser *p, Instr *in, uint32_t i, char letter);
 bool decode_want_ops(PtxParser *p, Instr *in, uint32_t least, uint32_t most);
@@ -32,27 +32,26 @@ bool decode_unknown(PtxParser *p, Instr *in);   // "unknown instruction …"; a 
 
 // ---- warp.c
 void warp_start(Warp *w, uint32_t id, Cta *c);
-uint32_t warp_run(Warp *w, uint32_t budget);       // at most `budget` instructions; how many
-void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]);
+uint32_t warp_run(Warp *w, uint32_t budget);       // at most `budget` instructions; returns how many
 void warp_ensure_frame(Warp *w, uint32_t base, uint32_t slots, uint32_t pbase, uint32_t preds);
 uint8_t *warp_local(Warp *w, const Instr *in, int lane, uint64_t addr,
                     uint32_t size);   // NULL when outside the thread's local memory
 void warp_save_group(Warp *w);                 // writes the active lanes' pc, depth and frame to lane_*
 void warp_wake(Warp *w);                       // some of its lanes can go on
-// Warp-synchronous instructions: EXEC_STALL until all live lanes that each lane's member mask names have come.
+// For warp-synchronous instructions: returns EXEC_STALL until all live lanes that the member masks name have arrived.
 ExecResult warp_meet(Warp *w, const Instr *in, uint32_t mask, const uint64_t *members);
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask);
 ExecResult exec_threads_exited(Warp *w, const Instr *in);
-void exec_setmaxnreg_cta_end(Cta *c);                // every warp of a warpgroup must have executed each one
+void exec_setmaxnreg_cta_end(Cta *c);                // reports a warp that exited without a setmaxnreg of its warpgroup
 ExecResult exec_system_call(Warp *w, const Instr *in, uint32_t mask,
                             const char *name);   // printf, assertions: exec_system.c
 void warp_poll(Warp *w);                       // a poll failed: another warp should run
 uint64_t sreg_value(Warp *w, uint32_t sreg, int lane);                  // sreg.c
 int sreg_find(const char *name);                                  // -1 when there is none
 
-// ---- exec_memory.c
+// ---- mem.c
 typedef enum { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC } AccessKind;
-// One memory instruction of a warp, after checks and before it takes effect. host[lane] is where the bytes live.
+// One memory instruction of a warp, checked but not yet performed. host[lane] points at the bytes.
 struct MemAccess {
   AccessKind kind;
   uint32_t mask;
@@ -64,13 +63,15 @@ struct MemAccess {
   uint8_t *host[WARP_SIZE];
 };
 
-// Addresses of a memory operand for the lanes of mask. space may be GENERIC. Checks bounds and alignment, resolves generic
-// addresses, runs the access hook. On EXEC_FAULT nothing may be touched.
+// Resolves the addresses of a memory operand for the lanes of mask; space may be GENERIC. Checks bounds and
+// alignment, and runs the access hook. After EXEC_FAULT the handler must not access memory.
 ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
                        AccessKind kind, uint32_t mask, MemAccess *out);
-// The same for one address that does not come from an operand (bulk copies, tensor maps); lane is for the report.
+// The same for one address that is not an operand's (bulk copies, tensor maps), without the hook; lane is for the
+// report.
 ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
                            uint32_t align, AccessKind kind, MemAccess *out);
+uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane);
 uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane);          // base + offset, unchecked
 
 // ---- operands at run time
@@ -101,7 +102,7 @@ static inline void set_undef(Warp *w, const PtxOperand *op, uint32_t lane, uint6
   w->undef_lanes[slot] = (w->undef_lanes[slot] & ~(1u << lane)) | (uint32_t)(bits != 0) << lane;
 }
 static inline uint64_t width_mask(unsigned bits) { return bits >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1; }
-// Of values, and in the same way of what is undefined in them.
+// These serve values and the masks of their undefined bits.
 static inline uint64_t bit_field_extract(uint64_t a, uint32_t pos, uint32_t len, PtxType t) {
   unsigned bits = ptx_types[t].bits;
   if (bits == 32) pos &= 255, len &= 255;   // the 64-bit forms take the whole operand
@@ -132,7 +133,8 @@ static inline uint64_t bit_field_insert(uint64_t a, uint64_t b, uint32_t pos, ui
 #else
 #define LANES_ARE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-// A loop over lanes that vectorises when all are active; a row may be both source and destination, lane by lane.
+// A loop over lanes that vectorises when all are active. The iterations are independent: a row may be both source and
+// destination.
 #define LANES(l, mask, ...)                                                                   \
   do {                                                                                        \
     if ((mask) == FULL_MASK) {                                                                \

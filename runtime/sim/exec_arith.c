@@ -16,7 +16,7 @@ bool exec_pick_int(Instr *in, const ExecFn *table) {
 }
 static bool is_float(const Instr *in) { return in->num_types && ptx_types[in->type[0]].cls == CLASS_FLOAT; }
 
-// Wrapping arithmetic is done in 64 unsigned bits and cut.
+// Wrapping arithmetic uses 64 unsigned bits and truncates.
 THREE(BINARY, op_add, (uint64_t)a + (uint64_t)b)
 THREE(BINARY, op_sub, (uint64_t)a - (uint64_t)b)
 THREE(BINARY, op_mul_lo, (uint64_t)a * (uint64_t)b)
@@ -173,7 +173,7 @@ bool decode_mul24(PtxParser *p, Instr *in) {
 
 // ------------------------------------------------------------------------------------- division and other families
 
-// Quotient and remainder by zero are all ones, as the hardware's sequence has it; the smallest value over -1 wraps.
+// Quotient and remainder by zero are all ones, as on the hardware. The smallest value divided by -1 wraps.
 static inline uint64_t div_u(uint64_t a, uint64_t b) { return b ? a / b : ~UINT64_C(0); }
 static inline int64_t div_s(int64_t a, int64_t b) { return !b ? -1 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
 static inline uint64_t rem_u(uint64_t a, uint64_t b) { return b ? a % b : ~UINT64_C(0); }

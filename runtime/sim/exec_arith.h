@@ -1,4 +1,4 @@
-// What the arithmetic families share: handlers that compute one expression per lane, and formats of numbers.
+// What the arithmetic families share: handlers that compute one expression per lane, and number formats.
 #ifndef TILE_RUNTIME_SIM_EXEC_ARITH_H
 #define TILE_RUNTIME_SIM_EXEC_ARITH_H
 
@@ -30,7 +30,7 @@
   KIND(name##_s64, uint64_t, int64_t, signed_expr)                                  \
   static const ExecFn name[] = {name##_u16, name##_u32, name##_u64, name##_s16, name##_s32, name##_s64};
 #define SIX(KIND, name, expr) SIX_OF(KIND, name, expr, expr)
-// The same where the sign does not matter.
+// The same, where the sign does not matter.
 #define THREE(KIND, name, expr)      \
   THREE_UNSIGNED(KIND, name, expr)   \
   static const ExecFn name[] = {name##_u16, name##_u32, name##_u64, name##_u16, name##_u32, name##_u64};

@@ -1,4 +1,4 @@
-// atom and red: every operation, type, vector and scope. The lanes of a warp take effect one after another, in an order that
+// atom and red: every operation, type, vector and scope. The lanes of a warp act one after another, in an order that
 // depends on the seed.
 #include <string.h>
 

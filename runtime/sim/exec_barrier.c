@@ -1,4 +1,4 @@
-// Barriers of CTA and cluster, and setmaxnreg, by which the warps of a CTA pass registers to one another.
+// Barriers of CTAs and clusters; setmaxnreg, by which warps of a CTA give registers to each other.
 #include "runtime/sim/parse.h"
 
 static uint32_t cta_live_threads(const Cta *c) {
@@ -17,7 +17,7 @@ static void barrier_complete(Cta *c, uint32_t id) {
     if (!here) continue;
     FOR_LANES(l, here) {
       const Instr *at = w->lane_barrier_instr[l];
-      if (!at->sel) continue;   // barrier.red: the result, now that all have spoken
+      if (!at->sel) continue;   // barrier.red: the result, now that all threads have arrived
       uint32_t base = w->lane_base[l], pbase = w->lane_pbase[l];
       if (at->sel == M_popc) w->regs[((size_t)base + at->ops[0].slot) * WARP_SIZE + l] = b->pred_count;
       else {
@@ -57,14 +57,15 @@ static void cluster_barrier_check(Cluster *cl) {
 ExecResult exec_threads_exited(Warp *w, const Instr *in) {
   (void)in;
   Cta *c = w->cta;
-  // Exited threads no longer count for a barrier of all threads.
+  // A barrier of all threads does not count threads that have exited.
   for (uint32_t i = 0; i < NUM_BARRIERS; i++)
     if (!c->bars[i].expected && barrier_full(c, &c->bars[i])) barrier_complete(c, i);
   cluster_barrier_check(c->cluster);
   return EXEC_NEXT;
 }
 
-// sel: 0, or M_popc, M_and, M_or for barrier.red. ops after decoding: [0] result, [1] barrier, [2] count, [3] predicate.
+// sel: 0, or M_popc, M_and, M_or for barrier.red. ops after decoding: [0] result, [1] barrier, [2] count, [3]
+// predicate.
 static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool wait) {
   Grid *g = w->grid;
   Cta *c = w->cta;
@@ -95,7 +96,7 @@ static ExecResult barrier_arrive(Warp *w, const Instr *in, uint32_t mask, bool w
     return warp_report(w, in, first, REPORT_DIVERGENT,
                        "barrier %u is used with %u and with %u threads at a time (0: all)", id, b->expected, expected);
   b->expected = expected;
-  // A warp counts whole in a barrier with a count.
+  // In a barrier with a thread count, an arriving warp counts as 32 threads.
   b->arrived += expected && aligned ? WARP_SIZE : (uint32_t)__builtin_popcount(mask);
   if (expected && b->arrived > expected)
     return warp_report(w, in, first, REPORT_DIVERGENT, "%u threads arrive at barrier %u, which expects %u", b->arrived,
@@ -183,8 +184,8 @@ bool decode_bar(PtxParser *p, Instr *in) {
   return true;
 }
 
-// setmaxnreg: all warps of a warpgroup execute the same one, and meet before the next; increases wait until decreases have
-// freed the registers.
+// setmaxnreg: all warps of a warpgroup must execute the same one, and must meet before the next. An increase waits
+// until decreases have freed the registers.
 enum { WARPGROUP = 4 };
 static ExecResult check_warpgroup(Warp *w, const Instr *in) {
   Cta *c = w->cta;
@@ -220,7 +221,7 @@ static ExecResult exec_setmaxnreg(Warp *w, const Instr *in, uint32_t mask) {
   TRY(check_warpgroup(w, in));
   int32_t want = (int32_t)in->ops[0].offset, have = (int32_t)w->maxnreg;
   if (!have) have = (int32_t)w->grid->func->maxnreg;
-  if (!have) {  // what ptxas would have had to fit
+  if (!have) {  // the most that ptxas could have assigned
     have = 65536 / (int32_t)(c->num_warps * WARP_SIZE) & ~7;
     if (have > 255) have = 255;
   }

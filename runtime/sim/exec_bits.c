@@ -47,7 +47,7 @@ static inline uint32_t szext(uint32_t a, uint32_t b, bool clamp, bool s) {
   return s ? (uint32_t)num_sext(a, b) : a & (uint32_t)width_mask(b);
 }
 
-// The rarer ones, one lane at a time.
+// Rare instructions, one lane at a time.
 static ExecResult op_bits(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : a,

@@ -1,4 +1,5 @@
-// cp.async.bulk: bulk copies, tensor copies and reductions; st.async and red.async. Handlers check and queue; async.c performs.
+// cp.async.bulk: bulk copies, tensor copies and reductions; st.async and red.async. The handlers check and queue;
+// async.c performs.
 #include <string.h>
 
 #include "runtime/sim/shadow.h"
@@ -31,7 +32,7 @@ static bool reduce_type(PtxType t, TensorMapDtype *out) {
   }
 }
 
-// How the operands of a bulk instruction lie; filled at decode time.
+// The form of a bulk instruction and the positions of its operands, set at decode time.
 typedef struct {
   bool tensor, to_shared, from_shared, prefetch, reduce, in_group, multicast;
   uint8_t rank;
@@ -46,7 +47,7 @@ static const PtxOperand *global_operand(const Instr *in) {
   return &in->ops[f->to_shared || f->prefetch ? f->src : f->dst];
 }
 
-// A box's in-bounds global bytes must lie in real allocations.
+// Checks that the in-bounds global bytes of a box lie in allocations.
 typedef struct { AsyncOp *op; AccessKind kind; bool check; ExecResult result; } BoundsWalk;
 static ExecResult check_global(const BoundsWalk *b, uint64_t addr, uint32_t bytes, uint32_t align, MemAccess *a) {
   Warp *w = b->op->warp;
@@ -88,13 +89,15 @@ static ExecResult read_map(Warp *w, const Instr *in, int lane, const PtxOperand 
   return EXEC_NEXT;
 }
 
-// Seen on an H200 (both stop the kernel with an illegal instruction): an innermost coordinate that is no multiple of 16 bytes, and
-// a store that begins below 0 on any axis. Loads may begin below 0.
+// An H200 stops the kernel with an illegal instruction if the innermost coordinate is not a multiple of 16 bytes, or
+// if a store begins below 0 on any axis. Loads may begin below 0.
 static ExecResult check_coordinates(Warp *w, const Instr *in, int lane, const AsyncBulk *b, bool is_store) {
   if (b->coords[0] * (int64_t)tensormap_element_bytes(b->map.dtype) % 16)
-    return warp_report(w, in, lane, REPORT_MISALIGNED,
-                       "the tensor copy begins at element %d of the innermost axis, which is no multiple of 16 bytes",
-                       b->coords[0]);
+    return warp_report(
+        w, in, lane, REPORT_MISALIGNED,
+        "the tensor copy begins at element %d of the innermost axis, "
+                       "which is not a multiple of 16 bytes",
+        b->coords[0]);
   for (unsigned i = 0; is_store && i < b->map.rank; i++)
     if (b->coords[i] < 0)
       return warp_report(w, in, lane, REPORT_ASYNC, "a tensor store cannot begin below 0: coordinate %u is %d", i,
@@ -146,7 +149,7 @@ static ExecResult prepare_line(AsyncOp *op, const BoundsWalk *walk) {
   return EXEC_NEXT;
 }
 
-// The destinations and their mbarriers: one pair, or one in each CTA of a multicast.
+// Sets the destinations and their mbarriers: one pair, or one in each CTA of a multicast.
 static ExecResult prepare_destinations(AsyncOp *op, uint32_t align) {
   Warp *w = op->warp;
   const Instr *in = op->in;
@@ -169,10 +172,10 @@ static ExecResult prepare_destinations(AsyncOp *op, uint32_t align) {
   } else if (!same_cta(b->bar[0], b->dst[0])) {
     return warp_report(w, in, lane, REPORT_ASYNC, "the mbarrier is in another CTA than the destination");
   }
-  // The transaction belongs to the phase that is current now.
+  // The transaction counts in the phase that is current at issue.
   for (uint32_t i = 0; i < b->num_dst; i++)
     if (!mbarrier_unpack(shared_word(b->bar[i])).valid)
-      return exec_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
+      return async_mbarrier_fail(w, in, lane, b->bar[i], MBAR_NOT_INIT);
   return EXEC_NEXT;
 }
 
@@ -216,7 +219,7 @@ static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
       next = o->next;
       if (o->kind != ASYNC_BULK || !o->bulk.in_group || o->warp != w || o->lane != (int)l) continue;
       if ((uint64_t)o->bulk.group + n >= w->bulk_group[l]) continue;
-      // .read leaves the writing for later.
+      // .read waits only until the source has been read.
       TRY(has_mod(in, M_read) ? async_read_bulk(o) : async_finish(o));
     }
     agent_bulk_waited(w, l, (uint32_t)n, has_mod(in, M_read));
@@ -225,7 +228,7 @@ static ExecResult exec_bulk_wait(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// Whether all elements of a vector, or the one operand, are registers or immediates.
+// Are all elements of the vector, or the single operand, registers or immediates?
 static bool are_values(const PtxOperand *o) {
   const PtxOperand *elems = o->kind == OPND_VEC ? o->sub : o;
   for (uint32_t i = 0; i < (o->kind == OPND_VEC ? o->count : 1); i++)
@@ -238,7 +241,8 @@ static int find_spaces(const Instr *in, BulkForm *f, int spaces[2]) {
   int count = 0;
   for (int i = 0; i < in->num_mods; i++) {
     int m = in->mods[i];
-    if ((m == M_shared || m == M_shared_cta || m == M_shared_cluster || m == M_global) && count < 2) spaces[count++] = m;
+    if ((m == M_shared || m == M_shared_cta || m == M_shared_cluster || m == M_global) && count < 2)
+      spaces[count++] = m;
     if (m >= M_d1 && m <= M_d5) f->rank = (uint8_t)(m - M_d1 + 1);
   }
   return count;

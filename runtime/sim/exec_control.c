@@ -101,7 +101,7 @@ static bool copy_argument(Warp *w, const Instr *in, int lane, const PtxOperand *
   return true;
 }
 
-// A new activation knows nothing of what an earlier one left in the same place.
+// A new activation's registers and local memory are undefined, whatever an earlier one left there.
 static void forget_frame(Warp *w, const PtxFunction *f, uint32_t base, uint32_t pbase, int lane, uint32_t local) {
   if (!w->undef) return;
   for (uint32_t i = base; i < base + f->num_slots; i++) {
@@ -128,7 +128,7 @@ static ExecResult exec_call(Warp *w, const Instr *in, uint32_t mask) {
       for (uint32_t i = 0; i < g->module->funcs.count; i++)
         if ((uintptr_t)g->module->funcs.data[i] == row[first]) f = g->module->funcs.data[i];
       if (!f)
-        return warp_report(w, in, first, REPORT_INVALID, "call of %#llx, which is no function",
+        return warp_report(w, in, first, REPORT_INVALID, "call of %#llx, which is not a function",
                            (unsigned long long)row[first]);
       FOR_LANES(l, left) if (row[l] != row[first]) group &= ~(1u << l);
     }
@@ -188,7 +188,7 @@ static ExecResult exit_lanes(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
   if (w->grid->hooks.lanes_exit && w->grid->hooks.lanes_exit(w, in, mask) == EXEC_FAULT) return EXEC_FAULT;
   w->exited |= mask;
-  w->retry = 1;   // who waits for these lanes need not wait longer
+  w->retry = 1;   // lanes that wait for these need not wait any longer
   w->active = 0;
   return exec_threads_exited(w, in);
 }
@@ -240,7 +240,7 @@ bool decode_trap(PtxParser *p, Instr *in) {
 static ExecResult exec_nanosleep(Warp *w, const Instr *in, uint32_t mask) {
   (void)in; (void)mask;
   w->yield = true;
-  w->burst = 1u << 30;   // other lanes of the warp first, too
+  w->burst = 1u << 30;   // other lanes of the warp run first, too
   return EXEC_NEXT;
 }
 bool decode_nanosleep(PtxParser *p, Instr *in) {

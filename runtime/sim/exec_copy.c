@@ -1,4 +1,5 @@
-// cp.async: copies of each thread, their groups, and their arrival on an mbarrier. Handlers check and queue; async.c performs.
+// cp.async: the copies of each thread, their groups, and their arrival on an mbarrier. The handlers check and queue;
+// async.c performs.
 #include <string.h>
 
 #include "runtime/sim/shadow.h"
@@ -21,7 +22,7 @@ static ExecResult exec_copy(Warp *w, const Instr *in, uint32_t mask) {
     size[l] = (uint8_t)n;
     if (n == 0) reads &= ~(1u << l);
   }
-  // A lane reads no more than its src-size, from a place that is aligned for the whole: lanes of one size together.
+  // A lane reads src-size bytes from an address aligned to cp-size. Lanes of equal src-size are resolved together.
   for (uint32_t left = reads, same; left; left &= ~same) {
     uint8_t n = size[__builtin_ctz(left)];
     same = 0;
@@ -48,7 +49,7 @@ static ExecResult exec_copy_commit(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// Completes each lane's copies in groups below committed - n; wait_all also what is not committed.
+// Completes each lane's copies in groups below committed - n; wait_all also completes copies that are not committed.
 static ExecResult exec_copy_wait(Warp *w, const Instr *in, uint32_t mask) {
   bool all = has_mod(in, M_wait_all);
   uint64_t n = all ? 0 : in->ops[0].lanes[0];
@@ -72,11 +73,11 @@ static ExecResult exec_copy_arrive(Warp *w, const Instr *in, uint32_t mask) {
   FOR_LANES(l, mask) {
     op->arrive.bar[l] = shared_place(&a, l);
     if (has_mod(in, M_noinc)) continue;
-    // Without .noinc the arrival is counted in beforehand and so changes nothing in sum.
+    // Without .noinc the pending count is incremented first, and the arrival leaves it unchanged.
     SharedPlace bar = op->arrive.bar[l];
     MbarrierState s = mbarrier_unpack(shared_word(bar));
     if (!s.valid || s.pending >= MBARRIER_MAX_COUNT)
-      return exec_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
+      return async_mbarrier_fail(w, in, l, bar, s.valid ? MBAR_TOO_MANY : MBAR_NOT_INIT);
     s.pending++;
     set_shared_word(bar, mbarrier_pack(s));
   }

@@ -1,4 +1,5 @@
-// cvt: every pair of scalar types, and the packed 16- and 8-bit forms. Also cvt.pack is left out (sm_80 integer packing).
+// cvt: every pair of scalar types, and the packed 16- and 8-bit forms. cvt.pack (sm_80 integer packing) is not
+// supported.
 #include <math.h>
 
 #include "runtime/sim/exec_arith.h"
@@ -6,15 +7,14 @@
 static inline float flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 static inline bool is_float(PtxType t) { return ptx_types[t].cls == CLASS_FLOAT; }
 
-// The value in the low bits of an .x2 or scalar register, made wide: the result for a destination register wider than its
-// type is sign- or zero-extended.
+// Extends a result to the width of the destination register, with the sign of its type.
 static inline uint64_t extend(uint64_t v, PtxType t, unsigned reg_bits) {
   unsigned bits = ptx_types[t].bits;
   if (ptx_types[t].cls != CLASS_SINT || reg_bits <= bits) return v & width_mask(bits);
   return (uint64_t)num_sext(v, bits) & width_mask(reg_bits);
 }
 
-// To and from .f64 a NaN keeps its sign and the upper bits of its payload and becomes quiet.
+// A NaN converted from or to .f64 keeps its sign and the upper bits of its payload, and becomes quiet.
 static uint64_t convert_nan(NumFormat from, NumFormat to, uint64_t v) {
   const NumFormatInfo *a = num_format_info(from), *b = num_format_info(to);
   uint64_t payload = v & width_mask(a->man_bits), sign = v >> (a->width - 1) & 1;
@@ -86,7 +86,7 @@ static ExecResult op_cvt_int(Warp *w, const Instr *in, uint32_t mask) {   // no 
 UNARY(op_cvt_f32_s32, uint64_t, int32_t, num_bits_f32((float)a))
 UNARY(op_cvt_f32_bf16, uint64_t, uint32_t, a << 16)   // a NaN as it is
 
-// cvt.x2.f32 d, a, b: a to the upper half, b to the lower. Other packed sources convert half by half.
+// cvt.x2.f32 d, a, b: a gives the upper half, b the lower. Other packed sources are converted half by half.
 static ExecResult op_cvt_packed(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   const uint64_t *a = src_at(w, in, 1), *b = in->num_ops > 2 ? src_at(w, in, 2) : NULL;
@@ -126,7 +126,7 @@ bool decode_cvt(PtxParser *p, Instr *in) {
     return decode_error(p, "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp");
   in->exec = op_cvt;
   if (!is_float(from) && !is_float(to) && !in->sat) {
-    // Truncating, then extending as the destination's sign says.
+    // Truncate, then extend by the sign of the destination.
     bool shrink = ti->bits <= fi->bits;
     in->m = shrink ? ti->bits : fi->bits;
     in->sel = shrink ? ti->cls == CLASS_SINT : fi->cls == CLASS_SINT;

@@ -1,6 +1,6 @@
-// Floating-point arithmetic. A NaN result of .f32 and the 16-bit types is the canonical one (all exponent and fraction
-// bits set, sign clear). The approximate functions are computed in double and rounded once, which lies within the bounds
-// that the ISA states for the hardware's; the hardware's own last bits differ.
+// Floating-point arithmetic. A NaN result of .f32 and the 16-bit types is the canonical one (all exponent and
+// fraction bits set, sign clear). Approximate functions are computed in double and rounded once. The results lie
+// within the bounds of the ISA; their last bits differ from the hardware's.
 #include "runtime/sim/exec_arith.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 static inline float f32(uint64_t v) { return num_f32_bits((uint32_t)v); }
 static inline uint64_t b32(float x) { return x != x ? 0x7fffffffu : num_bits_f32(x); }
 static inline float flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
-// .ftz looks at the result rounded as if the exponent had no lower end, so that what rounds up to the smallest normal
-// number only for lack of exponent is flushed. `exact` is the result rounded to odd in double.
+// .ftz decides after rounding with an unbounded exponent: a result that rounds up to the smallest normal number only
+// because the exponent is bounded is flushed. `exact` is the result rounded to odd in double.
 static inline float flush_tiny(double exact, float r, NumRound rnd) {
   if (fabsf(r) > 0x1p-126f) return r;
   float scaled = num_f32_bits((uint32_t)num_encode(NUM_F32, exact * 0x1p64, rnd, false));
@@ -75,7 +75,8 @@ static ExecResult op_fma_f32_slow(Warp *w, const Instr *in, uint32_t mask) {
 
 // ----------------------------------------------------------------------------------------------------- min, max, signs
 
-// A NaN among operands of .f64 comes out as it went in, made quiet; an invalid operation gives the default NaN.
+// An .f64 operation returns the first NaN among its operands, made quiet; an invalid operation returns the default
+// NaN.
 static uint64_t nan64(uint64_t a, uint64_t b, uint64_t c) {
   const uint64_t v[] = {a, b, c};
   for (int i = 0; i < 3; i++)
@@ -212,7 +213,7 @@ static double transcendental(unsigned op, double x) {
   default: return tanh(x);
   }
 }
-// One 16-bit value; multiplying by one flushes subnormals where the instruction does.
+// One 16-bit value. Multiplication by one flushes subnormals where the instruction does.
 static uint64_t transcendental_16(unsigned op, NumFormat f, uint64_t bits, bool ftz) {
   uint64_t one = num_encode(f, 1, NUM_RNE, false);
   if (ftz) bits = num_mul(f, bits, one, NUM_RNE, true);

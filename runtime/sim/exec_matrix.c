@@ -37,35 +37,6 @@ bool decode_registers(PtxParser *p, Instr *in, uint32_t i, uint32_t count) {
 
 // ---- mma.sync
 
-void fragment_gather(const Fragment *f, const uint64_t *frame, const PtxOperand *registers, uint64_t *matrix) {
-  unsigned bits = mma_type_info(f->type)->bits, per = mma_per_register(f->type);
-  for (unsigned r = 0; r < registers->count; r++) {
-    const PtxOperand *o = &registers->sub[r];
-    const uint64_t *row = o->kind == OPND_IMM ? o->lanes : frame + (size_t)o->slot * WARP_SIZE;
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++)
-      for (unsigned e = 0; e < per; e++) {
-        MmaCoord c = f->coord(f->spec, lane, r, e);
-        matrix[c.row * f->row_stride + c.col * f->col_stride] = row[lane] >> (e * bits) & width_mask(bits);
-      }
-  }
-}
-
-void fragment_scatter(const Fragment *f, uint64_t *frame, const PtxOperand *registers, const uint64_t *matrix) {
-  unsigned bits = mma_type_info(f->type)->bits, per = mma_per_register(f->type);
-  for (unsigned r = 0; r < registers->count; r++) {
-    if (registers->sub[r].kind != OPND_REG) continue;
-    uint64_t *row = frame + (size_t)registers->sub[r].slot * WARP_SIZE;
-    for (unsigned lane = 0; lane < WARP_SIZE; lane++) {
-      uint64_t v = 0;
-      for (unsigned e = 0; e < per; e++) {
-        MmaCoord c = f->coord(f->spec, lane, r, e);
-        v |= (matrix[c.row * f->row_stride + c.col * f->col_stride] & width_mask(bits)) << (e * bits);
-      }
-      row[lane] = v;
-    }
-  }
-}
-
 static ExecResult exec_mma(Warp *w, const Instr *in, uint32_t mask) {
   TRY(full_warp(w, in, mask));
   const MmaSpec *s = in->aux;

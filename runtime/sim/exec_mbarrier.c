@@ -1,20 +1,10 @@
-// The mbarrier instructions. A handler works lane by lane, for lanes may name different barriers.
+// The mbarrier instructions. A handler works lane by lane, because lanes may name different mbarriers.
 #include "runtime/sim/async.h"
 #include "runtime/sim/shadow.h"
 
 #include <string.h>
 
-ExecResult exec_mbarrier_fail(Warp *w, const Instr *in, int lane, SharedPlace bar, MbarrierError e) {
-  return warp_report(w, in, lane, REPORT_MBARRIER, "mbarrier at shared+0x%x of CTA %u: %s", bar.offset + SHARED_BASE,
-                     bar.cta->rank, mbarrier_error_text(e));
-}
-
-static void store_word(SharedPlace bar, uint64_t word) {
-  set_shared_word(bar, word);
-  bar.cta->grid->progress++;
-}
-
-// The object is shared memory wherever its address came from.
+// An mbarrier lies in shared memory, also if its address is generic.
 ExecResult exec_mbarrier_resolve(Warp *w, const Instr *in, const PtxOperand *op, uint32_t mask, MemAccess *a) {
   TRY(mem_resolve(w, in, op, in->space, 8, 8, ACCESS_ATOMIC, mask, a));
   FOR_LANES(l, mask)
@@ -35,30 +25,20 @@ static ExecResult each_lane(Warp *w, const Instr *in, uint32_t mask, uint32_t ad
 static ExecResult init(Warp *w, const Instr *in, int lane, SharedPlace bar) {
   uint64_t word;
   MbarrierError e = mbarrier_init(&word, (uint32_t)src_at(w, in, 1)[lane]);
-  if (e) return exec_mbarrier_fail(w, in, lane, bar, e);
+  if (e) return async_mbarrier_fail(w, in, lane, bar, e);
   TRY(agent_mbarrier_init(w, in, lane, bar));
-  store_word(bar, word);
+  async_mbarrier_store(bar, word);
   return EXEC_NEXT;
 }
 static ExecResult exec_init(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, init); }
 
 static ExecResult inval(Warp *w, const Instr *in, int lane, SharedPlace bar) {
-  if (!mbarrier_unpack(shared_word(bar)).valid) return exec_mbarrier_fail(w, in, lane, bar, MBAR_NOT_INIT);
+  if (!mbarrier_unpack(shared_word(bar)).valid) return async_mbarrier_fail(w, in, lane, bar, MBAR_NOT_INIT);
   TRY(agent_mbarrier_inval(w, in, lane, bar));
-  store_word(bar, 0);
+  async_mbarrier_store(bar, 0);
   return EXEC_NEXT;
 }
 static ExecResult exec_inval(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, inval); }
-
-ExecResult exec_mbarrier_arrive(Warp *w, const Instr *in, int lane, SharedPlace bar, uint32_t count, int64_t tx,
-                                bool drop, bool no_complete) {
-  uint64_t word = shared_word(bar);
-  bool flipped;
-  MbarrierError e = mbarrier_arrive(&word, count, tx, drop, no_complete, &flipped);
-  if (e) return exec_mbarrier_fail(w, in, lane, bar, e);
-  store_word(bar, word);
-  return agent_mbarrier_arrive(w, in, lane, bar, flipped);
-}
 
 // ops: state, [address] (, count or transaction bytes)
 static ExecResult arrive(Warp *w, const Instr *in, int lane, SharedPlace bar) {
@@ -67,7 +47,7 @@ static ExecResult arrive(Warp *w, const Instr *in, int lane, SharedPlace bar) {
     return warp_report(w, in, lane, REPORT_MBARRIER, "an arrival on another CTA's mbarrier returns no state");
   uint64_t before = shared_word(bar);
   uint32_t arg = in->num_ops > 2 ? (uint32_t)src_at(w, in, 2)[lane] : !expects;
-  TRY(exec_mbarrier_arrive(w, in, lane, bar, expects ? 1 : arg, expects ? arg : 0, has_mod(in, M_arrive_drop),
+  TRY(async_mbarrier_arrive(w, in, lane, bar, expects ? 1 : arg, expects ? arg : 0, has_mod(in, M_arrive_drop),
                            has_mod(in, M_noComplete)));
   if (wants_state) dst_at(w, in)[lane] = before;
   return EXEC_NEXT;
@@ -80,14 +60,14 @@ static ExecResult change_tx(Warp *w, const Instr *in, int lane, SharedPlace bar)
   uint32_t bytes = (uint32_t)src_at(w, in, 1)[lane];
   MbarrierError e = has_mod(in, M_expect_tx) ? mbarrier_expect_tx(&word, bytes, &flipped)
                                              : mbarrier_complete_tx(&word, bytes, &flipped);
-  if (e) return exec_mbarrier_fail(w, in, lane, bar, e);
-  store_word(bar, word);
+  if (e) return async_mbarrier_fail(w, in, lane, bar, e);
+  async_mbarrier_store(bar, word);
   return agent_mbarrier_touch(w, in, lane, bar, flipped);
 }
 static ExecResult exec_tx(Warp *w, const Instr *in, uint32_t mask) { return each_lane(w, in, mask, 0, change_tx); }
 
-// test_wait answers at once. try_wait suspends the thread until the phase completes, but may also give up at any time, so
-// the first few times it often does.
+// test_wait answers at once. try_wait suspends the thread until the phase completes, but may give up at any time;
+// here it often does on its first attempts.
 enum { MAX_IMPATIENCE = 8 };
 static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   MemAccess a;
@@ -100,7 +80,7 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
     if (bar.cta != w->cta)
       return warp_report(w, in, l, REPORT_MBARRIER, "a wait on another CTA's mbarrier does not exist");
     uint64_t word = shared_word(bar);
-    if (!mbarrier_unpack(word).valid) return exec_mbarrier_fail(w, in, l, bar, MBAR_NOT_INIT);
+    if (!mbarrier_unpack(word).valid) return async_mbarrier_fail(w, in, l, bar, MBAR_NOT_INIT);
     if (parity ? mbarrier_test_parity(word, want[l] & 1) : mbarrier_test_token(word, want[l])) done |= 1u << l;
   }
   bool tests = has_mod(in, M_test_wait), patient = w->polls_at == w->grid->progress && w->polls > MAX_IMPATIENCE;
@@ -109,7 +89,7 @@ static ExecResult exec_wait(Warp *w, const Instr *in, uint32_t mask) {
   SharedPlace last = {NULL, 0};
   FOR_LANES(l, done) {
     SharedPlace bar = shared_place(&a, l);
-    if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes mostly wait for one barrier
+    if (last.cta == bar.cta && last.offset == bar.offset) continue;  // lanes usually wait for the same mbarrier
     TRY(agent_mbarrier_waited(w, in, l, last = bar));
   }
   set_pred(w, &in->ops[0], mask, done);

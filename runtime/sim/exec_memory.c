@@ -1,147 +1,7 @@
-// Memory: addresses and their checks, ld, st, mov, address conversions, cache hints.
+// Memory: ld, st, mov, address conversions, cache hints.
 #include <string.h>
 
 #include "runtime/sim/async.h"
-
-// --------------------------------------------------------------------------------------------------------- addresses
-
-static uint64_t symbol_address(const Warp *w, const Symbol *s, int lane) {
-  switch (s->space) {
-  case SPACE_SHARED:
-    return (uint64_t)w->cta->rank << SHARED_RANK_SHIFT | (SHARED_BASE + w->grid->func->shared_offset[s->slot]);
-  case SPACE_LOCAL: case SPACE_FRAME: return w->lane_local[lane] + s->addr;
-  case SPACE_PARAM: return w->grid->param_addr + s->addr;
-  default: return s->addr;
-  }
-}
-
-uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane) {
-  switch (op->base_kind) {
-  case OPND_REG: {
-    uint64_t a = (w->r + (size_t)op->slot * WARP_SIZE)[lane] + (uint64_t)op->offset;
-    return op->bits == 32 ? (uint32_t)a : a;
-  }
-  case OPND_SYM: return symbol_address(w, op->sym, lane) + (uint64_t)op->offset;
-  default: return op->lanes[lane];
-  }
-}
-
-static const char *const space_names[] = {"generic", "global", "shared", "shared::cluster",
-                                          "local",   "const",  "param",  "param"};
-static const char *const access_names[] = {"read", "write", "atomic"};
-
-static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
-                             AccessKind kind) {
-  Device *d = w->grid->device;
-  const Alloc *a = device_nearest(d, addr);
-  if (!a)
-    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                       "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size,
-                       (unsigned long long)addr, space_names[space]);
-  if (addr >= a->base)
-    return warp_report(
-        w, in, lane, REPORT_OUT_OF_BOUNDS,
-        "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx",
-        access_names[kind], size, (unsigned long long)addr, space_names[space],
-        (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size,
-        (unsigned long long)a->base);
-  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                     "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx",
-                     access_names[kind], size, (unsigned long long)addr, space_names[space],
-                     (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
-}
-
-static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
-                               uint32_t align, AccessKind kind, MemAccess *out) {
-  Grid *g = w->grid;
-  uint64_t written = addr;
-  if (addr & (align - 1))
-    return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u",
-                       access_names[kind], size, (unsigned long long)addr, space_names[space], align);
-  if (space == SPACE_GENERIC) {
-    if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
-    else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;
-    else space = SPACE_GLOBAL;
-  }
-  switch (space) {
-  case SPACE_SHARED: case SPACE_SHARED_CLUSTER: {
-    uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
-    const Cluster *cl = w->cta->cluster;
-    if (addr >> 32 || rank >= cl->num_ctas)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind],
-                         size, (unsigned long long)written);
-    if (space == SPACE_SHARED && rank != w->cta->rank)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta",
-                         access_names[kind], (unsigned long long)written, rank);
-    Cta *c = cl->ctas[rank];
-    if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on",
-                         access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
-    if (c->warps_done == c->num_warps && c != w->cta)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
-    out->space[lane] = SPACE_SHARED;
-    out->cta[lane] = c;
-    out->addr[lane] = offset - SHARED_BASE;
-    out->host[lane] = c->shared + (offset - SHARED_BASE);
-    return EXEC_NEXT;
-  }
-  case SPACE_LOCAL: case SPACE_FRAME: {
-    uint8_t *h = warp_local(w, in, lane, addr, size);
-    if (!h)
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
-                         "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size,
-                         (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
-    out->space[lane] = SPACE_LOCAL;
-    out->addr[lane] = addr;
-    out->host[lane] = h;
-    return EXEC_NEXT;
-  }
-  default: {
-    Alloc *a = g->last_alloc;
-    if (!a || addr < a->base || addr - a->base + size > a->size) {
-      a = device_find(g->device, addr);
-      for (int i = 0; !a && i < g->sim->num_devices; i++)
-        a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
-      if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind);
-      g->last_alloc = a;
-    }
-    if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
-      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written",
-                         access_names[kind], (unsigned long long)addr,
-                         a->kind == ALLOC_CONST ? "constant" : "parameter");
-    out->space[lane] = SPACE_GLOBAL;
-    out->addr[lane] = addr;
-    out->alloc[lane] = a;
-    out->host[lane] = (uint8_t *)(uintptr_t)addr;
-    return EXEC_NEXT;
-  }
-  }
-}
-
-static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_t size) {
-  out->kind = kind;
-  out->mask = mask;
-  out->size = size;
-}
-
-ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
-                       AccessKind kind, uint32_t mask, MemAccess *out) {
-  begin_access(out, kind, mask, size);
-  FOR_LANES(l, mask) {
-    TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
-  }
-  return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
-}
-
-ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
-                           uint32_t align, AccessKind kind, MemAccess *out) {
-  begin_access(out, kind, 1u << lane, size);
-  return resolve_lane(w, in, lane, space, addr, size, align, kind, out);
-}
 
 // ------------------------------------------------------------------------------------------------------------- ld, st
 
@@ -190,7 +50,7 @@ static ExecResult exec_ld(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// An entry parameter by name: one value for all lanes, in bounds by decode.
+// Loads an entry parameter by name: one value for all lanes. Decoding has checked the bounds.
 static ExecResult exec_ld_param(Warp *w, const Instr *in, uint32_t mask) {
   const PtxOperand *elems = in->ops[0].kind == OPND_VEC ? in->ops[0].sub : &in->ops[0];
   const uint8_t *from = (const uint8_t *)(uintptr_t)(w->grid->param_addr + in->ops[1].sym->addr +
@@ -235,7 +95,7 @@ static bool decode_elements(PtxParser *p, Instr *in, PtxOperand *o, bool dst) {
     const PtxOperand *e = &elems[i];
     bool ok = e->kind == OPND_REG || (dst ? e->kind == OPND_SINK : e->kind == OPND_IMM);
     if (!ok || (e->kind == OPND_REG && (e->bits < in->n * 8u || (in->n == 16 && e->bits != 128))))
-      return decode_error(p, "element %u of %s is no register of at least %u bits", i + 1, ptx_op_name(in->op),
+      return decode_error(p, "element %u of %s must be a register of at least %u bits", i + 1, ptx_op_name(in->op),
                           in->n * 8);
   }
   return true;
@@ -303,7 +163,7 @@ static ExecResult exec_mov_sreg(Warp *w, const Instr *in, uint32_t mask) {
 }
 static ExecResult exec_mov_symbol(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in), keep = width_mask(in->n);
-  FOR_LANES(l, mask) d[l] = (symbol_address(w, in->ops[1].sym, l) + (uint64_t)in->ops[1].offset) & keep;
+  FOR_LANES(l, mask) d[l] = (mem_symbol_address(w, in->ops[1].sym, l) + (uint64_t)in->ops[1].offset) & keep;
   return EXEC_NEXT;
 }
 static ExecResult exec_mov_function(Warp *w, const Instr *in, uint32_t mask) {
@@ -443,7 +303,7 @@ static ExecResult exec_mapa(Warp *w, const Instr *in, uint32_t mask) {
                          w->cta->cluster->num_ctas);
     uint64_t offset = a[l] - window;
     if (offset >> 32)
-      return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is no shared address",
+      return warp_report(w, in, l, REPORT_INVALID, "mapa of %#llx, which is not a shared address",
                          (unsigned long long)a[l]);
     d[l] = window + ((offset & ((1u << SHARED_RANK_SHIFT) - 1)) | (uint64_t)rank << SHARED_RANK_SHIFT);
   }
@@ -465,7 +325,7 @@ bool decode_getctarank(PtxParser *p, Instr *in) {
   return decode_regs(p, in, 1);
 }
 
-// A policy only moves performance: any value serves.
+// A cache policy affects performance only: any value will do.
 static ExecResult exec_createpolicy(Warp *w, const Instr *in, uint32_t mask) {
   uint64_t *d = dst_at(w, in);
   FOR_LANES(l, mask) d[l] = UINT64_C(0x1000000000000000);

@@ -1,4 +1,4 @@
-// Functions the system provides to kernels: vprintf, __assertfail, malloc and free are called by name.
+// The functions that the system provides: kernels call vprintf, __assertfail, malloc and free by name.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void give_result(Warp *w, const Instr *in, int lane, uint64_t v, uint32_t
   if (p && w->undef) memset(w->local_undef[lane] + (p - w->local[lane]), 0, size);
 }
 
-// Reads kernel memory by generic address, at most n bytes; false when out of bounds.
+// Reads n bytes at a generic address; false when out of bounds.
 static bool read_generic(Warp *w, const Instr *in, int lane, uint64_t addr, void *out, uint32_t n) {
   MemAccess a;
   if (mem_resolve_one(w, in, lane, SPACE_GENERIC, addr, n, 1, ACCESS_READ, &a) != EXEC_NEXT) return false;
@@ -115,7 +115,8 @@ static bool print_argument(FILE *f, Warp *w, const Instr *in, int lane, Conversi
 }
 #pragma GCC diagnostic pop
 
-// printf as on the device: arguments lie in a buffer, each aligned to its size; int is 4 bytes, long and double 8.
+// printf of the device: the arguments lie in a buffer, each aligned to its size; int takes 4 bytes, long and double
+// 8.
 static ExecResult device_printf(Warp *w, const Instr *in, int lane, uint64_t format, uint64_t args) {
   char fmt[1024];
   if (!read_string(w, in, lane, format, fmt, sizeof fmt)) return EXEC_FAULT;

@@ -48,7 +48,8 @@ static void set_field(TensorMap *m, MapField f, uint32_t i, uint64_t value) {
   }
 }
 
-// A map is read when the copy begins, which may be later than its issue; a store that wait_group.read covers has read it.
+// A copy reads its map when it begins, possibly long after its issue. A store that wait_group.read covers has read
+// it.
 static ExecResult check_in_use(Warp *w, const Instr *in, int lane, uint64_t address) {
   if (!(w->grid->checks & CHECK_ASYNC)) return EXEC_NEXT;
   for (const AsyncOp *o = async_of_cluster(w->cta->cluster)->first; o; o = o->next)
@@ -77,7 +78,7 @@ static ExecResult exec_replace(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// All lanes copy the map as one: the addresses of the first stand for the warp's.
+// The warp copies the map as one. The addresses of its first lane count.
 static ExecResult exec_copy_map(Warp *w, const Instr *in, uint32_t mask) {
   if (mask != live_lanes(w)) return EXEC_STALL;
   if (w->grid->hooks.warp_sync) w->grid->hooks.warp_sync(w, mask);

@@ -1,7 +1,7 @@
 // Warp-synchronous exchange: shfl, vote, match, redux, elect, activemask, bar.warp.sync.
 #include "runtime/sim/exec.h"
 
-// bar.warp.sync may be met from different places of the program.
+// Lanes may reach one bar.warp.sync barrier at different instructions.
 ExecResult exec_bar_warp(Warp *w, const Instr *in, uint32_t mask) {
   const uint64_t *members = src_at(w, in, 0);
   const Instr *code = w->grid->module->code;
@@ -44,7 +44,7 @@ static ExecResult exec_shfl(Warp *w, const Instr *in, uint32_t mask) {
     }
     if (!ok) j = lane;
     valid |= (uint32_t)ok << l;
-    bool there = mask >> j & 1;   // a lane that does not take part has no value to give
+    bool there = mask >> j & 1;   // a lane that does not take part has no value
     out[l] = there ? (uint32_t)a[j] : 0;
     undef[l] = there ? get_undef(w, &in->ops[1], (uint32_t)j) : UINT32_MAX;
   }

@@ -1,4 +1,5 @@
-// wgmma: products of a warpgroup, queued when they are issued and computed later. Placement and arithmetic are mma.c's.
+// wgmma at its issue: checks, and the queue entry that all four warps share. wgmma.c computes; mma.c has placement
+// and arithmetic.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 static Warp *group_leader(const Warp *w) { return &w->cta->warps[w->id & ~3u]; }
 
-// Same value in all lanes, as the descriptors and scale-d must be.
+// Do all lanes hold the same value, as descriptors and scale-d must?
 static bool uniform(const uint64_t *row, uint64_t *out) {
   *out = row[0];
   for (int l = 1; l < WARP_SIZE; l++)
@@ -15,7 +16,8 @@ static bool uniform(const uint64_t *row, uint64_t *out) {
   return true;
 }
 
-// Each 16-byte chunk that a descriptor's matrix (`rows` of M or N from first_row) touches, as offsets in shared memory.
+// Calls fn for each 16-byte chunk of shared memory that a descriptor's matrix (`rows` of M or N from first_row)
+// covers.
 typedef ExecResult (*ChunkFn)(void *user, uint32_t offset);
 static ExecResult each_chunk(uint64_t desc, bool mn_major, unsigned elem_bytes, unsigned first_row, unsigned rows,
                              unsigned k_count, ChunkFn fn, void *user) {
@@ -66,26 +68,8 @@ void wgmma_release(Warp *w, uint32_t below_group) {
   wa->num_alias = kept;
 }
 
-// Copies that were made of accumulators while this product was in flight.
-static void write_aliases(const AsyncOp *op, unsigned part) {
-  Warp *w = &op->warp[part];
-  const WarpAsync *wa = w->async;
-  const PtxOperand *d = &op->in->ops[0];
-  for (uint32_t i = 0; i < wa->num_alias; i++) {
-    const WgmmaAlias *a = &wa->alias[i];
-    bool mine = false;
-    for (uint32_t r = 0; r < d->count && !mine; r++) mine = op->wgmma.base[part] + d->sub[r].slot == a->from;
-    if (!mine || op->wgmma.index >= a->issued) continue;
-    size_t from = (size_t)a->from * WARP_SIZE, to = (size_t)a->to * WARP_SIZE;
-    FOR_LANES(l, a->lanes) {
-      w->regs[to + l] = w->regs[from + l];
-      if (w->undef) w->undef[to + l] = w->undef[from + l];
-    }
-    if (w->undef) w->undef_lanes[a->to] = (w->undef_lanes[a->to] & ~a->lanes) | (w->undef_lanes[a->from] & a->lanes);
-  }
-}
-
-// Accumulators may be shared with products in flight only register by register and in the same shape; A never with them.
+// A wgmma may share accumulators with one in flight only register by register and in the same shape. It may never use
+// them as A.
 static ExecResult check_registers(Warp *w, const Instr *in) {
   WarpAsync *wa = async_of_warp(w);
   const WgmmaForm *form = in->aux;
@@ -137,7 +121,7 @@ static ExecResult check_registers(Warp *w, const Instr *in) {
   return EXEC_NEXT;
 }
 
-// What one warp gives to a wgmma beside registers.
+// What one warp passes to a wgmma apart from registers.
 typedef struct { uint64_t desc_a, desc_b; bool use_c; } WarpPart;
 
 static ExecResult read_part(Warp *w, const Instr *in, WarpPart *part) {
@@ -205,42 +189,6 @@ static ExecResult exec_wgmma(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// The matrix of `rows` rows of M or N that a descriptor describes.
-static void read_matrix(const Cta *c, uint64_t desc, bool mn_major, unsigned es, unsigned rows, unsigned depth,
-                        uint64_t *out) {
-  MmaDescriptor d;
-  mma_descriptor_decode(desc, &d);
-  for (unsigned row = 0; row < rows; row++)
-    for (unsigned k = 0; k < depth; k++, out++) {
-      *out = 0;
-      memcpy(out, c->shared + (mma_descriptor_address(&d, mn_major, es, row, k) - SHARED_BASE), es);
-    }
-}
-
-ExecResult wgmma_perform(AsyncOp *op) {
-  const PtxOperand *d_regs = &op->in->ops[0], *a_regs = &op->in->ops[1];
-  const WgmmaForm *form = op->in->aux;
-  const MmaSpec *s = &form->spec;
-  AsyncWgmma *g = &op->wgmma;
-  uint64_t a[64 * 32], b[256 * 32], d[64 * 256];
-  unsigned es = mma_type_info(s->a)->bits / 8;
-  const Fragment fa = {s, s->a, mma_a_coord, s->k, 1}, fd = {s, s->d, mma_d_coord, s->n, 1};
-  read_matrix(op->warp->cta, g->desc_b[0], form->trans_b, es, s->n, s->k, b);
-  if (!form->a_in_registers) read_matrix(op->warp->cta, g->desc_a[0], form->trans_a, es, 64, s->k, a);
-  for (unsigned part = 0; part < 4; part++) {
-    const uint64_t *frame = op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE;
-    if (form->a_in_registers) fragment_gather(&fa, frame, a_regs, a + part * 16 * s->k);
-    if (g->use_c[0]) fragment_gather(&fd, frame, d_regs, d + part * 16 * s->n);
-  }
-  mma_compute(s, 64, a, b, d, g->use_c[0]);
-  undef_wgmma_result(op);
-  for (unsigned part = 0; part < 4; part++) {
-    fragment_scatter(&fd, op->warp[part].regs + (size_t)g->base[part] * WARP_SIZE, d_regs, d + part * 16 * s->n);
-    write_aliases(op, part);
-  }
-  return EXEC_NEXT;
-}
-
 static ExecResult exec_wgmma_fence(Warp *w, const Instr *in, uint32_t mask) {
   (void)in;
   if (!whole_warp(w, mask)) return EXEC_STALL;
@@ -255,7 +203,7 @@ static ExecResult exec_wgmma_commit(Warp *w, const Instr *in, uint32_t mask) {
   return EXEC_NEXT;
 }
 
-// A warpgroup's products complete as one: waiting for them waits for all four warps to have issued them.
+// The four parts of a wgmma complete together: a wait returns only after all four warps have issued it.
 static ExecResult exec_wgmma_wait(Warp *w, const Instr *in, uint32_t mask) {
   if (!whole_warp(w, mask)) return EXEC_STALL;
   WarpAsync *wa = async_of_warp(w);

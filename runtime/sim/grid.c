@@ -1,4 +1,4 @@
-// A launch: its clusters and CTAs come and go, and their warps take turns as the seed says.
+// A launch: starts and ends clusters and CTAs, and schedules their warps by the seed.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +27,8 @@ static void start_cta(Cta *c, Cluster *cl, uint32_t rank, const uint32_t id[3]) 
   if (g->hooks.cta_begin) g->hooks.cta_begin(c);
 }
 
-// The cluster that starts as the nth. The hardware promises no order; programs may wait for others among those that fit at once,
-// so clusters change places only within a window of that size.
+// The cluster that starts as the nth. The hardware promises no order, but a program may wait for others that are
+// resident with it. Clusters therefore change places only within a window of the size that fits at once.
 static uint64_t nth_cluster(const Grid *g, uint64_t n, uint64_t total) {
   uint64_t window = 64;
   while (window > g->max_resident || n / window * window + window > total) window /= 2;
@@ -92,7 +92,7 @@ static bool cluster_done(const Cluster *cl) {
 
 static uint32_t quantum(Grid *g) {
   switch (g->policy) {
-  case 1: return 1 + rng_next(&g->rng) % 4;          // change warps at almost every instruction
+  case 1: return 1 + rng_next(&g->rng) % 4;          // switch warps at almost every instruction
   case 2: return 100000;                             // one warp runs as far as it can: the greatest skew
   case 3: return 1 + rng_next(&g->rng) % 512;
   default: return 32 + rng_next(&g->rng) % 96;
@@ -122,7 +122,7 @@ static uint32_t run_cta(Cta *c) {
   return steps;
 }
 
-// True when nothing that runs can make headway by itself: all warps are blocked or have polled in vain for `polls` times.
+// Is every warp blocked, or has it polled `polls` times in vain?
 static bool all_idle(const Grid *g, uint64_t polls) {
   for (const Cluster *cl = g->resident; cl; cl = cl->next)
     for (uint32_t i = 0; i < cl->num_ctas; i++) {
@@ -163,11 +163,12 @@ static void run_grid(Grid *g) {
     }
     if (g->failed || !g->resident) continue;
     if (g->max_steps && g->steps > g->max_steps) {
-      sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "no end after %llu warp instructions",
+      sim_report(g, NULL, NULL, -1, REPORT_DEADLOCK, "the launch has not ended after %llu warp instructions",
                  (unsigned long long)g->steps);
       break;
     }
-    // A block that polls between its own barriers and stores to shared memory never looks idle: after this long others get in as well.
+    // A block that polls between its own barriers and stores to shared memory never looks idle. After this many steps
+    // another cluster starts, too.
     if (g->steps - widened_at > STEPS_TO_WIDEN && g->next_cta < g->num_ctas && g->num_resident < g->max_resident) {
       widened_at = g->steps;
       want = g->num_resident + 1;
@@ -180,7 +181,7 @@ static void run_grid(Grid *g) {
     if (moved) {
       g->progress++;
     } else if (g->next_cta < g->num_ctas && g->num_resident < g->max_resident) {
-      want = g->num_resident + 1;   // they wait for blocks that are not resident yet
+      want = g->num_resident + 1;   // the warps may wait for blocks that are not resident yet
     } else if (all_idle(g, POLLS_TO_GIVE_UP)) {
       deadlock_report(g);
     }
@@ -234,7 +235,7 @@ static CUresult run_once(Sim *sim, Device *d, const LaunchParams *lp, uint64_t s
   return rc;
 }
 
-// All device memory and its definedness, copied to or from `saved`; the bytes that takes.
+// Copies all device memory and its definedness to or from `saved`; returns the number of bytes.
 static size_t exchange_memory(const Device *d, uint8_t *saved, bool restore) {
   size_t at = 0;
   for (uint32_t i = 0; i < d->num_allocs; i++) {
@@ -246,7 +247,7 @@ static size_t exchange_memory(const Device *d, uint8_t *saved, bool restore) {
   return at;
 }
 
-// With several seeds, every run starts from the same memory; the last run's results stay.
+// With several seeds, every run starts from the same memory. The results of the last run remain.
 CUresult grid_run(Sim *sim, Device *d, const LaunchParams *lp) {
   uint32_t n = sim->num_seeds ? sim->num_seeds : 1;
   uint8_t *saved = NULL;

@@ -1,4 +1,4 @@
-// What the executor calls beside its handlers: the asynchronous machinery always, each checker when its check is on.
+// Connects the executor with the asynchronous operations (always) and the checkers (each when its check is on).
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool uses_wgmma(const Grid *g) {
   return false;
 }
 
-// Only kernels with bulk copies or tensor maps of their own reach global memory through more than one proxy.
+// Only kernels that copy in bulk or edit tensor maps access global memory through more than one proxy.
 static bool crosses_proxies(const Grid *g) {
   for (uint32_t i = 0; i < g->module->num_code; i++) {
     const Instr *in = &g->module->code[i];
@@ -61,7 +61,7 @@ static void cluster_end(Cluster *c) {
   for (uint32_t i = 0; i < c->num_ctas; i++) free_cta(c->ctas[i]);
 }
 
-// After a failure clusters are still resident.
+// After a failure there are still resident clusters.
 static void grid_end(Grid *g) {
   for (Cluster *c = g->resident; c; c = c->next) cluster_end(c);
   proxy_grid_end(g);

@@ -1,8 +1,8 @@
-// The mbarrier object as arithmetic on the 64-bit word that lives in shared memory. The word is opaque to programs; ours is
-// bit 63 phase parity, 62 initialised, 61..42 expected arrivals, 41..22 pending arrivals, 21 zero, 20..0 transaction
-// count (signed). So neither zeros nor ones are an initialised word.
-// A token (the state that arrive returns) is the word before the arrival.
-// Invariant: outside these functions no phase is complete, i.e. pending > 0 or the transaction count is not 0.
+// The mbarrier object: arithmetic on a 64-bit word in shared memory. The word is opaque to programs. Here bit 63 is
+// the phase parity, 62 initialised, 61..42 expected arrivals, 41..22 pending arrivals, 21 zero, 20..0 the signed
+// transaction count; neither all zeros nor all ones is an initialised word. A token (the state that arrive returns)
+// is the word before the arrival. Invariant: outside these functions no phase is complete, i.e. pending > 0 or the
+// transaction count is not 0.
 #ifndef TILE_SIM_MBARRIER_H
 #define TILE_SIM_MBARRIER_H
 
@@ -22,13 +22,13 @@ typedef struct { bool valid; bool parity; uint32_t expected, pending; int32_t tx
 MbarrierState mbarrier_unpack(uint64_t word);
 uint64_t mbarrier_pack(MbarrierState s);
 MbarrierError mbarrier_init(uint64_t *word, uint32_t count);
-// Adds `tx` to the transaction count, then takes `count` arrivals; drop lowers what later phases expect as well.
-// *flipped says whether that completed the phase.
+// Adds `tx` to the transaction count, then subtracts `count` pending arrivals; drop also lowers the expected arrivals
+// of later phases. *flipped says whether the phase completed.
 MbarrierError mbarrier_arrive(uint64_t *word, uint32_t count, int64_t tx, bool drop, bool no_complete, bool *flipped);
 MbarrierError mbarrier_expect_tx(uint64_t *word, int64_t bytes, bool *flipped);
 MbarrierError mbarrier_complete_tx(uint64_t *word, int64_t bytes, bool *flipped);
-bool mbarrier_test_token(uint64_t word, uint64_t token);    // has the token's phase completed
-bool mbarrier_test_parity(uint64_t word, bool parity);      // has the phase of this parity completed
+bool mbarrier_test_token(uint64_t word, uint64_t token);    // has the token's phase completed?
+bool mbarrier_test_parity(uint64_t word, bool parity);      // has the phase of this parity completed?
 uint32_t mbarrier_pending_count(uint64_t token);
 const char *mbarrier_error_text(MbarrierError e);
 

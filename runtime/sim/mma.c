@@ -89,9 +89,9 @@ MmaCoord mma_matrix_coord(unsigned lane, unsigned e, bool transposed) {
 
 // ---- sums ----
 
-// fraction: bits kept below the largest exponent. block: products per aligned sum; longer K chains blocks through D.
-// keep: fraction bits of an f32 result. fp8 on wgmma runs in a narrower adder. (mma.sync on fp8 is not native to sm_90; see
-// compute_widened.) Compared with an H200 bit for bit: test_sim_vectors.c.
+// fraction: bits kept below the largest exponent. block: products per aligned sum; a longer K chains blocks through
+// D. keep: fraction bits of an f32 result. wgmma on fp8 uses a narrower adder. (mma.sync on fp8 is not native to
+// sm_90; see compute_widened.) test_sim_vectors.c compares with an H200 bit for bit.
 typedef struct { int fraction, keep; unsigned block; } SumModel;
 static SumModel sum_model(const MmaSpec *s) {
   if (is_fp8(s->a) && s->wgmma) return (SumModel){13, 13, 32};
@@ -138,7 +138,7 @@ static uint64_t sum_result(MmaType d, int keep, int64_t sum, int exp) {
   return sign | (uint64_t)(e + 127) << 23 | (man & (0x7fffffu & ~0u << (23 - keep)));
 }
 
-// A row and column with an infinity or NaN in them: IEEE's rules, to which finite products do not contribute.
+// The sum for a row and column with an infinity or NaN, by IEEE's rules. Finite products do not contribute.
 static uint64_t special_sum(const MmaSpec *s, const uint64_t *a, const uint64_t *b, double c) {
   double sum = c;
   for (unsigned k = 0; k < s->k; k++) {
@@ -149,7 +149,7 @@ static uint64_t special_sum(const MmaSpec *s, const uint64_t *a, const uint64_t 
   return num_encode(types[s->d].format, sum, NUM_RTZ, false);
 }
 
-// The two inner loops run over columns. They are compiled for AVX2 as well where that can be chosen at run time.
+// The two inner loops run over columns. Where the CPU can be tested at run time they are also compiled for AVX2.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define VECTORISED __attribute__((target_clones("avx2", "default")))
 #else
@@ -160,8 +160,9 @@ VECTORISED static void raise_exponents(unsigned n, int32_t ea, const int32_t *eb
   for (unsigned j = 0; j < n; j++) max[j] = ea + eb[j] > max[j] ? ea + eb[j] : max[j];
 }
 
-// Adds the products of one k, each truncated towards zero at its column's last kept bit. Products and sums fit 32 bits: an
-// aligned product is below 2^27 (22 or fewer bits, moved up to the fraction), and a block has at most 16 of that size.
+// Adds the products of one k, each truncated towards zero at its column's last kept bit. Products and sums fit 32
+// bits: an aligned product is below 2^27 (22 or fewer bits, moved up to the fraction), and a block has at most 16 of
+// that size.
 VECTORISED static void add_products(unsigned n, int32_t sa, int32_t ea, const int32_t *sb, const int32_t *eb,
                                     const int32_t *max, int up, int32_t *sum) {
   for (unsigned j = 0; j < n; j++) {
@@ -219,8 +220,8 @@ static void compute_float(const MmaSpec *s, unsigned rows, const uint64_t *a, co
   }
 }
 
-// mma.sync on fp8: sm_90 widens the operands to f16 and multiplies twice without C, first the even pairs of K, then the odd
-// ones, and adds C to that, rounded to nearest.
+// mma.sync on fp8: sm_90 widens the operands to f16 and multiplies twice without C, first the even pairs of K, then
+// the odd ones, and adds C to that, rounded to nearest.
 static void compute_widened(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d,
                             bool use_c) {
   uint64_t half_a[16 * 16], half_b[8 * 16], sum[16 * 8];
@@ -294,7 +295,7 @@ uint32_t mma_descriptor_address(const MmaDescriptor *d, bool mn_major, unsigned 
   uint32_t offset;
   unsigned width = d->swizzle ? d->swizzle : 16;  // bytes of one contiguous run
   if (mn_major) {
-    // Runs lie along M or N, one per k. Without swizzle the two strides change places.
+    // Runs lie along M or N, one per k. Without swizzle the two strides swap roles.
     uint32_t byte = row * elem_bytes, chunk = byte / width;
     offset = d->swizzle ? k / 8 * d->stride + chunk * d->leading : k / 8 * d->leading + chunk * d->stride;
     offset += k % 8 * width + byte % width;
@@ -304,7 +305,7 @@ uint32_t mma_descriptor_address(const MmaDescriptor *d, bool mn_major, unsigned 
     offset += d->swizzle ? byte : byte / 16 * d->leading + byte % 16;
   }
   uint32_t address = d->start + offset;
-  // The pattern repeats from where it starts, which base_offset tells when that is off its own alignment.
+  // The pattern repeats from its start; base_offset gives the start when it is not aligned to the pattern.
   uint32_t shift = (uint32_t)d->base_offset << 7;
   uint32_t chunks = d->swizzle / 16;
   if (chunks >= 2) address ^= ((address - shift) >> 7 & (chunks - 1)) << 4;

@@ -1,6 +1,6 @@
-// Tensor-core arithmetic and data placement, free of any machine state: which element of A, B, C and D a lane's register
-// holds (mma.sync, wgmma, ldmatrix, stmatrix), where a shared-memory descriptor puts an element (wgmma), and what the
-// product is, bit for bit as the model of mma.c says.
+// Tensor-core arithmetic and data placement, without machine state: which element of A, B, C and D a lane's register
+// holds (mma.sync, wgmma, ldmatrix, stmatrix), where a shared-memory descriptor puts an element (wgmma), and the
+// result bit for bit by the model of mma.c.
 #ifndef TILE_SIM_MMA_H
 #define TILE_SIM_MMA_H
 
@@ -42,7 +42,8 @@ MmaCoord mma_d_coord(const MmaSpec *s, unsigned lane, unsigned reg, unsigned e);
 // ldmatrix/stmatrix: which (row, 16-bit column) of its 8x8 matrix a lane's half register `e` holds.
 MmaCoord mma_matrix_coord(unsigned lane, unsigned e, bool transposed);
 
-// d = a * b + d (use_c) or a * b, for `rows` rows. Elements are raw bits: a[row * k + kk], b[col * k + kk], d[row * n + col].
+// d = a * b + d (use_c) or a * b, for `rows` rows. Elements are raw bits: a[row * k + kk], b[col * k + kk], d[row * n
+// + col].
 void mma_compute(const MmaSpec *s, unsigned rows, const uint64_t *a, const uint64_t *b, uint64_t *d, bool use_c);
 
 // ---- wgmma shared-memory descriptors ----

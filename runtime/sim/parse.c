@@ -1,52 +1,12 @@
-// From PTX text to a Module: scopes, symbols, declarations, functions, labels. The grammar's actions call this file;
-// instructions themselves are decode.c's. After ptx_module_load either module->error is set or every symbol, branch target and
-// initialiser is resolved.
+// What the grammar's actions build: declarations, functions, labels, the module's head. decode.c adds the
+// instructions.
 #include "runtime/sim/parse.h"
 
 #include "ptx_grammar.h"
 
-int ptxlex_init_extra(PtxParser *p, void **scanner);
-int ptxlex_destroy(void *scanner);
-struct yy_buffer_state *ptx_scan_bytes(const char *bytes, int len, void *scanner);
-
 enum { MAX_FRAME = 512 * 1024 };
 
-Arena *ptx_arena(PtxParser *p) { return p->arena; }
-
-static bool error_at(PtxParser *p, uint32_t line, const char *fmt, va_list ap) {
-  if (p->failed) return false;
-  p->failed = true;
-  const char *text = arena_vprintf(p->arena, fmt, ap), *src = "";
-  PtxModule *m = p->m;
-  if (line >= 1 && line <= m->num_lines) {
-    const char *s = m->text + m->line_starts[line - 1];
-    size_t n = strcspn(s, "\n\r");
-    src = arena_strndup(p->arena, s, n > 200 ? 200 : n);
-  }
-  m->error = arena_printf(p->arena, "ptx:%u: error: %s\n  %s\n", line, text, src);
-  if (!m->error_code) m->error_code = CUDA_ERROR_INVALID_PTX;
-  return false;
-}
-
-bool ptx_error(PtxParser *p, uint32_t line, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  error_at(p, line ? line : p->line, fmt, ap);
-  va_end(ap);
-  return false;
-}
-
-bool decode_error(PtxParser *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  error_at(p, p->instr_line, fmt, ap);
-  va_end(ap);
-  return false;
-}
-
 // ------------------------------------------------------------------------------------------------- declarations
-
-static uint64_t align_up(uint64_t x, uint64_t a) { return a ? (x + a - 1) / a * a : x; }
 
 void ptx_open_attrs(PtxParser *p, int token) {
   p->attrs = (VarAttrs){.vec = 1};
@@ -197,7 +157,7 @@ bool ptx_name_function(PtxParser *p, const char *name) {
   if (s && (s->kind != SYM_FUNC || s->func->is_defined))
     return ptx_error(p, p->line, "%s is already declared on line %u", name, s->line);
   p->fn->name = name;
-  if (s) {  // declared before: calls already point at that Function
+  if (s) {  // declared before: calls already refer to that PtxFunction
     *s->func = *p->fn;
     p->fn = s->func;
     return true;
@@ -310,7 +270,7 @@ static bool resolve_label(PtxParser *p, PtxScope *scope, const char *name, uint3
 }
 
 bool ptx_end_function(PtxParser *p) {
-  // Running off the end returns (PTX: an implicit ret).
+  // The end of a function is an implicit ret.
   WordList none = {0};
   OperandList no_ops = {0};
   p->instr_line = p->line;
@@ -343,7 +303,7 @@ bool ptx_set_version(PtxParser *p, Number n) {
 }
 
 bool ptx_set_target(PtxParser *p, const char *name) {
-  if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: nothing here depends on them
+  if (strncmp(name, "sm_", 3)) return true;  // debug, texmode_*, map_f64_to_f32: without effect here
   char *end;
   p->m->sm = (uint32_t)strtoul(name + 3, &end, 10);
   p->m->arch_specific = *end == 'a';
@@ -362,102 +322,4 @@ bool ptx_add_file(PtxParser *p, uint64_t index, const char *path) {
   while (p->m->files.count <= index) vec_push(p->arena, &p->m->files, NULL);
   p->m->files.data[index] = path;
   return true;
-}
-
-// Which shared variables an entry reaches decides its static shared memory: give each its offset.
-static void lay_out_shared(PtxParser *p, PtxFunction *entry) {
-  PtxModule *m = p->m;
-  uint32_t n = m->shared_syms.count, num_funcs = m->funcs.count;
-  uint8_t *used = arena_array(p->arena, uint8_t, n + 1);
-  PtxFunction **stack = arena_array(p->arena, PtxFunction *, num_funcs + 1);
-  uint32_t depth = 0;
-  for (uint32_t i = 0; i < num_funcs; i++) m->funcs.data[i]->mark = false;
-  entry->mark = true;
-  stack[depth++] = entry;
-  while (depth) {
-    PtxFunction *f = stack[--depth];
-    for (uint32_t i = 0; i < f->shared_used.count; i++) used[f->shared_used.data[i]] = 1;
-    for (uint32_t i = 0; i < f->callees.count; i++) {
-      PtxFunction *g = f->callees.data[i];
-      if (!g->mark) g->mark = true, stack[depth++] = g;
-    }
-  }
-  entry->shared_offset = arena_array(p->arena, uint32_t, n + 1);
-  uint64_t top = 0;
-  uint32_t dynamic_align = 16;
-  for (uint32_t i = 0; i < n; i++) {
-    const Symbol *s = m->shared_syms.data[i];
-    if (!used[i] || !s->size) continue;
-    top = align_up(top, s->align);
-    entry->shared_offset[i] = (uint32_t)top;
-    top += s->size;
-    if (top > 1 << 24) break;   // more than any launch gets
-  }
-  if (top > 1 << 30) top = 1 << 30;
-  for (uint32_t i = 0; i < n; i++)
-    if (used[i] && !m->shared_syms.data[i]->size && m->shared_syms.data[i]->align > dynamic_align)
-      dynamic_align = m->shared_syms.data[i]->align;
-  for (uint32_t i = 0; i < n; i++)
-    if (!m->shared_syms.data[i]->size) entry->shared_offset[i] = (uint32_t)align_up(top, dynamic_align);
-  entry->static_shared = (uint32_t)top;
-  entry->dynamic_align = dynamic_align;
-}
-
-PtxFunction *ptx_module_find(const PtxModule *m, const char *name) {
-  for (uint32_t i = 0; i < m->funcs.count; i++)
-    if (!strcmp(m->funcs.data[i]->name, name)) return m->funcs.data[i];
-  return NULL;
-}
-
-static void index_lines(PtxModule *m) {
-  uint32_t n = 1;
-  for (size_t i = 0; i < m->text_size; i++) n += m->text[i] == '\n';
-  uint32_t *starts = arena_array(&m->arena, uint32_t, n), k = 0;
-  starts[k++] = 0;
-  for (size_t i = 0; i < m->text_size; i++)
-    if (m->text[i] == '\n') starts[k++] = (uint32_t)i + 1;
-  m->line_starts = starts;
-  m->num_lines = n;
-}
-
-PtxModule *ptx_module_load(Device *d, const char *text, size_t size) {
-  Arena arena;
-  arena_init(&arena);
-  PtxModule *m = arena_new(&arena, PtxModule);
-  m->arena = arena;
-  m->device = d;
-  PtxParser *p = arena_new(&m->arena, PtxParser);
-  p->m = m;
-  p->arena = &m->arena;
-  p->line = 1;
-  m->text = arena_strndup(&m->arena, text, size);
-  m->text_size = size;
-  index_lines(m);
-  p->num_buckets = 4096;
-  p->buckets = arena_array(p->arena, Symbol *, p->num_buckets);
-  ptx_open_scope(p);
-  p->global_scope = p->scope;
-  ptx_init_tables(p);
-  if (size > INT32_MAX / 2) ptx_error(p, 1, "the text is too large");
-  void *scanner = NULL;
-  if (!p->failed && !ptxlex_init_extra(p, &scanner)) {
-    ptx_scan_bytes(m->text, (int)size, scanner);
-    int rc = ptxparse(scanner, p);
-    if (rc && !p->failed) ptx_error(p, p->line, rc == 2 ? "nested too deeply" : "syntax error");
-    ptxlex_destroy(scanner);
-  }
-  if (!p->failed && !m->version) ptx_error(p, 1, "no .version directive");
-  if (!p->failed && !m->sm) ptx_error(p, 1, "no .target directive");
-  m->code = p->code.data;
-  m->num_code = p->code.count;
-  for (uint32_t i = 0; i < m->funcs.count && !p->failed; i++)
-    if (m->funcs.data[i]->is_entry) lay_out_shared(p, m->funcs.data[i]);
-  return m;
-}
-
-void ptx_module_free(PtxModule *m) {
-  for (uint32_t i = 0; i < m->globals.count; i++)
-    if (m->globals.data[i]->addr) device_free(m->device, m->globals.data[i]->addr);
-  Arena a = m->arena;
-  arena_free(&a);
 }

@@ -1,4 +1,4 @@
-// What the PTX grammar's actions share: parser state and the builders they call (parse.c), instruction decoding (decode.c).
+// The parser's state and the functions that the grammar's actions call.
 #ifndef TILE_RUNTIME_SIM_PARSE_H
 #define TILE_RUNTIME_SIM_PARSE_H
 
@@ -65,6 +65,8 @@ struct PtxParser {
   uint32_t values[8], num_values;   // of the directive being read
   bool failed;
 };
+
+static inline uint64_t align_up(uint64_t x, uint64_t a) { return a ? (x + a - 1) / a * a : x; }
 
 // symbols.c
 const char *ptx_intern(PtxParser *p, const char *s, size_t n);

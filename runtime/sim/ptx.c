@@ -1,4 +1,4 @@
-// What the tables of PTX say: types, modifiers, operations.
+// The tables of PTX: types, modifiers, operations.
 #include "runtime/sim/ptx.h"
 
 const TypeInfo ptx_types[T_COUNT] = {
@@ -17,7 +17,7 @@ static const struct { const char *name; uint32_t flags; } ops[OP_COUNT] = {
 #include "runtime/sim/ptx_ops.def"
 #undef PTX_OP
 };
-// A row has one rule of definedness at most, and what has no destination has none.
+// A row has at most one rule of definedness. A row without destination has none.
 enum { RULES = OPF_BITWISE | OPF_MOVE | OPF_CARRY | OPF_SHIFT };
 #define PTX_OP(mnemonic, decode, flags) \
   _Static_assert((((flags)&RULES) & (((flags)&RULES) - 1)) == 0, #mnemonic ": more than one rule of definedness"); \

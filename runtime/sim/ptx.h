@@ -1,5 +1,5 @@
-// A PTX module as the simulator holds it: every struct on one page. ptx_module_load reads the text (lexer.l, grammar.y, parse.c,
-// symbols.c) and decodes each instruction (decode.c and the decode functions that ptx_ops.def names).
+// A PTX module in memory: every struct on one page. ptx_module_load (load.c) reads the text (lexer.l, grammar.y,
+// parse.c, symbols.c) and decodes each instruction (decode.c and the decode functions that ptx_ops.def names).
 #ifndef TILE_RUNTIME_SIM_PTX_H
 #define TILE_RUNTIME_SIM_PTX_H
 
@@ -41,7 +41,8 @@ typedef enum {
   OP_COUNT
 } PtxOp;
 
-// Flags of an op row. SHADOW_* say how undefined bits travel from sources to destination (see shadow.c).
+// Flags of an op row. BITWISE, MOVE, CARRY and SHIFT say how undefined bits propagate from sources to destination
+// (shadow_undef.c).
 enum {
   OPF_NONE = 0,
   OPF_NO_DST = 1 << 0,         // operand 0 is a source (stores, branches, barriers)
@@ -113,13 +114,13 @@ struct PtxOperand {
 
 typedef enum {
   EXEC_NEXT,   // done; lanes go to the following instruction
-  EXEC_STALL,   // these lanes cannot go on yet: they stay here until others of the warp arrive or state changes
-  EXEC_WAIT,   // as STALL, but what they wait for lies outside the warp; polled by the scheduler
+  EXEC_STALL,   // these lanes stay here until other lanes of the warp arrive or state changes
+  EXEC_WAIT,   // as STALL, but they wait for something outside the warp; the scheduler polls
   EXEC_JUMP,   // the handler has set pc (and frame) of the active lanes
   EXEC_FAULT,   // a report has been made; the grid stops
 } ExecResult;
 typedef ExecResult (*ExecFn)(Warp *w, const Instr *in, uint32_t mask);
-// Checks modifiers and operands, sets in->exec. On error reports through ptx_error and returns false.
+// Checks modifiers and operands, and sets in->exec. On an error it reports by decode_error and returns false.
 typedef bool (*DecodeFn)(PtxParser *p, Instr *in);
 
 enum { RND_NONE, RND_RN, RND_RZ, RND_RM, RND_RP, RND_RNA, RND_RS };
@@ -140,7 +141,7 @@ struct Instr {
   uint8_t space;               // Space of a memory access; GENERIC when not written
   uint8_t vec;                 // 1, 2, 4, 8
   uint8_t cmp, boolop;
-  uint16_t sel;                // family's own small decision
+  uint16_t sel;                // a decision of the family's own
   uint8_t num_mods;
   uint16_t m, n, k;            // .mMnNkK
   uint32_t target;             // branch target, instruction index
@@ -212,7 +213,7 @@ PtxFunction *ptx_module_find(const PtxModule *m, const char *name);
 const char *ptx_op_name(PtxOp op);
 uint32_t ptx_op_flags(PtxOp op);
 const char *ptx_mod_name(PtxMod mod);
-// Is operand 0 written? barrier.red has a result, the other barriers have none.
+// Does the instruction write operand 0? Of the barriers only barrier.red has a result.
 static inline bool instr_has_dst(const Instr *in) {
   return !(ptx_op_flags((PtxOp)in->op) & OPF_NO_DST) || ((in->op == OP_bar || in->op == OP_barrier) && in->sel);
 }

@@ -1,4 +1,4 @@
-// Reports: what went wrong, where in the grid, in the PTX and in the source.
+// Reports: what went wrong, and where in the grid, in the PTX and in the source.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void report_place(FILE *f, const PtxModule *m, const Instr *in) {
 }
 
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...) {
-  if (g->failed) return EXEC_FAULT;   // the first report is the one that counts
+  if (g->failed) return EXEC_FAULT;   // only the first report counts
   g->failed = kinds[kind].code;
   g->sim->report_kind = kind;
   char *text = NULL;

@@ -1,12 +1,12 @@
-// What the checkers know beside the machine's state, and the calls by which the executor tells them. All functions are
-// cheap no-ops when their check is off. Those that return ExecResult return EXEC_FAULT after a report, else EXEC_NEXT.
+// The checkers' state beside the machine's, and the calls that inform the checkers. A function whose check is off
+// does nothing. Those that return ExecResult return EXEC_FAULT after a report, otherwise EXEC_NEXT.
 //
-// Races (shadow_race.c, shadow_agents.c): a vector clock per warp and an epoch per shared-memory word. The agents of the
-// happens-before order are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each mbarrier the
-// copies that complete on it. An asynchronous operation's accesses happen at its agent's next epoch; waiting for it is what
-// makes the epoch known.
-// Definedness (shadow_undef.c): a bit per bit of registers, shared and local memory.
-// Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy in bulk.
+// Races (shadow_race.c, shadow_agents.c): a vector clock per warp and an epoch per shared-memory word. The agents of
+// the happens-before order are warps, and for each warp its wgmma, its cp.async and its bulk stores, and for each
+// mbarrier the copies that complete on it. An asynchronous operation's accesses happen at the next epoch of its
+// agent; a wait makes the epoch known to the waiter. Definedness (shadow_undef.c): a bit per bit of registers, shared
+// and local memory. Proxies over global memory (shadow_proxy.c): who wrote each 16 bytes last, in kernels that copy
+// in bulk.
 #ifndef TILE_SIM_SHADOW_H
 #define TILE_SIM_SHADOW_H
 
@@ -30,7 +30,8 @@ void race_cluster_barrier(Cluster *c, bool complete, Warp *w, uint32_t mask);
 void race_warp_sync(Warp *w, uint32_t mask);
 ExecResult race_fence(Warp *w, const Instr *in, uint32_t mask);
 
-// The warp's clock now, and whether w knows what x did up to its clock `clock`; without the check of races everything is known.
+// The warp's clock; does w know what x did up to x's clock `clock`? If races are not checked, every warp knows
+// everything.
 uint32_t race_clock(const Warp *w);
 bool race_knows(const Warp *w, const Warp *x, uint32_t clock);
 
@@ -87,7 +88,8 @@ void undef_mma(Warp *w, const Instr *in, const MmaSpec *s);
 void undef_ldmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
 void undef_stmatrix(Warp *w, const Instr *in, const MemAccess *a, unsigned count, bool trans);
 void undef_wgmma_result(AsyncOp *op);
-// Ordinary instructions against the registers of wgmma in flight, and what a wgmma.fence must still cover (shadow_regs.c).
+// shadow_regs.c: checks an ordinary instruction against the registers of wgmma in flight, and records writes that a
+// wgmma.fence must cover.
 ExecResult regs_step(Warp *w, const Instr *in, uint32_t mask);
 
 #endif

@@ -1,4 +1,4 @@
-// Happens-before for shared memory: mbarriers, and asynchronous operations as agents of their own.
+// Happens-before for shared memory: mbarriers, and asynchronous operations as separate agents.
 #include <string.h>
 
 #include "runtime/sim/shadow_race.h"
@@ -11,7 +11,7 @@ static MbarRace *find_mbar(SharedPlace bar) {
     if (cta->mbars[i].offset == bar.offset) return &cta->mbars[i];
   return NULL;
 }
-// The initialisation must be known to whoever uses the object; by_async: also to the proxy that will complete bytes on it.
+// Who uses an mbarrier must know of its initialisation; by_async: so must the proxy that will complete bytes on it.
 static ExecResult check_init(Warp *w, const Instr *in, int lane, SharedPlace bar, const MbarRace *m, bool by_async) {
   Who who = {.warp = w, .in = in, .lane = lane, .at = bar, .epoch = {.comp = NO_COMP}};
   uint32_t kind = 0;
@@ -113,7 +113,7 @@ ExecResult agent_mbarrier_waited(Warp *w, const Instr *in, int lane, SharedPlace
   if (r != EXEC_NEXT || has_mod(in, M_relaxed)) return r;
   WarpRace *mine = warp_race(w);
   race_join(bar.cta->cluster, mine->vc, m->done);
-  // Lanes of this warp that arrived: the clock of a warp does not tell them apart.
+  // The clock of a warp does not tell its lanes apart: note which lanes of this warp arrived.
   const uint32_t *passed = m->passed + w->id * WARP_SIZE;
   for (uint32_t l = 0; l < WARP_SIZE; l++)
     mine->lane_known[l] = mine->lane_known[l] > passed[l] ? mine->lane_known[l] : passed[l];
@@ -129,8 +129,8 @@ ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
   if (issued && issued != m->phase + 1)
     return async_report(
         op, REPORT_MBARRIER,
-        "the copy was issued in phase %u of the mbarrier at shared+0x%x of CTA %u and its bytes land in phase %u: "
-        "that phase did not expect them",
+        "the copy was issued in phase %u of the mbarrier at shared+0x%x of CTA %u and its bytes arrive in phase %u, "
+        "which does not expect them",
         issued - 1, bar.offset + SHARED_BASE, bar.cta->rank, m->phase);
   if (flipped) flip(bar, m);
   return EXEC_NEXT;
@@ -138,12 +138,12 @@ ExecResult agent_bytes_complete(AsyncOp *op, SharedPlace bar, bool flipped) {
 
 // ---- asynchronous operations
 
-// A group's copies are waited for together, at the clock of its latest: one mark stands for all, however many there are.
+// A wait covers all copies of a group, up to the clock of the latest: one mark stands for the group.
 static void mark(GroupMarks *g, uint32_t group, uint32_t clock, int lane) {
   for (uint32_t i = g->count; i > 0 && i + GROUPS > g->count; i--) {
     GroupMark *m = &g->at[(i - 1) % GROUPS];
     if (m->lane != lane) continue;
-    if (m->group != group) break;   // a lane's groups come one behind the other
+    if (m->group != group) break;   // a lane's groups follow one another
     m->clock = clock;
     return;
   }
@@ -204,7 +204,7 @@ static ExecResult touch_async(AsyncOp *op, SharedPlace at, uint32_t bytes, bool 
   return race_touch(&who, bytes, NULL);
 }
 
-// The agent of what completes on an mbarrier: that barrier, in the phase that is current at issue.
+// The agent of an operation that completes on an mbarrier is that mbarrier, in the phase that is current at issue.
 static ExecResult bar_agent(AsyncOp *op, SharedPlace bar, uint32_t *comp, uint32_t *clock) {
   MbarRace *m = find_mbar(bar);
   *comp = NO_COMP, *clock = 0;
@@ -244,7 +244,7 @@ ExecResult agent_store_issue(AsyncOp *op) {
 }
 
 void agent_bulk_waited(Warp *w, int lane, uint32_t keep, bool read_only) {
-  (void)read_only;  // for shared memory, having been read is the end of it
+  (void)read_only;  // for shared memory the operation ends when it has read it
   WarpRace *r = warp_race(w);
   if (!r) return;
   uint32_t committed = w->bulk_group[lane], *known = &r->vc[comp_of(w, C_BULK)];
@@ -278,7 +278,7 @@ void agent_wgmma_waited(Warp *w, uint32_t below_group) {
 
 // ---- the end
 
-// Shared memory goes away with its CTA: whatever works on it must have been waited for by then.
+// Reports operations on the CTA's shared memory that no thread has waited for before the CTA exits.
 void agent_cta_end(Cta *c) {
   CtaRace *r = cta_race(c);
   Grid *g = c->grid;
@@ -291,12 +291,13 @@ void agent_cta_end(Cta *c) {
           g, w, &g->module->code[wr->bulk_pc], -1, REPORT_ASYNC,
           "the CTA exits while this bulk copy may still be reading its shared memory: no cp.async.bulk.wait_group "
           "covers it");
-    uint32_t copied = 0;   // somebody's wait, by group or on an mbarrier
+    uint32_t copied = 0;   // any warp's wait, by group or on an mbarrier
     for (uint32_t k = 0; k < c->num_warps; k++)
       copied = r->warps[k].vc[comp_of(w, C_COPY)] > copied ? r->warps[k].vc[comp_of(w, C_COPY)] : copied;
     if (copied < wr->copy_clock)
-      sim_report(g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
-                 "the CTA exits while this cp.async may still be writing its shared memory: nothing has waited for it");
+      sim_report(
+          g, w, &g->module->code[wr->copy_pc], -1, REPORT_ASYNC,
+          "the CTA exits while this cp.async may still be writing its shared memory: no thread has waited for it");
     if (wr->vc[comp_of(&c->warps[i & ~3u], C_WGMMA)] < wr->wgmma_clock)
       sim_report(g, w, &g->module->code[wr->wgmma_pc], -1, REPORT_ASYNC,
                  "the CTA exits while this wgmma may still be in flight: no wgmma.wait_group covers it");

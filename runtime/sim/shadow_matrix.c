@@ -1,4 +1,5 @@
-// Definedness through matrix instructions: an element of D is undefined when anything of its row of A or column of B is, or its C.
+// Definedness in matrix instructions: an element of D is undefined if any element of its row of A or column of B is,
+// or its C.
 #include <string.h>
 
 #include "runtime/sim/shadow.h"

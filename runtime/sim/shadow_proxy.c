@@ -1,13 +1,14 @@
-// Global memory between the generic proxy (ordinary accesses), the asynchronous one (bulk copies) and that of tensor maps.
+// Global memory between the generic proxy (ordinary accesses), the asynchronous proxy (bulk copies) and the
+// tensor-map proxy.
 //
-// Each 16 bytes of device memory carry who wrote them last in this launch: a thread's CTA, or a bulk store by its serial
-// number. Sim.proxy_clock moves at each fence between proxies, so that a write stamped s is covered by a fence of a later
-// stamp. A launch orders everything before it: marks older than its beginning say nothing.
+// A mark for each 16 bytes of device memory records the last writer in this launch: the CTA of a thread, or the
+// serial number of a bulk store. Each proxy fence increments Sim.proxy_clock: a fence covers writes of earlier
+// stamps. A launch orders everything before it: marks older than its beginning are ignored.
 //   ordinary write → bulk copy:       a fence.proxy.async of the writing or of the copying CTA in between
 //   bulk store → any other access:    a cp.async.bulk.wait_group (not .read) of the storing thread in between
-//   ordinary write → tensor map used: a release (by tensormap.cp_fenceproxy, or fence.proxy.tensormap::generic.release of the
-//                                     writing CTA), then an acquire of that address that the user of the map knows of
-// Whether the threads synchronise over global memory at all is not checked.
+//   ordinary write → tensor map used: a release (tensormap.cp_fenceproxy, or a generic.release fence of
+//                                     the writing CTA), then an acquire of that address that the map's user knows of
+// Races between threads in global memory are not checked.
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +133,7 @@ ExecResult proxy_access(Warp *w, const Instr *in, const MemAccess *a) {
   return EXEC_NEXT;
 }
 
-// An ordinary write in this launch that no fence.proxy.async covers.
+// Is this an ordinary write in this launch that no fence.proxy.async covers?
 static bool unfenced(const Warp *w, const GlobalMark *m) {
   const GridProxy *p = grid_proxy(w->grid);
   if (m->stamp < p->begin || (m->who & WHO_STORE)) return false;
@@ -169,7 +170,7 @@ ExecResult proxy_async_write(Warp *w, const Instr *in, int lane, Alloc *a, uint6
 
 // ---- fences and tensor maps
 
-// Notes the warp's latest acquire of the map, or its latest release of it by tensormap.cp_fenceproxy.
+// Records the warp's latest acquire of the map, or its latest release by tensormap.cp_fenceproxy.
 static void note_map(Warp *w, const Instr *in, uint64_t addr, bool is_release) {
   CtaShadow *s = w->cta->shadow;
   MapAcquire *found = NULL;
@@ -191,7 +192,7 @@ static void note_map(Warp *w, const Instr *in, uint64_t addr, bool is_release) {
                         is_release};
 }
 
-// Within a cluster a release and an acquire of one map must be ordered; across clusters nothing is known here.
+// Within a cluster a release and an acquire of one map must be ordered. Across clusters the order is unknown here.
 static ExecResult order_map(Warp *w, const Instr *in, int lane, uint64_t addr, bool is_release) {
   const Cluster *c = w->cta->cluster;
   for (uint32_t i = 0; i < c->num_ctas; i++) {

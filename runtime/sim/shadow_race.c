@@ -1,5 +1,5 @@
-// Happens-before for shared memory: the order of the threads' own accesses, their barriers and fences, and what each word
-// remembers of its readers and its writer. shadow_race.h says what clocks and epochs are.
+// Happens-before for shared memory: the threads' own accesses, barriers and fences, and the record that each word
+// keeps of its readers and its writer. shadow_race.h explains clocks and epochs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ void race_cluster_end(Cluster *c) {
   c->shadow = NULL;
 }
 
-// A release: what came before is known to whoever receives the clock now; what comes later is not.
+// A release: whoever receives the clock now knows what came before, not what comes later.
 void race_advance(Warp *w) { warp_race(w)->vc[comp_of(w, C_SELF)]++; }
 static void lanes_synced(Warp *w) {
   race_advance(w);
@@ -82,7 +82,6 @@ bool race_ordered(const Who *who, const Epoch *e) {
   return r->vc[e->comp] >= e->clock;
 }
 
-// Has thread `lane` of warp x fenced its write of clock c, and does `w` know?
 bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, uint32_t fences) {
   const WarpRace *xr = warp_race(x);
   uint32_t known = x == w ? xr->num_fences : warp_race(w)->vc[comp_of(x, C_FENCE)];
@@ -91,7 +90,7 @@ bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, ui
     if (!(f->kind & fences) || (e->lane < WARP_SIZE && !(f->mask >> e->lane & 1))) continue;
     if ((kind == C_COPY ? f->copy_clock : f->clock) >= e->clock) return true;
   }
-  // A write older than what is remembered may have been fenced.
+  // The fences remembered may be too few to cover an old write: it counts as fenced.
   return xr->num_fences > FENCES && xr->fence[xr->num_fences % FENCES].clock >= e->clock;
 }
 
@@ -119,7 +118,7 @@ static ExecResult conflict(const Who *who, const Epoch *e, bool other_writes) {
   const char *mine = who->is_write ? "overwrites" : "reads", *theirs = other_writes ? "writes" : "reads";
   if (other_async || who->is_async)
     return sim_report(g, who->warp, who->in, who->lane, REPORT_ASYNC,
-                      "%s%s shared+0x%x of CTA %u, which %s %s; nothing has waited for that",
+                      "%s%s shared+0x%x of CTA %u, which %s %s; no thread has waited for that",
                       who->is_async ? "the asynchronous operation " : "", mine, address, rank, other, theirs);
   return sim_report(g, who->warp, who->in, who->lane, REPORT_RACE,
                     "%s shared+0x%x of CTA %u, which %s %s without a barrier in between", mine, address, rank, other,
@@ -150,7 +149,7 @@ static ExecResult check_epoch(const Who *who, const Epoch *e, bool other_writes)
 
 static void add_reader(ClusterRace *cr, const Who *who, Cell *c) {
   if (!c->read.clock || c->read.comp == who->epoch.comp) {
-    // The same agent: the later read stands for both, except that two lanes become any lane.
+    // The same agent: the later read stands for both; two different lanes become ANY_LANE.
     uint8_t lane = c->read.clock && c->read.lane != who->epoch.lane ? ANY_LANE : who->epoch.lane;
     if (c->read.clock && lane == ANY_LANE && c->read.comp == comp_of(who->warp, C_SELF) &&
         c->read.clock < warp_race(who->warp)->sync_clock)
@@ -202,8 +201,8 @@ static ExecResult touch_cell(ClusterRace *cr, const Who *who, Cell *c, bool same
   return EXEC_NEXT;
 }
 
-// Bytes [offset, offset + bytes) of one CTA's shared memory. new_value: what a store will put there (it may rewrite what is
-// there already without a race), or NULL.
+// Checks and records an access to `bytes` bytes at who->at. new_value: the bytes that a store will write, or NULL.
+// Storing the value that is already there is not a race.
 ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value) {
   CtaRace *cta = cta_race(who->at.cta);
   ClusterRace *cr = cluster_race(who->at.cta->cluster);
@@ -240,7 +239,8 @@ static bool is_strong(const Instr *in) {
   return has_any(in, M_volatile, M_relaxed, M_acquire, M_release, M_acq_rel, M_mmio);
 }
 
-// Atomic and volatile accesses order their threads: this misses races behind relaxed ones and invents none.
+// Atomic and volatile accesses order their threads. This misses races that relaxed accesses hide, and reports no
+// false ones.
 static void lock_order(Warp *w, SharedPlace p) {
   CtaRace *cta = cta_race(p.cta);
   uint32_t key = p.offset & ~3u;
@@ -256,7 +256,7 @@ static void lock_order(Warp *w, SharedPlace p) {
   race_join(p.cta->cluster, warp_race(w)->vc, l->vc);
 }
 
-// The bytes that lane's plain store will write; false when they cannot be told.
+// Gets the bytes that the lane's plain store will write; false if they are not known.
 static bool store_bytes(Warp *w, const Instr *in, int lane, uint32_t size, uint8_t *out) {
   if (in->op != OP_st || in->n > 8) return false;
   const PtxOperand *elems = in->ops[1].kind == OPND_VEC ? in->ops[1].sub : &in->ops[1];

@@ -1,13 +1,13 @@
-// What the two halves of the race checker share: shadow_race.c has the order of accesses, shadow_agents.c mbarriers and asynchronous
-// operations.
+// What the two files of the race checker share: shadow_race.c orders accesses; shadow_agents.c handles mbarriers and
+// asynchronous operations.
 //
-// Clocks. Component C_SELF of a warp counts its release points: an access at clock c is known to whoever holds at least c.
-// The others count operations (wgmma, cp.async, bulk stores) or proxy fences; an mbarrier's counts its completed phases, so
-// that waiting for phase n makes known the copies that were issued in phases up to n. Lanes of one warp are told apart by the
-// clock of the warp's last synchronisation.
+// Clocks. Component C_SELF of a warp counts its release points: an access at clock c is known to whoever holds at
+// least c. The others count operations (wgmma, cp.async, bulk stores) or proxy fences; an mbarrier's counts its
+// completed phases, so that waiting for phase n makes known the copies that were issued in phases up to n. Lanes of
+// one warp are told apart by the clock of the warp's last synchronisation.
 //
-// Proxies. Bytes written by ordinary stores may be touched by TMA or wgmma only after a proxy fence of the writing thread
-// that the issuer knows of.
+// Proxies. Bytes written by ordinary stores may be touched by TMA or wgmma only after a proxy fence of the writing
+// thread that the issuer knows of.
 #ifndef TILE_SIM_SHADOW_RACE_H
 #define TILE_SIM_SHADOW_RACE_H
 
@@ -95,13 +95,13 @@ static inline uint32_t mbar_comp(const Cluster *c, SharedPlace bar, const MbarRa
          (uint32_t)(m - cta_race(bar.cta)->mbars);
 }
 void race_join(const Cluster *c, uint32_t *into, const uint32_t *from);
-void race_advance(Warp *w);   // a release: what came before is known to whoever receives the clock now
+void race_advance(Warp *w);   // a release: whoever receives the clock now knows what came before
 bool race_ordered(const Who *who, const Epoch *e);       // whether who knows of e
-// Whether thread e->lane of warp x fenced its access of clock e->clock, by one of the fences, and w knows.
+// Did thread e->lane of warp x execute one of the fences after its access of clock e->clock, and does w know?
 bool race_fenced(const Warp *w, const Warp *x, const Epoch *e, uint32_t kind, uint32_t fences);
 Warp *race_warp_of(const Cluster *c, uint32_t comp, uint32_t *kind);   // NULL: the component is no warp's
-// Bytes [offset, offset + bytes) of one CTA's shared memory. new_value: what a store will put there (it may rewrite what is
-// there already without a race), or NULL.
+// Checks and records an access to `bytes` bytes at who->at. new_value: the bytes that a store will write, or NULL.
+// Storing the value that is already there is not a race.
 ExecResult race_touch(Who *who, uint32_t bytes, const uint8_t *new_value);
 
 #endif

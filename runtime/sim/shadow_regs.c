@@ -1,6 +1,6 @@
-// Registers of wgmma in flight: nothing else may read an accumulator or write an accumulator or A register before the wait,
-// and what is written before a wgmma needs a wgmma.fence in between. A mov from register to register only gives the value a
-// second name (WgmmaAlias), which must hold whether or not anything is checked.
+// Registers of wgmma in flight: before the wait no other instruction may read an accumulator, or write an accumulator
+// or A register. Between a write to a register and the wgmma that uses it there must be a wgmma.fence. A mov from
+// register to register only makes an alias (WgmmaAlias); aliases are kept whether or not anything is checked.
 #include <stdlib.h>
 
 #include "runtime/sim/shadow.h"
@@ -32,7 +32,7 @@ static ExecResult check_slot(Warp *w, const Instr *in, uint32_t slot, bool write
   if (wa->num_flight && (wa->acc_count[slot] || (writes && wa->src_count[slot]))) {
     WgmmaAlias *a = alias_of(wa, slot);
     if (a && writes) {
-      drop_alias(wa, a);  // the copy was never looked at
+      drop_alias(wa, a);  // no instruction has read the copy
     } else if (w->grid->checks & CHECK_ASYNC) {
       bool accumulator = wa->acc_count[slot] != 0;
       const WgmmaFlight *f = owner(wa, a ? a->from : slot, accumulator);
@@ -83,7 +83,7 @@ ExecResult regs_step(Warp *w, const Instr *in, uint32_t mask) {
   }
   bool has_dst = instr_has_dst(in) && in->ops[0].kind != OPND_MEM;
   ExecResult r = EXEC_NEXT;
-  // Sources first: an instruction may overwrite what it reads. With nothing in flight only the destination matters.
+  // Sources first: an instruction may overwrite what it reads. If nothing is in flight, only the destination matters.
   for (uint32_t i = has_dst ? 1 : 0; wa->num_flight && i < in->num_ops && r == EXEC_NEXT; i++)
     r = check_operand(w, in, &in->ops[i], false);
   return has_dst && r == EXEC_NEXT ? check_operand(w, in, &in->ops[0], true) : r;

@@ -1,6 +1,6 @@
-// Definedness of every bit of registers, local and shared memory and the device memory that cuMemAlloc gave. Undefined bits travel with
-// the values (by the op table's OPF_* rules); they are reported when they decide a guard, an address, an operand of a
-// synchronisation or asynchronous instruction, or when they are stored to global memory.
+// Definedness of every bit of registers, local and shared memory, and device memory from cuMemAlloc. Undefined bits
+// propagate with the values by the op table's OPF_* rules. A report is made when they decide a guard, an address or
+// an operand of a synchronising or asynchronous instruction, or when they are stored to global memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static uint64_t value(const Warp *w, const PtxOperand *o, uint32_t lane) {
 
 static ExecResult report(Warp *w, const Instr *in, uint32_t lanes, const char *what) {
   return warp_report(w, in, __builtin_ctz(lanes), REPORT_UNDEFINED,
-                     "%s has never been set (or was computed from what has not)", what);
+                     "%s has never been set (or was computed from a value that has not)", what);
 }
 
 // Lanes in which an operand has undefined bits within its width.
@@ -77,7 +77,7 @@ static void taint(Warp *w, const PtxOperand *o, uint32_t lane) {
   if (o->pair) taint(w, o->pair, lane);
 }
 
-// From the lowest undefined bit upwards: what carries can reach.
+// All bits from the lowest undefined one upwards: those that carries can reach.
 static uint64_t upwards(uint64_t u) { return u ? ~((u & -u) - 1) : 0; }
 
 static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
@@ -119,7 +119,7 @@ static uint64_t shift_undef(Warp *w, const Instr *in, uint32_t lane) {
   return ua | ub ? ~UINT64_C(0) : 0;
 }
 
-// Of two numbers in a register each is computed for itself: LLVM leaves the upper one unset where the lower alone is used.
+// Packed arithmetic computes each half by itself. LLVM leaves the upper half unset if it uses only the lower one.
 static bool is_lane_wise(const Instr *in) {
   if (!in->num_types || in->op == OP_cvt || in->ops[0].kind != OPND_REG ||
       in->ops[0].bits != ptx_types[in->type[0]].bits)
@@ -252,7 +252,7 @@ void undef_memory_copied(Device *d, uint64_t to, uint64_t from, uint64_t size) {
   else memset(bits, 0xff, size);
 }
 
-// A launch that does not follow definedness may write anything: nothing is known afterwards.
+// A launch that does not track definedness may write anywhere: afterwards all memory counts as defined.
 void undef_grid_begin(Grid *g) {
   if (g->checks & CHECK_UNDEF) return;
   for (uint32_t i = 0; i < g->device->num_allocs; i++) {
@@ -329,7 +329,7 @@ static ExecResult atomic_access(Warp *w, const Instr *in, const MemAccess *a) {
   return EXEC_NEXT;
 }
 
-// tensormap.replace and .cp_fenceproxy take the 128 bytes as a whole.
+// tensormap.replace and .cp_fenceproxy access all 128 bytes.
 static ExecResult map_access(Warp *w, const Instr *in, const MemAccess *a) {
   FOR_LANES(l, a->mask) {
     const uint8_t *mem = undef_of(w, a, l);
@@ -377,7 +377,7 @@ ExecResult undef_access(Warp *w, const Instr *in, const MemAccess *a) {
   return EXEC_NEXT;
 }
 
-// `bytes` that came from global memory (0: that are defined) are now in shared memory.
+// Marks `bytes` of shared memory as copied from global memory (global 0: as defined).
 static void landed(Grid *g, SharedPlace p, uint64_t global, uint32_t bytes) {
   uint8_t *undef = cta_undef(p.cta);
   if (!undef) return;

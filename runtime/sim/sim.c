@@ -9,7 +9,7 @@ static uint64_t env_number(const char *name, uint64_t otherwise) {
   return s && *s ? strtoull(s, NULL, 0) : otherwise;
 }
 
-// As env_number; what lies outside [lo, hi] counts as not given.
+// As env_number; a value outside [lo, hi] counts as not given.
 static uint64_t env_within(const char *name, uint64_t lo, uint64_t hi, uint64_t otherwise) {
   uint64_t v = env_number(name, otherwise);
   return v < lo || v > hi ? otherwise : v;

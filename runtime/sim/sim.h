@@ -1,16 +1,16 @@
 // The simulated machine: every struct on one page.
 //
-// PTX text → Module (parse.c, decode.c) → Grid → Cluster → Cta → Warp, run by exec.c. One instruction executes for all
-// active lanes of a warp at once: a handler (ExecFn) loops over the lanes of a mask. Everything that can be decided from
-// the text is decided once, at load time, by the instruction family's DecodeFn (ptx_ops.def).
+// A launch (grid.c) is a Grid of Clusters of CTAs of Warps. A warp (warp.c) executes one instruction of the PtxModule
+// (ptx.h) for all active lanes at once: a handler (ExecFn) loops over the lanes of a mask. What follows from the text
+// alone is decided at load time by the DecodeFn that ptx_ops.def names.
 //
-// Registers: 64-bit slots [slot][lane]; a value narrower than its slot is kept zero-extended to 64 bits. Predicates live
-// apart, one 32-bit lane mask each. Immediates are 32 equal lanes, so that a source operand is always a row of 32 slots.
+// Registers: 64-bit slots [slot][lane]; a narrower value is zero-extended to 64 bits. A predicate is a 32-bit lane
+// mask. An immediate is 32 equal lanes: a source operand is always a row of 32 slots.
 //
-// Address spaces: global, const and entry parameters are host memory, and a device address is the host address (checked
-// against the allocation table). A shared address is (rank in cluster) << 24 | offset, offsets start at SHARED_BASE as on
-// the hardware, so that a null shared pointer is out of bounds; generic = SHARED_WINDOW + shared address. A local address is
-// an offset in the thread's local memory; generic = LOCAL_WINDOW + it.
+// Address spaces: global, const and entry parameters are host memory; a device address is the host address, checked
+// against the allocation table. A shared address is (rank in cluster) << 24 | offset. Offsets start at SHARED_BASE,
+// as on the hardware, and a null shared pointer is out of bounds. Generic = SHARED_WINDOW + shared address. A local
+// address is an offset in the thread's local memory; generic = LOCAL_WINDOW + local address.
 #ifndef TILE_RUNTIME_SIM_SIM_H
 #define TILE_RUNTIME_SIM_SIM_H
 
@@ -118,8 +118,8 @@ struct Warp {
   uint64_t polls_at;                   // grid->progress when polls was last counted
   uint64_t steps;
   bool yield, counted;         // leave the quantum; counted in Cta.warps_done
-  // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] says which
-  // lanes have any (the quick test); pred_undef[predicate] is a lane mask. Shaped and moved as regs and preds.
+  // Definedness, NULL when not checked: undef[slot][lane] has a 1 for each undefined bit; undef_lanes[slot] has a 1
+  // for each lane with an undefined bit; pred_undef[predicate] is a lane mask. They grow with regs and preds.
   uint64_t *undef;
   uint32_t *undef_lanes, *pred_undef;
   uint8_t *local_undef[WARP_SIZE];     // shaped as local: the undefined bits of each byte
@@ -149,7 +149,7 @@ struct Cta {
   ThreadBarrier bars[NUM_BARRIERS];
   uint32_t next_warp;          // round robin
   int32_t reg_pool;            // registers setmaxnreg may still hand out
-  void *async, *shadow;        // NULL at the start; whoever hangs something here frees it in cta_end or grid_end
+  void *async, *shadow;        // NULL at the start; its owner frees it in cta_end or grid_end
 };
 
 struct Cluster {
@@ -167,8 +167,8 @@ typedef enum {
   REPORT_ASYNC, REPORT_PROXY, REPORT_MBARRIER, REPORT_ASSERT, REPORT_TRAP, REPORT_LIMIT, REPORT_INVALID,
   REPORT_FILE, REPORT_COUNT
 } ReportKind;
-// Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole warp;
-// w or in may be NULL. Returns EXEC_FAULT, so that a handler can return it.
+// Records a report (kernel, CTA, thread, PTX line with its text, source line) and stops the grid. lane -1: the whole
+// warp; w or in may be NULL. Returns EXEC_FAULT.
 ExecResult sim_report(Grid *g, Warp *w, const Instr *in, int lane, ReportKind kind, const char *fmt, ...)
     PRINTF_LIKE(6, 7);
 
@@ -190,8 +190,8 @@ typedef struct SimHooks {
   void (*warp_sync)(Warp *w, uint32_t mask);                                     // bar.warp.sync, shfl.sync, …
   ExecResult (*fence)(Warp *w, const Instr *in, uint32_t mask);
   ExecResult (*lanes_exit)(Warp *w, const Instr *in, uint32_t mask);
-  // Lets pending asynchronous work of the cluster take effect. force: something must, for all warps are waiting. True when
-  // anything changed.
+  // Performs pending asynchronous operations of the cluster. force: performs at least one if it can, because all
+  // warps wait. Returns whether anything changed.
   bool (*async_advance)(Cluster *c, bool force);
   // Describes pending operations for a deadlock report.
   const char *(*describe)(Cluster *c, Arena *a);
@@ -225,7 +225,7 @@ struct Grid {
   uint64_t rng;
   uint64_t seed;
   uint32_t policy;             // of the scheduler, by seed
-  uint64_t progress;           // moves when state changes that a poll could see
+  uint64_t progress;           // incremented when state changes that a poll could see
   uint64_t steps;              // warp instructions
   uint64_t lane_steps;         // thread instructions
   uint64_t max_steps;
@@ -236,6 +236,13 @@ struct Grid {
   void *trace;
   void *async, *shadow;
 };
+static inline void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
+  const uint32_t *b = w->grid->launch.block;
+  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
+  tid[0] = lin % b[0];
+  tid[1] = lin / b[0] % b[1];
+  tid[2] = lin / (b[0] * b[1]);
+}
 static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
   uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -243,12 +250,13 @@ static inline uint32_t rng_next(uint64_t *s) {   // splitmix64, upper half
   return (uint32_t)((z ^ (z >> 31)) >> 32);
 }
 
-// What the driver tells about definedness: fresh memory holds nothing; the host's copies and fills define it (shadow_undef.c).
+// The driver's calls for definedness: fresh memory is undefined; the host's copies and fills define it
+// (shadow_undef.c).
 void undef_track_memory(Device *d, uint64_t addr);
 void undef_memory_copied(Device *d, uint64_t to, uint64_t from,
                          uint64_t size);   // from: any address, host memory counts as defined
 
-// The simulated machine: one per process behind the driver table (driver.c), or as many as a unit test makes.
+// The simulated machine. The driver has one per process (driver.c); unit tests make their own.
 struct Sim {
   Arena arena;
   Device *devices;
@@ -269,8 +277,8 @@ struct Sim {
 void sim_init(Sim *sim);       // options from the environment
 void sim_free(Sim *sim);
 
-// ---- trace.c: no-ops unless TILE_SIM_TRACE names a file; trace_open is false when it cannot be written
-enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // first track that is no warp
+// ---- trace.c: no-ops unless TILE_SIM_TRACE names a file; trace_open returns false if the file cannot be written
+enum { TRACE_ENGINES = 1000, TRACE_NUM_ENGINES = 5 };                // the first track that is not a warp's
 bool trace_open(Grid *g);
 void trace_cta(Cta *c);
 void trace_span(Cta *c, uint32_t track, const char *name, const Instr *in, uint64_t from,

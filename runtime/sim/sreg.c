@@ -74,7 +74,7 @@ uint64_t sreg_value(Warp *w, uint32_t sreg, int lane) {
   case SR_CLOCK: return (uint32_t)clock;
   case SR_CLOCK_HI: return clock >> 32;
   case SR_CLOCK64: return clock;
-  // One nanosecond per step; moves in every read, so that a wait on the timer ends.
+  // One nanosecond per step. It advances with every read: a loop that waits for the timer ends.
   case SR_GLOBALTIMER: return UINT64_C(1700000000000000000) + clock;
   case SR_GLOBALTIMER_LO: return (uint32_t)(UINT64_C(1700000000000000000) + clock);
   case SR_GLOBALTIMER_HI: return (UINT64_C(1700000000000000000) + clock) >> 32;

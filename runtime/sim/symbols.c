@@ -89,7 +89,7 @@ Symbol *ptx_lookup(PtxParser *p, const char *name) {
     Symbol *r = ptx_find_in(p, prefix, scope);
     if (!r || !r->range || (name[digits] == '0' && n - digits > 1)) continue;
     if ((uint32_t)strtoul(name + digits, NULL, 10) >= r->range) continue;
-    // A register of a range gets its slot on first use: most of a range is often unused.
+    // A register of a range gets its slot at its first use, because most of a range is often unused.
     s = ptx_new_symbol(p, name, SYM_REG, scope);
     s->type = r->type;
     ptx_give_register(p, s);
@@ -120,4 +120,9 @@ void ptx_close_scope(PtxParser *p) {
   for (uint32_t i = 0; i < s->preds.count; i++) vec_push(p->arena, &p->free_preds, s->preds.data[i]);
   p->frame_top = s->frame_top;
   p->scope = s->parent;
+}
+
+void ptx_use_label(PtxParser *p, const PtxOperand *label) {
+  Label u = {label->sym, p->code.count, p->instr_line};
+  vec_push(p->arena, &p->uses, u);
 }

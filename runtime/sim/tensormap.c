@@ -53,8 +53,9 @@ const char *tensormap_check(const TensorMap *m) {
   return NULL;
 }
 
-// The 128 bytes: a tag, the plain fields, and a check over them, so that stray bytes are told from a map. A map under
-// construction (tensormap.replace) may hold values that no finished map has; they are kept as far as a field goes.
+// The 128 bytes: a tag, the plain fields, and a checksum, which tells a map from stray bytes. A map under
+// construction (tensormap.replace) may hold values that no finished map has; each is kept as far as its field is
+// wide.
 typedef struct {
   uint64_t tag, address;
   uint64_t stride[TENSORMAP_MAX_RANK - 1], dim[TENSORMAP_MAX_RANK];
@@ -111,7 +112,7 @@ bool tensormap_unpack(const void *opaque128, TensorMap *m) {
   return true;
 }
 
-// Element strides above 1 thin the box out; that of the innermost dimension is ignored.
+// An element stride above 1 skips elements of the box. That of the innermost dimension is ignored.
 static uint32_t box_extent(const TensorMap *m, uint32_t i) {
   return i == 0 ? m->box[0] : (m->box[i] + m->element_stride[i] - 1) / m->element_stride[i];
 }
@@ -121,7 +122,7 @@ uint32_t tensormap_box_bytes(const TensorMap *m) {
   for (uint32_t i = 0; i < m->rank; i++) n *= box_extent(m, i);
   return n;
 }
-// Rows narrower than the swizzle still take its whole width.
+// A row narrower than the swizzle takes the whole width of the swizzle.
 static uint32_t row_pitch(const TensorMap *m) {
   uint32_t bytes = m->box[0] * dtypes[m->dtype].bytes, span = tensormap_swizzle_bytes(m->swizzle);
   return m->interleave == TMAP_INTERLEAVE_NONE && bytes < span ? span : bytes;

@@ -1,5 +1,5 @@
-// Tensor maps: our own encoding inside the driver's opaque 128 bytes, the driver's validity rules, and the walk of one box
-// between shared and global memory. Enumerators have the driver's values.
+// Tensor maps: the simulator's encoding in the driver's opaque 128 bytes, the driver's validity rules, and the walk
+// over one box between shared and global memory. Enumerators have the driver's values.
 #ifndef TILE_SIM_TENSORMAP_H
 #define TILE_SIM_TENSORMAP_H
 
@@ -32,25 +32,25 @@ typedef struct {
 const char *tensormap_check(const TensorMap *m);
 void tensormap_pack(const TensorMap *m, void *opaque128);
 bool tensormap_unpack(const void *opaque128, TensorMap *m);   // false: these bytes are no tensor map
-bool tensormap_is_blank(const void *opaque128);                // all zeros: what a kernel may start to build a map from
+bool tensormap_is_blank(const void *opaque128);                // all zeros: a kernel may build a map from zeros
 unsigned tensormap_element_bytes(TensorMapDtype t);
 unsigned tensormap_swizzle_bytes(TensorMapSwizzle s);          // 0, 32, 64, 128
-uint32_t tensormap_box_bytes(const TensorMap *m);              // in shared memory: what a load's transaction counts
-uint32_t tensormap_box_extent(const TensorMap *m);   // what the box takes up there, rows padded to the swizzle
+uint32_t tensormap_box_bytes(const TensorMap *m);              // that a load's transaction counts
+uint32_t tensormap_box_extent(const TensorMap *m);             // in shared memory, rows padded to the swizzle
 // Alignment that the shared-memory side of a copy must have.
 uint32_t tensormap_shared_align(const TensorMap *m);
 
 // A run of bytes of one box: contiguous on both sides. In bounds or not as a whole.
 typedef struct { uint32_t shared; uint64_t global; uint32_t bytes; bool in_bounds; } TensorMapRun;
 typedef bool (*TensorMapRunFn)(void *user, const TensorMapRun *run);   // false stops the walk
-// Visits the box at `coords` (one per dimension, innermost first) laid out from shared address `shared`. Each byte of the
-// box in shared memory is visited once. For out-of-bounds runs `global` is 0. A store (not a reduction) writes 16-byte chunks
-// whole: where the innermost extent ends inside of one, what the box has for the rest of it counts as in bounds, as an H200 does.
+// Visits the box at `coords` (one per dimension, innermost first) laid out from shared address `shared`. Each byte of
+// the box in shared memory is visited once. For out-of-bounds runs `global` is 0. A store (not a reduction) writes
+// 16-byte chunks whole, as an H200 does: if the tensor ends inside a chunk, the rest of that chunk is also written.
 bool tensormap_walk(const TensorMap *m, const int32_t *coords, uint32_t shared, bool is_store, TensorMapRunFn fn,
                     void *user);
-// Elements as a load brings them: tf32 is rounded to nearest even, as an H200 does (the .ftz types change nothing more).
+// Copies elements as a load does: rounds tf32 to nearest even, as an H200 does (the .ftz types change nothing else).
 void tensormap_load(const TensorMap *m, uint8_t *dst, const uint8_t *src, uint32_t bytes);
-// What an out-of-bounds element reads as, in little-endian bytes repeated over the run.
+// Fills bytes with what out-of-bounds elements read as.
 void tensormap_fill(const TensorMap *m, uint8_t *bytes, uint32_t count);
 
 typedef enum { TMAP_ADD, TMAP_MIN, TMAP_MAX, TMAP_INC, TMAP_DEC, TMAP_AND, TMAP_OR, TMAP_XOR } TensorMapReduceOp;

@@ -1,5 +1,5 @@
-// A timeline of one launch in Chrome's trace format (chrome://tracing, Perfetto): a process per block, a track per warp, and
-// tracks for the copies and the tensor core. A microsecond of the timeline is one warp instruction of the grid.
+// A timeline of one launch in Chrome's trace format (chrome://tracing, Perfetto): a process per block, a track per
+// warp, and tracks for copies and the tensor core. One microsecond stands for one warp instruction of the grid.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // A warp: threads with a program counter each, run in groups.
 //
-// Lanes at the same instruction, call depth and frame run together as the active group; the others are parked. The group
-// with the deepest call and then the lowest pc goes first, so that groups meet where paths join; a group that loops for long
-// gives way, so that a lane spinning on what another lane of its warp must do ends. A warp-synchronous instruction stalls
-// its lanes until all lanes it names have come.
+// Lanes at the same instruction, call depth and frame run together as the active group; the others are parked. The
+// group with the deepest call, then the lowest pc, runs first: groups meet where their paths join. A group that loops
+// for long yields to the others, because it may spin on what another lane of the warp must do. A warp-synchronous
+// instruction stalls its lanes until all lanes that it names have arrived.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ void warp_save_group(Warp *w) {
   }
 }
 
-// Picks the next group to run. avoid: lanes that have run long enough and go last.
+// Picks the next group to run. avoid: lanes that have run for long and go last.
 static void regroup(Warp *w, uint32_t avoid) {
   warp_save_group(w);
   w->burst = 0;
@@ -119,7 +119,7 @@ void warp_poll(Warp *w) {
 static void park(Warp *w, uint32_t mask, uint32_t *set) {
   warp_save_group(w);
   FOR_LANES(l, w->active & ~mask) w->lane_pc[l] = w->pc + 1;
-  // Lanes that stalled here earlier, while this group ran at higher addresses: all try again together.
+  // Other lanes may have stalled at this instruction before: all of them try again together.
   uint32_t here = LANES_WHERE(l, w->stalled & ~w->active,
                               w->lane_pc[l] == w->pc && w->lane_depth[l] == w->depth && w->lane_base[l] == w->base);
   if (here) w->stalled &= ~here;
@@ -224,7 +224,7 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
   memcpy(w->local_undef, local_undef, sizeof local_undef);
   memcpy(w->cap_stack, cap_stack, sizeof cap_stack);
   memcpy(w->cap_local, cap_local, sizeof cap_local);
-  if (undef) {  // a reused warp: its registers and local memory are undefined again
+  if (undef) {  // a reused warp: its registers and local memory become undefined
     for (int l = 0; l < WARP_SIZE; l++)
       if (local_undef[l]) memset(local_undef[l], 0xff, cap_local[l]);
     memset(undef, 0xff, (size_t)cap_slots * WARP_SIZE * 8);
@@ -240,12 +240,4 @@ void warp_start(Warp *w, uint32_t id, Cta *c) {
     w->lane_local[l] = FIRST_LOCAL;
   }
   regroup(w, 0);
-}
-
-void warp_thread_index(const Warp *w, int lane, uint32_t tid[3]) {
-  const uint32_t *b = w->grid->launch.block;
-  uint32_t lin = w->id * WARP_SIZE + (uint32_t)lane;
-  tid[0] = lin % b[0];
-  tid[1] = lin / b[0] % b[1];
-  tid[2] = lin / (b[0] * b[1]);
 }

@@ -1,5 +1,6 @@
 // Options: every form of the command line, the library's strings, and the messages for what is wrong.
 #include "unit.h"
+#include "ir/nearest.h"
 
 #include "runtime/compile/error.h"
 #include "runtime/compile/options.h"

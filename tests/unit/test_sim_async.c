@@ -11,11 +11,11 @@
 static const Case cases[] = {
   {"cp.async with groups", COPY16 "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;" READ_OTHER STORE5, 64, 0, NULL, 512 + 7, 4 * 6 + 1},
   {"cp.async not waited for", COPY16 "cp.async.commit_group; bar.sync 0;" READ_OTHER STORE5, 64, 0,
-   "asynchronous operation misused: reads shared+0x* of CTA 0, which the cp.async of line 10 of CTA 0 warp * writes; nothing has waited for that", 0, 0},
+   "asynchronous operation misused: reads shared+0x* of CTA 0, which the cp.async of line 10 of CTA 0 warp * writes; no thread has waited for that", 0, 0},
   {"cp.async waited for but not committed", COPY16 "cp.async.wait_group 0; bar.sync 0;" READ_OTHER STORE5, 64, 0,
-   "asynchronous operation misused: reads shared+0x* of CTA 0, which the cp.async of line 10 of CTA 0 warp * writes; nothing has waited for that", 0, 0},
+   "asynchronous operation misused: reads shared+0x* of CTA 0, which the cp.async of line 10 of CTA 0 warp * writes; no thread has waited for that", 0, 0},
   {"cp.async without a barrier", COPY16 "cp.async.wait_all; " "add.u32 %r3, %t, 32; and.b32 %r3, %r3, 63; shl.b32 %r4, %r3, 4; add.u32 %r4, %r4, %s; ld.shared.u32 %r5, [%r4+4];\n", 64, 0,
-   "asynchronous operation misused: *s; nothing has waited for that", 0, 0},
+   "asynchronous operation misused: *s; no thread has waited for that", 0, 0},
   {"cp.async keeps the last group", COPY16 "cp.async.commit_group; add.u32 %r2, %r2, 2048; cp.async.cg.shared.global [%r2], [%d2], 16; cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;" READ_OTHER STORE5
    "cp.async.wait_all;", 64, 0, NULL, 512 + 2, 4 * 3 + 1},
   {"a group of many cp.async behind the one waited for", COPY16 "cp.async.commit_group; setp.eq.u32 %p1, %t, 0; add.u32 %r6, %s, 2048; mov.u32 %r7, 300;\n"
@@ -38,7 +38,7 @@ static const Case cases[] = {
    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%s], 256; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; L1:", 64, 0, NULL, 17, 22},
   {"source of a store overwritten", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], %t; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
    "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%s], 128; cp.async.bulk.commit_group; L1: bar.sync 0; st.shared.u32 [%r2], 0; cp.async.bulk.wait_group 0;", 32, 0,
-   "asynchronous operation misused: overwrites shared+0x400 of CTA 0, which the bulk copy of line 10 of CTA 0 warp 0 reads; nothing has waited for that", 0, 0},
+   "asynchronous operation misused: overwrites shared+0x400 of CTA 0, which the bulk copy of line 10 of CTA 0 warp 0 reads; no thread has waited for that", 0, 0},
   {"source free after wait_group.read", "shl.b32 %r1, %t, 2; add.u32 %r2, %s, %r1; st.shared.u32 [%r2], %t; fence.proxy.async.shared::cta; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1;"
    "add.u64 %d2, %d1, 1024; cp.async.bulk.global.shared::cta.bulk_group [%d2], [%s], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; L1: bar.sync 0; st.shared.u32 [%r2], 0;", 32, 0, NULL, 256 + 19, 19},
   // clusters
@@ -61,7 +61,7 @@ static const Case cases[] = {
   {"CTA exits with a bulk copy on its way", INIT(1) "@%p1 bra L2; mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%d1], 256, [%b]; L2:", 32, 0,
    "asynchronous operation misused: CTA 0 exits while this copy into its shared memory may be in flight: no thread has waited for phase 0 of the mbarrier at shared+0x2400", 0, 0},
   {"CTA exits with cp.async on its way", COPY16 "cp.async.commit_group;", 32, 0,
-   "asynchronous operation misused: the CTA exits while this cp.async may still be writing its shared memory: nothing has waited for it", 0, 0},
+   "asynchronous operation misused: the CTA exits while this cp.async may still be writing its shared memory: no thread has waited for it", 0, 0},
   // wgmma: a warpgroup, both operands in shared memory that thread 0 to 127 set
 #define OPERANDS "mov.u32 %r1, 0; N: mad.lo.u32 %r2, %r1, 512, %s; mad.lo.u32 %r2, %t, 4, %r2; st.shared.u32 [%r2], 0x3c003c00; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 8; @%p1 bra N; fence.proxy.async; bar.sync 0;" \
   "shr.u32 %r3, %s, 4; cvt.u64.u32 %d4, %r3; or.b64 %d4, %d4, 0x1000080000; wgmma.fence.sync.aligned;\n"
@@ -76,10 +76,10 @@ static const Case cases[] = {
   {"products: 0 1", OPERANDS PRODUCT(0) PRODUCT(1) COMMIT TAKE(0), 128, 0, NULL, 512 + 77, 32},
   {"products: 0 1 1 in groups", OPERANDS PRODUCT(0) COMMIT "wgmma.wait_group.sync.aligned 0; wgmma.fence.sync.aligned;" PRODUCT(1) COMMIT "wgmma.wait_group.sync.aligned 0; wgmma.fence.sync.aligned;" PRODUCT(1) COMMIT TAKE(0), 128, 0, NULL, 512 + 77, 48},
   {"accumulator never set", OPERANDS PRODUCT(1) COMMIT TAKE(0), 128, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
   {"scale-d by predicate", OPERANDS "setp.eq.u32 %p3, %t, 999;" PRODUCT(%p3) COMMIT TAKE(0), 128, 0, NULL, 512 + 77, 16},
   {"scale-d by a predicate never set", OPERANDS PRODUCT(%p6) COMMIT TAKE(0), 128, 0,
-   "use of an undefined value: an operand of this instruction has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: an operand of this instruction has never been set (or was computed from a value that has not)", 0, 0},
   {"accumulator read before the wait", OPERANDS PRODUCT(0) COMMIT "cvt.rzi.u32.f32 %r5, %f1; wgmma.wait_group.sync.aligned 0;" STORE5, 128, 0,
    "asynchronous operation misused: reads an accumulator register of the wgmma of line 11, for which no wgmma.wait_group has waited", 0, 0},
   {"accumulator read with its group still out", OPERANDS PRODUCT(0) COMMIT TAKE(1), 128, 0,
@@ -87,7 +87,7 @@ static const Case cases[] = {
   {"accumulator written without wgmma.fence", OPERANDS "mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1; mov.f32 %f4, %f1;" PRODUCT(1) COMMIT TAKE(0), 128, 0,
    "asynchronous operation misused: accumulator register 0 was written since the last wgmma.fence", 0, 0},
   {"operands overwritten in flight", OPERANDS PRODUCT(0) COMMIT "st.shared.u32 [%s], 0;" TAKE(0), 128, 0,
-   "asynchronous operation misused: overwrites shared+0x400 of CTA 0, which the wgmma of line 11 of CTA 0 warp 0 reads; nothing has waited for that", 0, 0},
+   "asynchronous operation misused: overwrites shared+0x400 of CTA 0, which the wgmma of line 11 of CTA 0 warp 0 reads; no thread has waited for that", 0, 0},
   {"operands written without a proxy fence", OPERANDS "mad.lo.u32 %r2, %t, 4, %s; st.shared.u32 [%r2], 0x40004000; bar.sync 0;" PRODUCT(0) COMMIT TAKE(0), 128, 0,
    "missing proxy fence: the asynchronous proxy reads shared+0x400 of CTA 0, which thread 0 of CTA 0 at line 11 wrote; that thread executed no fence.proxy.async between its write and the synchronisation with this one", 0, 0},
   {"another shape on accumulators in flight", OPERANDS PRODUCT(0) "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d4, %d4, 0, 1, 1, 0, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, %d4, %d4, 0, 1, 1, 0, 0;" COMMIT TAKE(0), 128, 0,
@@ -109,26 +109,26 @@ static const Case cases[] = {
   {"named barriers order their threads", "setp.lt.u32 %p1, %t, 32; @%p1 bra L1; st.shared.u32 [%s], 77; bar.arrive 1, 64; bra L2; L1: bar.sync 1, 64; ld.shared.u32 %r5, [%s]; st.global.u32 [%d1+2048], %r5; L2:", 64, 0, NULL, 512, 77},
   {"atomics do not race", "atom.shared.add.u32 %r5, [%s+64], 0; setp.ne.u32 %p1, %t, 0; @%p1 bra L1; L1:", 64, 0, NULL, 1, 1},
   {"shared memory never set decides a branch", "ld.shared.u32 %r1, [%s]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L1; L1:", 32, 0,
-   "use of an undefined value: the condition of this branch has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: the condition of this branch has never been set (or was computed from a value that has not)", 0, 0},
   {"register never set is an address", "ld.shared.u32 %r5, [%r30];", 32, 0,
-   "use of an undefined value: the address has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: the address has never been set (or was computed from a value that has not)", 0, 0},
   {"register never set is stored", "mov.b32 %r5, %r31; add.u32 %r5, %r5, 1;" STORE5, 32, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
   {"undefined bits masked away", "and.b32 %r5, %r31, 0; or.b32 %r5, %r5, 9;" STORE5, 32, 0, NULL, 513, 9},
   {"undefined bits inserted over", "mov.b32 %r5, 9; bfi.b32 %r5, %r5, %r31, 0, 16; bfi.b32 %r5, 0, %r5, 16, 16;" STORE5, 32, 0, NULL, 513, 9},
   {"undefined bits inserted", "mov.b32 %r5, 9; bfi.b32 %r5, %r31, %r5, 31, 8;" STORE5, 32, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
   {"defined bits extracted", "shl.b32 %r5, %r31, 8; or.b32 %r5, %r5, 0; bfe.u32 %r5, %r5, 0, 8; or.b32 %r5, %r5, 9;" STORE5, 32, 0, NULL, 513, 9},
   {"undefined half not used", "ld.shared.u16 %h1, [%s+2]; st.shared.u16 [%s], 7; bar.warp.sync -1; ld.shared.u32 %r5, [%s]; and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 7},
 #define LOWER_ONE "and.b32 %r5, %r31, 0xffff0000; or.b32 %r5, %r5, 0x3c00; add.rn.f16x2 %r5, %r5, %r5;"
   {"undefined half of a pair", LOWER_ONE "and.b32 %r5, %r5, 65535;" STORE5, 32, 0, NULL, 513, 0x4000},
   {"undefined half of a pair is stored", LOWER_ONE "shr.u32 %r5, %r5, 16;" STORE5, 32, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
   {"local memory never set is stored", ".local .align 8 .b8 st[64]; st.local.u32 [st], 5; ld.local.u32 %r5, [st+4];" STORE5, 32, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
   {"local memory set byte by byte", ".local .align 8 .b8 st[64]; st.local.u16 [st], 5; st.local.u8 [st+2], 1; ld.local.u32 %r5, [st]; and.b32 %r5, %r5, 0xffffff; st.local.u8 [st+3], %r31; ld.local.u16 %r6, [st+2]; and.b32 %r6, %r6, 255; add.u32 %r5, %r5, %r6;" STORE5, 32, 0, NULL, 513, 65536 + 5 + 1},
   {"local memory keeps what is not defined", ".local .align 8 .b8 st[64]; st.local.u32 [st], %r31; ld.local.u32 %r5, [st]; setp.eq.u32 %p1, %r5, 0; @%p1 bra L1; L1:", 32, 0,
-   "use of an undefined value: the condition of this branch has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: the condition of this branch has never been set (or was computed from a value that has not)", 0, 0},
   // mbarriers
   {"arrivals beyond the count", INIT(1) "@%p1 bra L2; mbarrier.arrive.shared.b64 _, [%b], 2; L2:", 32, 0,
    "mbarrier misused: mbarrier at shared+0x2400 of CTA 0: more arrivals than the phase still expects", 0, 0},

@@ -225,7 +225,7 @@ TEST(test_reports) {
   expect(KERNEL(".const .u32 c = 1;\n", "mov.u64 %rd6, c;\nst.global.u32 [%rd6], %r1;"), 1, CUDA_ERROR_ILLEGAL_ADDRESS, ": constant memory cannot be written");
   expect(KERNEL("", "setp.eq.u32 %p1, %r1, 3;\n@%p1 trap;"), 8, CUDA_ERROR_LAUNCH_FAILED, "thread (3,0,0)");
   expect(KERNEL("", "setp.lt.u32 %p1, %r1, 32;\n@%p1 bar.sync 1, 64;\n@!%p1 bar.sync 2, 64;"), 64, CUDA_ERROR_LAUNCH_TIMEOUT, "barrier 2: 32 of 64 threads have arrived");
-  expect(KERNEL("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra a;\nbar.sync 0;\nbra end;\na: bar.sync 0;\nend:"), 32, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: threads of a warp wait for others that never come to the same instruction");
+  expect(KERNEL("", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra a;\nbar.sync 0;\nbra end;\na: bar.sync 0;\nend:"), 32, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: threads of a warp wait for others that never reach the same instruction");
   expect(KERNEL("", "bar.sync 0, 40;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: thread count 40 of barrier 0 is not a multiple of 32");
   expect(KERNEL("", "bar.sync 16;"), 64, CUDA_ERROR_ILLEGAL_INSTRUCTION, "invalid operation: barrier 16: there are 16");
   expect(KERNEL("", "shr.u32 %r2, %r1, 5;\nadd.u32 %r2, %r2, 1;\nmul.lo.u32 %r2, %r2, 64;\nbar.sync 0, %r2;"), 128, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: barrier 0 is used with 64 and with 128 threads at a time (0: all)");

@@ -35,7 +35,7 @@ TEST(test_errors) {
   refuse(BODY("@%r1 bra a; a:"), CUDA_ERROR_INVALID_PTX, "%r1 is not a predicate");
   refuse(BODY("ld.global.u32 %r1, %rd1;"), CUDA_ERROR_INVALID_PTX, "operand 2 of ld must be a memory operand");
   refuse(BODY("ld.global.v4.u32 {%r1, %r2}, [%rd1];"), CUDA_ERROR_INVALID_PTX, "the vector has 2 elements, not 4");
-  refuse(BODY("ld.global.u64 %r1, [%rd1];"), CUDA_ERROR_INVALID_PTX, "element 1 of ld is no register of at least 64 bits");
+  refuse(BODY("ld.global.u64 %r1, [%rd1];"), CUDA_ERROR_INVALID_PTX, "element 1 of ld must be a register of at least 64 bits");
   refuse(BODY("call nothing, (%r1);"), CUDA_ERROR_INVALID_PTX, "nothing is not a function");
   refuse(BODY("cvt.s32.f32 %r1, %r2;"), CUDA_ERROR_INVALID_PTX, "cvt from a floating-point to an integer type needs .rni, .rzi, .rmi or .rpi");
   refuse(BODY("setmaxnreg.inc.sync.aligned.u32 25;"), CUDA_ERROR_INVALID_PTX, "setmaxnreg takes 24 to 256 in steps of 8");
@@ -99,7 +99,7 @@ TEST(test_forms) {
       {"cvt.f32.s32 %r1, %r2;", "cvt from an integer to a floating-point type needs .rn, .rz, .rm or .rp"},
       {"mbarrier.init.global.b64 [%rd1], 1;", "an mbarrier lies in shared memory"},
       {"mbarrier.b64 [%rd1], 1;", "unknown instruction: this form of mbarrier"},
-      {"ld.global.v2.u64 {%rd1, %r1}, [%rd2];", "element 2 of ld is no register of at least 64 bits"},
+      {"ld.global.v2.u64 {%rd1, %r1}, [%rd2];", "element 2 of ld must be a register of at least 64 bits"},
       {"mov.b64 %rd1, {%r1, %p1};", "bad element in a vector of mov"},
       {"a: mov.u64 %rd1, a;", "a has no address"},
       {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1};", "unknown instruction"},

@@ -242,9 +242,9 @@ TEST(test_functions) {
   static const char *const forgetful = ".func (.param .b32 r) once(.param .b32 x) { .reg .b32 %q<3>; .reg .pred %z; .local .align 4 .b8 st[8]; ld.param.b32 %q1, [x]; setp.eq.u32 %z, %q1, 0; @%z bra D; st.local.u32 [st], %q1; mov.u32 %q2, 3; D: ld.local.u32 %q1, [st]; st.param.b32 [r], %q1; ret; }\n";
   static const Case undefined[] = {
     {"frame of an earlier call", "{ .param .b32 a; .param .b32 b; st.param.b32 [a], 1; call (b), once, (a); ld.param.b32 %r5, [b]; } { .param .b32 a; .param .b32 b; st.param.b32 [a], 0; call (b), once, (a); ld.param.b32 %r5, [b]; }" STORE5, 32, 0,
-   "use of an undefined value: a value stored to global memory has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a value stored to global memory has never been set (or was computed from a value that has not)", 0, 0},
     {"argument never set", "{ .param .b32 a; .param .b32 b; call (b), once, (a); ld.param.b32 %r5, [b]; }" STORE5, 32, 0,
-   "use of an undefined value: the condition of this branch has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: the condition of this branch has never been set (or was computed from a value that has not)", 0, 0},
   };
   for (size_t i = 0; i < countof(undefined); i++) run_case(&undefined[i], forgetful, "");
   static const Case registers[] = {

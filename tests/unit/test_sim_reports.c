@@ -39,7 +39,7 @@ static const Case plain[] = {
   {"shared memory of no block", "add.u32 %r1, %s, 0x1000000; ld.shared::cluster.u32 %r5, [%r1];", 32, 0, "out-of-bounds access: read of 4 bytes at 0x1000400 in shared memory: no such block in the cluster", 0, 0},
   {"parameter written", "mov.b64 %d2, buf; st.global.u32 [%d2], %t;", 32, 0, "out-of-bounds access: write at 0x*: parameter memory cannot be written", 0, 0},
   {"mapa beyond the cluster", "mapa.shared::cluster.u32 %r1, %s, 3;", 32, 0, "invalid operation: mapa to block 3 of a cluster of 1", 0, 0},
-  {"mapa of a global address", "mapa.u64 %d2, %d1, 0;", 32, 0, "invalid operation: mapa of 0x*, which is no shared address", 0, 0},
+  {"mapa of a global address", "mapa.u64 %d2, %d1, 0;", 32, 0, "invalid operation: mapa of 0x*, which is not a shared address", 0, 0},
   // warps that are not whole
   {"ldmatrix with a thread gone", "st.shared.u32 [%s], 0; setp.eq.u32 %p1, %t, 31; @%p1 ret; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%s];", 32, 0, "divergent barrier: ldmatrix needs all 32 threads of the warp", 0, 0},
   {"stmatrix in a block of 8 threads", "mov.b32 %r1, 0; stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%r1, %r1, %r1, %r1};", 8, 0, "divergent barrier: stmatrix needs all 32 threads of the warp", 0, 0},
@@ -57,8 +57,8 @@ static const Case plain[] = {
   {"lower half never set", ".reg .b128 %q<3>; mov.u64 %d2, 7; mov.b128 %q1, {%d3, %d2}; mov.b128 {%d4, %d5}, %q1; st.global.b64 [%d1+64], %d5;", 1, 0, NULL, 16, 7},
   // others
   {"trap", "trap;", 32, 0, "trap: the kernel executed trap", 0, 0},
-  {"call of a number", "call %d1, (), proto;", 32, 0, "invalid operation: call of 0x*, which is no function", 0, 0},
-  {"guard never set", "@%p6 mov.u32 %r5, 1;", 32, 0, "use of an undefined value: the guard predicate has never been set (or was computed from what has not)", 0, 0},
+  {"call of a number", "call %d1, (), proto;", 32, 0, "invalid operation: call of 0x*, which is not a function", 0, 0},
+  {"guard never set", "@%p6 mov.u32 %r5, 1;", 32, 0, "use of an undefined value: the guard predicate has never been set (or was computed from a value that has not)", 0, 0},
 };
 
 // Calls; all functions are declared before each of them.
@@ -105,7 +105,7 @@ static const Case maps[] = {
   {"interleaved map", MAP_BEGIN MAP_SET(global_address, b64, "%d1") MAP_SET(rank, b32, "2") MAP_DIM(0, 4, 4, 1) MAP_DIM(1, 4, 4, 1) MAP_DIM(2, 4, 2, 1) MAP_STRIDE(0, 64) MAP_STRIDE(1, 256)
    MAP_SET(elemtype, b32, "2") MAP_SET(interleave_layout, b32, "1") MAP_SET(swizzle_mode, b32, "0") MAP_SET(fill_mode, b32, "0") MAP_PUBLISH MAP_ACQUIRE PREFETCH("3d", "0, 0, 0"), 32, 0,
    "asynchronous operation misused: interleaved tensor maps are not simulated", 0, 0},
-  {"box that begins within 16 bytes", MAP("2", "0") PREFETCH("2d", "1, 0"), 32, 0, "misaligned access: the tensor copy begins at element 1 of the innermost axis, which is no multiple of 16 bytes", 0, 0},
+  {"box that begins within 16 bytes", MAP("2", "0") PREFETCH("2d", "1, 0"), 32, 0, "misaligned access: the tensor copy begins at element 1 of the innermost axis, which is not a multiple of 16 bytes", 0, 0},
   {"store that begins below 0", MAP("2", "0") STAGE ONE("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {0, -1}], [%s];"), 32, 0,
    "asynchronous operation misused: a tensor store cannot begin below 0: coordinate 1 is -1", 0, 0},
   {"bits of a float", MAP("7", "0") STAGE ONE("cp.reduce.async.bulk.tensor.2d.global.shared::cta.and.bulk_group [%d8, {0, 0}], [%s];"), 32, 0,
@@ -174,13 +174,13 @@ static void report_of_some_seed(const char *what, const char *checks, uint32_t t
 }
 
 TEST(test_orders) {
-  report_of_some_seed("a kernel without end", "7", 1, "L: atom.global.add.u32 %r5, [%d1], 1; bra L;", "deadlock: no end after 1* warp instructions");
+  report_of_some_seed("a kernel without end", "7", 1, "L: atom.global.add.u32 %r5, [%d1], 1; bra L;", "deadlock: the launch has not ended after 1* warp instructions");
   report_of_some_seed("a copy over what a thread writes", "7", 64, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")) "setp.eq.u32 %p3, %t, 33; @%p3 st.shared.u32 [%s], 1;" WAIT(0),
-                      "asynchronous operation misused: the asynchronous operation overwrites shared+0x400 of CTA 0, which thread 33 of CTA 0 at line 12 writes; nothing has waited for that");
+                      "asynchronous operation misused: the asynchronous operation overwrites shared+0x400 of CTA 0, which thread 33 of CTA 0 at line 12 writes; no thread has waited for that");
   report_of_some_seed("bytes that a phase did not expect", "7", 32, INIT(1) ONE(BULK("%s", "%d1", "256") "mbarrier.arrive.shared.b64 _, [%b];") WAIT(0) "mov.u32 %r7, 0; N: add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2000; @%p2 bra N;",
-                      "mbarrier misused: the copy was issued in phase 0 of the mbarrier at shared+0x2400 of CTA 0 and its bytes land in phase 1: that phase did not expect them");
-  report_of_some_seed("a copy still at work when its block ends", "4", 32, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")),
-                      "asynchronous operation misused: the CTA 0 exits while this bulk copy to shared memory (line 11) is still at work on its shared memory");
+                      "mbarrier misused: the copy was issued in phase 0 of the mbarrier at shared+0x2400 of CTA 0 and its bytes arrive in phase 1, which does not expect them");
+  report_of_some_seed("a copy in flight when its block ends", "4", 32, INIT(1) ONE("mbarrier.arrive.expect_tx.shared.b64 _, [%b], 256;" BULK("%s", "%d1", "256")),
+                      "asynchronous operation misused: the CTA 0 exits while this bulk copy to shared memory (line 11) may still access its shared memory");
   report_of_some_seed("a map changed under a copy", "4", 64, MAP("2", "0") STAGE ONE("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%d8, {0, 0}], [%s]; cp.async.bulk.commit_group; tensormap.replace.tile.rank.global.b1024.b32 [%d8], 1; cp.async.bulk.wait_group 0;"),
                       "asynchronous operation misused: the tensor map is changed while the tensor copy of line *, which uses it, is still in flight");
 }

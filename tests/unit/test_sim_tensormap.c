@@ -31,7 +31,7 @@ static const Case cases[] = {
   {"bytes that are no map", MAP_BEGIN "@%p1 bra Q; mov.b32 %r22, 5; st.shared.b32 [%r20+8], %r22; Q:" MAP_SET(rank, b32, "1") MAP_PUBLISH, 64, 0,
    "asynchronous operation misused: there is neither a tensor map nor zeros here to edit", 0, 0},
   {"edit of memory never set", "setp.ne.u32 %p1, %t, 0; add.u32 %r20, %s, 4096;" MAP_SET(rank, b32, "1"), 32, 0,
-   "use of an undefined value: a byte of the tensor map has never been set (or was computed from what has not)", 0, 0},
+   "use of an undefined value: a byte of the tensor map has never been set (or was computed from a value that has not)", 0, 0},
   {"published by a warp that does not know of the edit", MAP_BEGIN "bar.sync 0; @%p1 bra R; tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r20], 1; R: @!%p4 bra P; tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d8], [%r20], 128; P:",
    64, 0, "race", 0, 0},
   {"map edited in global memory", BUILD MAP_PUBLISH MAP_ACQUIRE BAR "@%p1 bra E; tensormap.replace.tile.global_dim.global.b1024.b32 [%d8], 1, 4; fence.proxy.tensormap::generic.release.gpu; fence.proxy.tensormap::generic.acquire.gpu [%d8], 128; E:"

@@ -1,34 +1,36 @@
-// rotate_dots: in a loop with two dots, the second on what is computed from the first (attention), the second runs one iteration
-// behind: both are given to the tensor cores together, and the arithmetic between the two runs while they work.
+// ping_pong: ping-pong scheduling of a loop with two chained dots (attention): the second dot's operand is computed
+// from the first's result. The second dot is delayed by one iteration. The tensor cores get both dots together, and the
+// arithmetic between the two runs meanwhile.
 //   in, out: LAID_OUT, dots on wgmma; before pipeline_loops
 //
-//   for j                                    S = wgmma Q, K(first);  P, C = f(S), g(O, S)     if there is one
+//   for j                                    S = wgmma Q, K(first);  P, C = f(S), g(O, S)     if the loop runs at all
 //     S = wgmma Q, K(j)                      for j up to the last but one, P, C
-//     P = f(S)                        →        turn_wait
+//     P = f(S)                        →        pingpong_wait
 //     C = g(O, S)                              S = wgmma Q, K(next j)          in flight
 //     O = wgmma (half P), V(j), C              O = wgmma (half P), V(j), C     in flight
-//                                              turn_pass
+//                                              pingpong_pass
 //                                              P = f(wait S)
 //                                              C = g(wait O, S)
-//                                            O = wgmma (half P), V(last), C                   if there is one
+//                                            O = wgmma (half P), V(last), C                   if the loop runs at all
 //
-// Between turn_wait and turn_pass a warpgroup has the tensor cores for itself, and does its arithmetic while the others have them.
-// The assembler gives up on overlap when registers that a wgmma reads are written while it is in flight, so P is carried as f
-// computes it, and converted before the next pair.
-// Loads of K are marked `ahead` 1 (of the next iteration, the first in front of the loop), those of V -1 (the last behind it).
-#include "passes/tma.h"
+// Between pingpong_wait and pingpong_pass a warpgroup has the tensor cores to itself. It does its arithmetic while the
+// others have them. If registers that a wgmma reads are written while it is in flight, the assembler serialises the
+// wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
+// `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
+// the loop).
+#include "passes/pass.h"
 
-typedef struct { Context *ctx; Module *module; bool changed; } Rotate;
+typedef struct { Context *ctx; Module *module; bool changed; } PingPong;
 
-enum { OF_FIRST = 1, OF_SECOND = 2, BEHIND = 4, SEEN = 8 };   // Op.mark; SEEN: by the running search
-enum { MAX_REGISTERS = 208 };                 // of S, O and the half P in a thread; the rest is for addresses
+enum { OF_FIRST = 1, OF_SECOND = 2, DELAYED = 4, SEEN = 8 };   // Op.mark; SEEN: by the running search
+enum { OTHER_REGISTERS = 47 };                // of a thread, beside those of S, O and the half P
 
 typedef struct {
   Op *loop, *first, *second, *narrow;         // narrow: the conversion that makes second's operand
   uint32_t carried;                           // which of the loop's values is the second's result: O
 } Chain;
 
-// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one product `dot`.
+// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one dot `dot`.
 static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   Block *body = loop->blocks[0];
   if (v->block == body) return v->index == 0;
@@ -43,7 +45,7 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   return true;
 }
 
-// Within the loop.
+// Whether v depends on `source` within the loop.
 static bool depends_on(const Op *loop, const Value *v, const Op *source) {
   Op *op = v->def;
   if (op == source) return true;
@@ -61,7 +63,7 @@ static bool depends_on(const Op *loop, const Value *v, const Op *source) {
 
 static void clear_marks(Op *op, void *user) { op->mark &= ~*(const uint32_t *)user; }
 
-// What lies between the dots is made once more in front of the loop.
+// What lies between the dots is cloned before the loop.
 static bool can_clone(const Chain *c, const Op *op) {
   if (op == c->first) return true;
   switch (op->opcode) {
@@ -79,26 +81,26 @@ static Value *carried_arg(const Chain *c) { return c->loop->blocks[0]->args[1 + 
 static bool mark_from_carried(const Chain *c, Value *v) {
   if (v == carried_arg(c)) return true;
   if (!v->def || v->def->parent != c->loop->blocks[0] || v->def->num_blocks || !op_is(v->def, TRAIT_PURE)) return false;
-  if (v->def->mark & SEEN) return v->def->mark & BEHIND;
+  if (v->def->mark & SEEN) return v->def->mark & DELAYED;
   v->def->mark |= SEEN;
   bool from = false;
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) from |= mark_from_carried(c, op_operand(v->def, i));
-  if (from) v->def->mark |= BEHIND;
+  if (from) v->def->mark |= DELAYED;
   return from;
 }
 
-// O is read by nothing but g, and what g computes by nothing else.
-static bool stays_behind(const Chain *c, const Value *v) {
+// Only g reads O, and only g and the second dot read what g computes.
+static bool is_only_delayed(const Chain *c, const Value *v) {
   for (const Use *u = v->uses; u; u = u->next)
-    if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & BEHIND)) return false;
+    if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & DELAYED)) return false;
   return true;
 }
 
 static bool find_chain(Op *loop, Chain *c) {
   Block *body = loop->blocks[0];
   Op *dots[2];
-  uint32_t n = 0, all = OF_FIRST | OF_SECOND | BEHIND | SEEN, seen = SEEN;
+  uint32_t n = 0, all = OF_FIRST | OF_SECOND | DELAYED | SEEN, seen = SEEN;
   block_walk(body, clear_marks, &all);
   for (Op *op = body->first; op; op = op->next) {
     if (op->opcode != OP_WGMMA) continue;
@@ -109,52 +111,51 @@ static bool find_chain(Op *loop, Chain *c) {
   *c = (Chain){.loop = loop, .first = dots[0], .second = dots[1]};
   Value *a = op_operand(c->second, 0), *result = op_result(c->second, 0);
   if (a->type->kind != TYPE_TENSOR || op_operand(c->first, 0)->type->kind != TYPE_BUFFER) return false;
-  c->second->mark |= BEHIND;
-  while (a->def && a->def->opcode == OP_CONVERT_LAYOUT && value_has_one_use(a)) {
-    a->def->mark |= BEHIND;
+  c->second->mark |= DELAYED;
+  while (value_op(a, OP_CONVERT_LAYOUT) && value_has_one_use(a)) {
+    a->def->mark |= DELAYED;
     a = op_operand(a->def, 0);
   }
-  if (!a->def || a->def->opcode != OP_FPTRUNC || !value_has_one_use(a) || !depends_on(loop, a, c->first)) return false;
+  if (!value_op(a, OP_FPTRUNC) || !value_has_one_use(a) || !depends_on(loop, a, c->first)) return false;
   block_walk(body, clear_marks, &seen);
   c->narrow = a->def;
-  c->narrow->mark |= BEHIND;
+  c->narrow->mark |= DELAYED;
   if (op_operand(c->narrow, 0)->def == c->first) return false;
-  // The result is carried, and read by nothing else in this iteration.
+  // The result is carried, and nothing else in this iteration reads it.
   if (!value_has_one_use(result) || result->uses->user != body->last) return false;
   c->carried = result->uses->index;
   Value *c_in = op_operand(c->second, 2);
   if (c_in->type != carried_arg(c)->type || c_in->type != result->type || op_operand(c->second, 3)) return false;
-  if (!mark_from_carried(c, c_in) || !stays_behind(c, carried_arg(c))) return false;
+  if (!mark_from_carried(c, c_in) || !is_only_delayed(c, carried_arg(c))) return false;
   for (Op *op = body->first; op != c->second; op = op->next)
-    if ((op->mark & BEHIND) && !stays_behind(c, op_result(op, 0))) return false;
+    if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
   uint32_t of_s = layout_regs_per_thread(op_result(c->first, 0)->type->layout);
-  if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > MAX_REGISTERS) return false;
-  // Tile loads on both sides, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
+  if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > THREAD_REGISTERS - OTHER_REGISTERS) return false;
+  // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
+  // computed early.
   if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
-    if (op->mark & BEHIND) continue;
+    if (op->mark & DELAYED) continue;
     if (!can_clone(c, op)) return false;
     if (op->opcode == OP_DESC_LOAD) loads[0] |= (op->mark & OF_FIRST) != 0, loads[1] |= (op->mark & OF_SECOND) != 0;
     if (!(op->mark & OF_SECOND) || !is_memory(op)) continue;
     // The second dot's tiles stay with it.
     if (op->mark & OF_FIRST) return false;
     for (const Use *u = op_result(op, 0)->uses; u; u = u->next)
-      if (u->user->parent != body || !(u->user->mark & (OF_SECOND | BEHIND))) return false;
+      if (u->user->parent != body || !(u->user->mark & (OF_SECOND | DELAYED))) return false;
   }
   return loads[0] && loads[1];
 }
 
-static Op *clone_to(Builder *b, const Op *op, ValueMap *map, int64_t ahead) {
-  Op *copy = op_clone(b->ctx, op, map);
-  if (op->opcode == OP_DESC_LOAD && ahead) op_set_int(b->ctx, copy, ATTR_AHEAD, ahead);
-  if (b->before) op_insert_before(copy, b->before);
-  else op_append(copy, b->block);
+static Op *clone_to(Builder *b, const Op *op, ValueMap *map, int64_t peeled) {
+  Op *copy = build_clone(b, op, map);
+  if (op->opcode == OP_DESC_LOAD && peeled) op_set_int(b->ctx, copy, ATTR_PEELED, peeled);
   return copy;
 }
 
 static bool is_between(const Op *op) {
-  return !(op->mark & BEHIND) && !((op->mark & OF_SECOND) && is_memory(op));
+  return !(op->mark & DELAYED) && !((op->mark & OF_SECOND) && is_memory(op));
 }
 
 // The tiles of the second dot for one value of the induction variable.
@@ -171,13 +172,13 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
   value_map_set(b->ctx, map, op_operand(c->narrow, 0), p);
   clone_to(b, c->narrow, map, 0);
   for (const Op *op = c->narrow->next; op != c->second; op = op->next)
-    if ((op->mark & BEHIND) && op->opcode == OP_CONVERT_LAYOUT && value_map_get(map, op_operand(op, 0)) != op_operand(op, 0)) clone_to(b, op, map, 0);
+    if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT && value_map_get(map, op_operand(op, 0)) != op_operand(op, 0)) clone_to(b, op, map, 0);
   return value_map_get(map, op_operand(c->second, 0));
 }
 
-// g: the second dot's accumulator, from O in the map.
+// Clones g: the second dot's accumulator, from O in the map.
 static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
-  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & BEHIND) || value_map_get(map, v) != v) return value_map_get(map, v);
+  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v) return value_map_get(map, v);
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) clone_accumulator(b, c, map, op_operand(v->def, i));
   clone_to(b, v->def, map, 0);
@@ -192,8 +193,8 @@ static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Valu
   return clone_to(b, c->second, map, 0);
 }
 
-// What the loop carries now, from the values of one iteration and its O: the old values but for O, then P, C and the induction
-// variable of the tiles that the second dot takes next.
+// What the new loop carries, from the values of one iteration and its O: the old values except O, then P, C and the
+// induction variable of the tiles that the second dot reads next.
 static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, Value *iv, Value **out) {
   const Op *yield = c->loop->blocks[0]->last;
   uint32_t n = 0;
@@ -205,19 +206,19 @@ static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, 
   out[n] = iv;
 }
 
-static Op *build_turn(Builder *b, Opcode oc, bool edge) {
+static Op *build_pingpong(Builder *b, Opcode oc, bool edge) {
   Op *op = build_op(b, oc, NULL, 0);
   if (edge) op_set_int(b->ctx, op, ATTR_EDGE, 1);
   return op;
 }
 
-static Value *build_wait(Builder *b, int64_t count, Value *v) {
+static Value *await(Builder *b, int64_t count, Value *v) {
   Op *wait = build_op(b, OP_WGMMA_WAIT, &v, 1);
   op_set_int(b->ctx, wait, ATTR_COUNT, count);
   return op_result(wait, 0);
 }
 
-// The first iteration up to the second dot. Results: carried_values but for the induction variable.
+// Builds the first iteration up to the second dot. Its results are the carried values except the induction variable.
 static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   Context *ctx = b->ctx;
   Op *loop = c->loop;
@@ -244,7 +245,7 @@ static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   return build_if_end(b, r, values);
 }
 
-static void rotate(Rotate *s, Chain *c) {
+static void schedule(PingPong *s, Chain *c) {
   Context *ctx = s->ctx;
   Op *loop = c->loop;
   Block *body = loop->blocks[0];
@@ -253,8 +254,8 @@ static void rotate(Rotate *s, Chain *c) {
   Value *lb = op_operand(loop, 0), *ub = op_operand(loop, 1), *step = op_operand(loop, 2);
   Value *has_any = build_cmp(&b, CMP_SLT, lb, ub);
   Op *front = build_front(&b, c, has_any);
-  bool turns = s->module->num_warps >= 2 * WARPGROUP_WARPS;
-  if (turns) build_turn(&b, OP_TURN_PASS, true);
+  bool alternate = s->module->num_warps >= 2 * WARPGROUP_WARPS;
+  if (alternate) build_pingpong(&b, OP_PINGPONG_PASS, true);
 
   Value **inits = arena_array(&ctx->arena, Value *, n + 2), **carried = arena_array(&ctx->arena, Value *, n + 2);
   Value **yields = arena_array(&ctx->arena, Value *, n + 2);
@@ -271,19 +272,19 @@ static void rotate(Rotate *s, Chain *c) {
   for (const Op *op = body->first; op; op = op->next)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);
   Value *tiles = clone_tiles(&b, c, iv);
-  build_turn(&b, OP_TURN_WAIT, false);
+  build_pingpong(&b, OP_PINGPONG_WAIT, false);
   Op *first = clone_to(&b, c->first, map, 0), *second = clone_second(&b, c, a, tiles, carried[n]);
   op_set_int(ctx, first, ATTR_ASYNC, 1);
   op_set_int(ctx, second, ATTR_ASYNC, 1);
-  build_turn(&b, OP_TURN_PASS, false);
-  value_map_set(ctx, map, op_result(c->first, 0), build_wait(&b, 1, op_result(first, 0)));
+  build_pingpong(&b, OP_PINGPONG_PASS, false);
+  value_map_set(ctx, map, op_result(c->first, 0), await(&b, 1, op_result(first, 0)));
   for (const Op *op = body->first; op != body->last; op = op->next)
     if (is_between(op) && !(op->mark & OF_FIRST)) clone_to(&b, op, map, 0);
-  carried_values(&b, c, map, build_wait(&b, 0, op_result(second, 0)), next, yields);
+  carried_values(&b, c, map, await(&b, 0, op_result(second, 0)), next, yields);
   Op *made = build_for_end(&b, region, yields);
-  if (turns) build_turn(&b, OP_TURN_WAIT, true);
+  if (alternate) build_pingpong(&b, OP_PINGPONG_WAIT, true);
 
-  // The last second dot.
+  // The second dot of the last iteration.
   Value *o = op_result(made, n);
   BuildRegion r = build_if_begin(&b, has_any, &o->type, 1);
   a = clone_operand(&b, c, op_result(made, n - 1));
@@ -296,17 +297,13 @@ static void rotate(Rotate *s, Chain *c) {
   s->changed = true;
 }
 
-static void visit_block(Rotate *s, Block *blk) {
-  for (Op *op = blk->first, *next; op; op = next) {
-    next = op->next;
-    for (uint32_t i = 0; i < op->num_blocks; i++) visit_block(s, op->blocks[i]);
-    Chain c;
-    if (op->opcode == OP_FOR && find_chain(op, &c)) rotate(s, &c);
-  }
+static void visit(Op *op, void *user) {
+  Chain c;
+  if (op->opcode == OP_FOR && find_chain(op, &c)) schedule(user, &c);
 }
 
-bool pass_rotate_dots(PassCtx *p) {
-  Rotate s = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+bool pass_ping_pong(PassCtx *p) {
+  PingPong s = {.ctx = p->ctx, .module = p->module};
+  module_walk_inside_out(p->module, visit, &s);
   return s.changed;
 }

@@ -1,38 +1,38 @@
-// A tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a constant. Where a mask keeps accesses from being vectors (nothing is known of
-// what divides the bound), the tile is asked once, and the rest of the block exists twice.
+// version_full_tile: a tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a
+// constant. If a mask keeps accesses from being vectors (nothing is known of what divides the bound), the rest of the
+// block is versioned: a test before it chooses between a copy without masks and the original.
 //
 //   %m = s + range(0, B) < n                      %full = s + B − 1 < n
 //   %x = load p, o, %m               →            if %full {likely} { %x = load p, o ; … ; store q, o, %y }
 //   … ; store q, o, %y, %m                        else             { %x = load p, o, %m ; … ; store q, o, %y, %m }
 //
-// Masks may be conjunctions of such bounds on several axes, broadcast. The question is put in 64 bits, so that it is right for
-// any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
-// are left alone (the loops' own bodies are asked one by one).
+// Masks may be conjunctions of such bounds on several axes, broadcast. The test is computed in 64 bits: it is right for
+// any start. The versioned part is what follows the first such access in its block. If it contains dots, loops or tile
+// copies, it is left alone (the loops' own bodies are versioned one by one).
 // In, out: TILE.
+#include "passes/access.h"
 #include "passes/axis_info.h"
-#include "passes/layout_cost.h"
-#include "passes/layout_rules.h"
 #include "passes/pass.h"
 
-enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
+enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_TEST = 64 };
 
 typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
-  uint32_t left;             // values that the question at hand may still look at
+  uint32_t left;             // values that the test being built may still look at
   bool changed;
-} FullTile;
+} Version;
 
 static Value *mask_of(const Op *op) {
   if (op->opcode == OP_LOAD) return op_operand(op, 2);
   return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
 }
 
-// ---- the question ----
+// ---- the test ----
 
-// The greatest (least) element of an integer tensor as an i64 scalar. False when it is not a sum of ranges and uniform numbers.
-// With b NULL nothing is built.
-static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **out) {
+// The greatest (least) element of an integer tensor as an i64 scalar. False if it is not a sum of ranges and uniform
+// numbers. If b is NULL, builds nothing.
+static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t k;
   if (!s->left) return false;
@@ -63,7 +63,7 @@ static bool extreme(FullTile *s, Builder *b, Value *v, bool greatest, Value **ou
   }
 }
 
-static bool all_of(FullTile *s, Builder *b, Value *mask, Value **out) {
+static bool all_of(Version *s, Builder *b, Value *mask, Value **out) {
   uint64_t bits;
   if (!s->left) return false;
   s->left--;
@@ -98,18 +98,19 @@ static bool all_of(FullTile *s, Builder *b, Value *mask, Value **out) {
   }
 }
 
-// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds, or a long one.
-static bool all_true(FullTile *s, Builder *b, Value *mask, Value **out) {
-  s->left = MAX_QUESTION;
+// Builds an i1 scalar: whether every element of the mask is true. False if the mask is not a conjunction of plain
+// bounds, or a long one.
+static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
+  s->left = MAX_TEST;
   return all_of(s, b, mask, out);
 }
 
-// ---- what to ask of ----
+// ---- what to version ----
 
-// Without its mask the access could move more at once.
-static bool mask_costs(FullTile *s, const Op *op) {
+// Whether the access could move more at once without its mask.
+static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
-  if (!op_is_global_access(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !axis_access_info(s->axes, op, &a)) return false;
+  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
   int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
   a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
   return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
@@ -135,7 +136,7 @@ static bool comes_before(const Value *v, const Block *b, const Op *first) {
   return false;
 }
 
-static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
+static void version_from(Version *s, Block *block, Op *first, const Masks *masks) {
   Context *ctx = s->ctx;
   Builder b = builder_before(ctx, first);
   Value *full = NULL;
@@ -144,7 +145,7 @@ static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
     all_true(s, &b, masks->masks[i], &one);
     full = full ? build_binary(&b, OP_ANDI, full, one) : one;
   }
-  // What the block's end needs of the copied part comes out of the if.
+  // What the block's end needs of the versioned part becomes a result of the if.
   Op *end = block->last;
   uint32_t n = 0;
   const Type **types = arena_array(&ctx->arena, const Type *, end->num_operands + 1);
@@ -162,7 +163,7 @@ static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
   Op *branch = r.op;
   op_set_int(ctx, branch, ATTR_LIKELY, 1);
   for (uint32_t i = 0; i < masks->count; i++) value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
-  for (Op *op = first; op != end; op = op->next) op_append(op_clone(ctx, op, map), branch->blocks[0]);
+  build_clone_range(&b, first, end, map);
   Value **copies = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) copies[i] = value_map_get(map, inside[i]);
   build_if_else(&b, &r, copies);
@@ -176,11 +177,11 @@ static void split_at(FullTile *s, Block *block, Op *first, const Masks *masks) {
   s->changed = true;
 }
 
-static void visit_block(FullTile *s, Block *block) {
+static void visit_block(Version *s, Block *block) {
   for (Op *op = block->first; op; op = op->next)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
-  // A loop whose loads are to be fetched ahead keeps them in its body.
+  // A loop whose loads are copied ahead keeps them in its body.
   if (block->parent && block->parent->opcode == OP_FOR && op_int(block->parent, ATTR_NUM_STAGES, 1) > 1) return;
   Op *first = block->first;
   while (first && !(mask_costs(s, first) && all_true(s, NULL, mask_of(first), NULL))) first = first->next;
@@ -192,11 +193,11 @@ static void visit_block(FullTile *s, Block *block) {
     Value *mask = mask_of(op);
     if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL)) add_mask(&masks, mask);
   }
-  split_at(s, block, first, &masks);
+  version_from(s, block, first, &masks);
 }
 
 static void fold_decided(Op *op, void *user) {
-  FullTile *s = user;
+  Version *s = user;
   int64_t k;
   if (op->opcode != OP_CMPI || !op->results[0].uses || !axis_known(axis_info(s->axes, &op->results[0]), &k)) return;
   Builder b = builder_before(s->ctx, op);
@@ -204,8 +205,8 @@ static void fold_decided(Op *op, void *user) {
   s->changed = true;
 }
 
-bool pass_split_full_tile(PassCtx *p) {
-  FullTile s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
+bool pass_version_full_tile(PassCtx *p) {
+  Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
   for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
   return s.changed;

@@ -1,0 +1,68 @@
+// Builtins that are done when the kernel is compiled: loops' stand-ins, checks, and queries of the launch and the
+// target.
+#include "frontend/lower/lower.h"
+
+#include <string.h>
+
+Term *tl_range_loop(Lower *L, Call *c) {
+  CtValue *values[3];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < 3; i++) {
+    if (arg_is_none(c, i)) break;
+    if (!(values[n++] = term_to_ct(L, c->args[i])))
+      return lower_error(L, c->spans[i], "range over run-time bounds works in a `for` only");
+  }
+  CtValue *r = comptime_call(L->ct, ct_builtin(L->ctx, intern(L->ctx, "range")), values, n, NULL, 0, c->span);
+  return r ? term_const(L, r) : NULL;
+}
+Term *tl_static_range(Lower *L, Call *c) { return tl_range_loop(L, c); }
+
+// Its attributes have no effect on a loop that is neither pipelined nor unrolled.
+Term *tl_condition_call(Lower *L, Call *c) {
+  (void)L;
+  return c->args[0];
+}
+
+// ---- compile time ----
+Term *tl_static_print(Lower *L, Call *c) {
+  Buf b = buf_make(L->arena);
+  for (uint32_t i = 0; i < c->args[0]->tuple.count; i++) {
+    Term *t = c->args[0]->tuple.items[i];
+    CtValue *k = term_to_ct(L, t);
+    buf_printf(&b, "%s%s", i ? " " : "", k ? ct_to_str(L->ctx, k) : term_describe(L, t));
+  }
+  diag_note(L->ctx, c->span, "%s", buf_str(&b));
+  return term_none(L);
+}
+
+Term *tl_static_assert(Lower *L, Call *c) {
+  bool ok;
+  CtValue *k = term_to_ct(L, c->args[0]);
+  if (!k)
+    return lower_error(L, c->spans[0], "static_assert needs a condition known at compile time, this is %s",
+                       term_describe(L, c->args[0]));
+  ok = ct_is_true(k);
+  if (ok) return term_none(L);
+  CtValue *msg = term_to_ct(L, c->args[1]);
+  const char *text = msg ? ct_to_str(L->ctx, msg) : "";
+  return builtin_error(L, c, "static assertion failed%s%s", *text ? ": " : "", text);
+}
+
+Term *tl_fail(Lower *L, Call *c) {
+  const char *text;
+  if (!arg_str(L, c, 0, &text)) return NULL;
+  return lower_error(L, c->span, "%s", text);
+}
+
+// ---- queries ----
+Term *tl_launch_query(Lower *L, Call *c) {
+  const Module *m = L->module;
+  return term_int(L, c->row->data == 0 ? m->num_warps : c->row->data == 1 ? m->num_warps * WARP_SIZE : m->num_ctas);
+}
+
+Term *tl_target_query(Lower *L, Call *c) {
+  if (c->row->data < 2) return term_bool(L, c->row->data == 0);
+  int64_t major, minor;
+  if (!arg_int(L, c, 0, &major) || !arg_int(L, c, 1, &minor)) return NULL;
+  return term_bool(L, L->module->target->sm >= major * 10 + minor);
+}

@@ -1,0 +1,86 @@
+// Accesses of global memory: see access.h.
+#include "passes/access.h"
+
+#include <string.h>
+
+#include "passes/axis_lattice.h"
+
+bool access_is_tensor(const Op *op) { return op_unit(op) == UNIT_GMEM && access_type(op)->kind == TYPE_TENSOR; }
+
+int64_t access_width(const Op *op, uint32_t bytes) {
+  if (op->opcode == OP_ATOMIC_CAS) return 1;
+  if (op->opcode != OP_ATOMIC_RMW) return 16 / bytes;
+  const int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
+  if (op_int(op, ATTR_ATOMIC, 0) != ATOMIC_FADD || op->results[0].uses || bytes > 4 || (sem != SEM_RELAXED && sem != SEM_RELEASE)) return 1;
+  if (op->parent->func->module->target->has_bf16_vector_red) return 16 / bytes;
+  return type_is_scalar(type_elem(op_operand(op, 2)->type), SC_F16) ? 2 : 1;
+}
+
+const Type *access_type(const Op *op) {
+  const Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1);
+  return ptr->type->kind == TYPE_TENSOR || !offset ? ptr->type : offset->type;
+}
+
+uint32_t access_elem_bytes(const Op *op) { return type_elem_bytes(type_elem(op_operand(op, 0)->type)->elem); }
+
+bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
+  Value *ptr = op_operand(op, 0), *offset = op_operand(op, 1), *mask = NULL;
+  if (op->opcode == OP_ASYNC_COPY) ptr = op_operand(op, 1), offset = op_operand(op, 2), mask = op_operand(op, 3);
+  if (op->opcode == OP_LOAD) mask = op_operand(op, 2);
+  if (op->opcode == OP_STORE || op->opcode == OP_ATOMIC_RMW) mask = op_operand(op, 3);
+  Value *where = ptr->type->kind == TYPE_TENSOR ? ptr : offset;
+  if (!where || where->type->kind != TYPE_TENSOR) return false;
+  const AxisInfo *p = axis_info(a, ptr), *w = axis_info(a, where), *mi = mask ? axis_info(a, mask) : NULL;
+  int64_t bytes = type_elem_bytes(type_elem(ptr->type)->elem);
+  const Type *t = where->type;
+  memset(out, 0, sizeof *out);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    out->contiguity[i] = axis_gcd(w->contiguity[i], t->shape[i]);
+    int64_t d = axis_divisor_at(w, i, out->contiguity[i]);
+    out->alignment[i] = where == ptr ? d : axis_gcd(p->divisibility[0], axis_mul(d, bytes));
+    bool uniform = !mi || mask->type->kind != TYPE_TENSOR;
+    out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
+    out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
+  }
+  // The axis of the longest run. Of equals, the later one.
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (i == 0 || out->contiguity[i] >= out->contiguity[out->fastest]) out->fastest = i;
+  return true;
+}
+
+static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes, int64_t mask_groups) {
+  int64_t v = axis_gcd(x->contiguity[axis], mask_groups);
+  v = axis_gcd(v, max_i64(1, x->alignment[axis] / elem_bytes));
+  return axis_gcd(v, max_i64(1, 16 / (int64_t)elem_bytes));
+}
+
+int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
+int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
+
+// Looks at `left` uses at most.
+static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
+  for (const Use *u = v->uses; u && *left; u = u->next) {
+    Op *op = u->user;
+    --*left;
+    if (op->opcode == OP_ALLOC || (op->opcode == OP_DOT && u->index < 2)) return true;
+    if (op->parent != block || !op_is(op, TRAIT_MOVES | TRAIT_ELEMENTWISE)) continue;
+    if (reaches_dot(op_result(op, 0), block, left)) return true;
+  }
+  return false;
+}
+
+bool access_feeds_dot(const Op *load) {
+  uint32_t left = 64;
+  return reaches_dot(&load->results[0], load->parent, &left);
+}
+
+bool access_is_copied(const Op *op) {
+  const Op *loop = op->parent->parent;
+  if (op->opcode != OP_LOAD || !loop || loop->opcode != OP_FOR || op_int(op, ATTR_VOLATILE, 0)) return false;
+  const Module *m = op->parent->func->module;
+  const Value *other = op_operand(op, 3);
+  uint64_t bits;
+  if (!m->target->has_cp_async || (other && !(value_constant_bits(other, &bits) && bits == 0))) return false;
+  int64_t asked = op_int(loop, ATTR_NUM_STAGES, -1);
+  return asked >= 0 ? asked > 1 : m->num_stages > 1 && access_feeds_dot(op);
+}

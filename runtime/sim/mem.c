@@ -1,0 +1,140 @@
+// Addresses of kernels: what they point at, and whether the access is allowed.
+#include "runtime/sim/exec.h"
+
+uint64_t mem_symbol_address(const Warp *w, const Symbol *s, int lane) {
+  switch (s->space) {
+  case SPACE_SHARED:
+    return (uint64_t)w->cta->rank << SHARED_RANK_SHIFT | (SHARED_BASE + w->grid->func->shared_offset[s->slot]);
+  case SPACE_LOCAL: case SPACE_FRAME: return w->lane_local[lane] + s->addr;
+  case SPACE_PARAM: return w->grid->param_addr + s->addr;
+  default: return s->addr;
+  }
+}
+
+uint64_t mem_operand_address(Warp *w, const PtxOperand *op, int lane) {
+  switch (op->base_kind) {
+  case OPND_REG: {
+    uint64_t a = (w->r + (size_t)op->slot * WARP_SIZE)[lane] + (uint64_t)op->offset;
+    return op->bits == 32 ? (uint32_t)a : a;
+  }
+  case OPND_SYM: return mem_symbol_address(w, op->sym, lane) + (uint64_t)op->offset;
+  default: return op->lanes[lane];
+  }
+}
+
+static const char *const space_names[] = {"generic", "global", "shared", "shared::cluster",
+                                          "local",   "const",  "param",  "param"};
+static const char *const access_names[] = {"read", "write", "atomic"};
+
+static ExecResult bad_global(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                             AccessKind kind) {
+  Device *d = w->grid->device;
+  const Alloc *a = device_nearest(d, addr);
+  if (!a)
+    return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                       "%s of %u bytes at %#llx in %s memory: nothing is allocated there", access_names[kind], size,
+                       (unsigned long long)addr, space_names[space]);
+  if (addr >= a->base)
+    return warp_report(
+        w, in, lane, REPORT_OUT_OF_BOUNDS,
+        "%s of %u bytes at %#llx in %s memory: %llu bytes past the end of the %llu-byte allocation at %#llx",
+        access_names[kind], size, (unsigned long long)addr, space_names[space],
+        (unsigned long long)(addr + size - a->base - a->size), (unsigned long long)a->size,
+        (unsigned long long)a->base);
+  return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                     "%s of %u bytes at %#llx in %s memory: %llu bytes before the %llu-byte allocation at %#llx",
+                     access_names[kind], size, (unsigned long long)addr, space_names[space],
+                     (unsigned long long)(a->base - addr), (unsigned long long)a->size, (unsigned long long)a->base);
+}
+
+static ExecResult resolve_lane(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                               uint32_t align, AccessKind kind, MemAccess *out) {
+  Grid *g = w->grid;
+  uint64_t written = addr;
+  if (addr & (align - 1))
+    return warp_report(w, in, lane, REPORT_MISALIGNED, "%s of %u bytes at %#llx in %s memory is not aligned to %u",
+                       access_names[kind], size, (unsigned long long)addr, space_names[space], align);
+  if (space == SPACE_GENERIC) {
+    if (addr - SHARED_WINDOW < WINDOW_SIZE) addr -= SHARED_WINDOW, space = SPACE_SHARED_CLUSTER;
+    else if (addr - LOCAL_WINDOW < WINDOW_SIZE) addr -= LOCAL_WINDOW, space = SPACE_LOCAL;
+    else space = SPACE_GLOBAL;
+  }
+  switch (space) {
+  case SPACE_SHARED: case SPACE_SHARED_CLUSTER: {
+    uint32_t rank = (uint32_t)(addr >> SHARED_RANK_SHIFT), offset = (uint32_t)addr & ((1u << SHARED_RANK_SHIFT) - 1);
+    const Cluster *cl = w->cta->cluster;
+    if (addr >> 32 || rank >= cl->num_ctas)
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in shared memory: no such block in the cluster", access_names[kind],
+                         size, (unsigned long long)written);
+    if (space == SPACE_SHARED && rank != w->cta->rank)
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s at %#llx: the address belongs to block %u of the cluster, the access is .shared::cta",
+                         access_names[kind], (unsigned long long)written, rank);
+    Cta *c = cl->ctas[rank];
+    if (offset < SHARED_BASE || offset - SHARED_BASE + size > c->shared_size)
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in shared memory: the block has %u bytes from %#x on",
+                         access_names[kind], size, (unsigned long long)written, c->shared_size, SHARED_BASE);
+    if (c->warps_done == c->num_warps && c != w->cta)
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of shared memory of block %u of the cluster, which has exited", access_names[kind], rank);
+    out->space[lane] = SPACE_SHARED;
+    out->cta[lane] = c;
+    out->addr[lane] = offset - SHARED_BASE;
+    out->host[lane] = c->shared + (offset - SHARED_BASE);
+    return EXEC_NEXT;
+  }
+  case SPACE_LOCAL: case SPACE_FRAME: {
+    uint8_t *h = warp_local(w, in, lane, addr, size);
+    if (!h)
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS,
+                         "%s of %u bytes at %#llx in local memory: the thread has %u bytes", access_names[kind], size,
+                         (unsigned long long)addr, w->lane_local[lane] + in->func->frame_bytes);
+    out->space[lane] = SPACE_LOCAL;
+    out->addr[lane] = addr;
+    out->host[lane] = h;
+    return EXEC_NEXT;
+  }
+  default: {
+    Alloc *a = g->last_alloc;
+    if (!a || addr < a->base || addr - a->base + size > a->size) {
+      a = device_find(g->device, addr);
+      for (int i = 0; !a && i < g->sim->num_devices; i++)
+        a = device_find(&g->sim->devices[i], addr);   // pinned or peer memory
+      if (!a || addr - a->base + size > a->size) return bad_global(w, in, lane, space, addr, size, kind);
+      g->last_alloc = a;
+    }
+    if (kind != ACCESS_READ && (a->kind == ALLOC_CONST || a->kind == ALLOC_PARAM))
+      return warp_report(w, in, lane, REPORT_OUT_OF_BOUNDS, "%s at %#llx: %s memory cannot be written",
+                         access_names[kind], (unsigned long long)addr,
+                         a->kind == ALLOC_CONST ? "constant" : "parameter");
+    out->space[lane] = SPACE_GLOBAL;
+    out->addr[lane] = addr;
+    out->alloc[lane] = a;
+    out->host[lane] = (uint8_t *)(uintptr_t)addr;
+    return EXEC_NEXT;
+  }
+  }
+}
+
+static void begin_access(MemAccess *out, AccessKind kind, uint32_t mask, uint32_t size) {
+  out->kind = kind;
+  out->mask = mask;
+  out->size = size;
+}
+
+ExecResult mem_resolve(Warp *w, const Instr *in, const PtxOperand *op, Space space, uint32_t size, uint32_t align,
+                       AccessKind kind, uint32_t mask, MemAccess *out) {
+  begin_access(out, kind, mask, size);
+  FOR_LANES(l, mask) {
+    TRY(resolve_lane(w, in, l, space, mem_operand_address(w, op, l), size, align, kind, out));
+  }
+  return w->grid->hooks.access ? w->grid->hooks.access(w, in, out) : EXEC_NEXT;
+}
+
+ExecResult mem_resolve_one(Warp *w, const Instr *in, int lane, Space space, uint64_t addr, uint32_t size,
+                           uint32_t align, AccessKind kind, MemAccess *out) {
+  begin_access(out, kind, 1u << lane, size);
+  return resolve_lane(w, in, lane, space, addr, size, align, kind, out);
+}

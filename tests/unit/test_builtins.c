@@ -1,0 +1,82 @@
+// The table of builtins: what the compiler cannot check of its rows.
+#include "unit.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontend/lower/lower.h"
+#include "frontend/prelude/prelude.h"
+
+static bool is_one_of(const char *s, size_t n, const char *const *texts) {
+  for (; *texts; texts++)
+    if (strlen(*texts) == n && memcmp(s, *texts, n) == 0) return true;
+  return false;
+}
+
+// None, True, False, (), a whole number or a 'string': what binding makes a value of.
+static bool is_default(const char *s, size_t n) {
+  static const char *const words[] = {"None", "True", "False", "()", NULL};
+  if (is_one_of(s, n, words)) return true;
+  if (*s == '\'') return n >= 2 && s[n - 1] == '\'';
+  size_t digits = *s == '-';
+  for (; digits < n; digits++)
+    if (!isdigit((unsigned char)s[digits])) return false;
+  return n > 0;
+}
+
+static void check_params(const BuiltinRow *row) {
+  BuiltinParam p;
+  bool optional = false, list = false;
+  size_t seen = 0;
+  for (const char *s = row->params; (s = builtin_next_param(s, &p)); seen = (size_t)(s - row->params)) {
+    if (!p.name_size) fail_msg("%s: a parameter without a name in \"%s\"", row->name, row->params);
+    for (uint32_t i = 0; i < p.name_size; i++)
+      if (!isalnum((unsigned char)p.name[i]) && p.name[i] != '_') fail_msg("%s: \"%s\" has a name that is none", row->name, row->params);
+    if (p.otherwise && !is_default(p.otherwise, p.otherwise_size)) fail_msg("%s: a default in \"%s\" is no value", row->name, row->params);
+    if (optional && !list && !p.otherwise && !p.is_list) fail_msg("%s: \"%s\" wants a value after a default", row->name, row->params);
+    optional |= p.otherwise != NULL;
+    list |= p.is_list;
+  }
+  if (seen != strlen(row->params)) fail_msg("%s: \"%s\" is not read to its end", row->name, row->params);
+}
+
+static void test_rows(void **state) {
+  (void)state;
+  static const char *const marks[] = {"core", "common", "rare", "hidden", NULL};
+  const BuiltinRow *row;
+  for (uint32_t i = 0; (row = builtin_at(i)); i++) {
+    check_params(row);
+    if (builtin_find(row->name) != row) fail_msg("%s has two rows", row->name);
+    if (!is_one_of(row->mark, strlen(row->mark), marks)) fail_msg("%s: there is no mark \"%s\"", row->name, row->mark);
+    if (!*row->doc || !row->fn || row->method > 2) fail_msg("%s: a column is wrong", row->name);
+    if (row->method && !*row->params) fail_msg("%s: a method needs a parameter", row->name);
+  }
+}
+
+static void test_prelude_methods(void **state) {
+  (void)state;
+  static const char *const names[] = {
+#define BUILTIN(name, params, fn, data, method, mark, doc)
+#define PRELUDE_METHOD(name, method) name,
+#include "frontend/lower/builtins.def"
+  };
+  for (uint32_t i = 0; i < countof(names); i++) {
+    if (builtin_find(names[i])) fail_msg("%s is a row of its own: its method column says it", names[i]);
+    bool defined = false;
+    for (uint32_t k = 0; prelude_file(k); k++) defined |= prelude_defines(prelude_file(k), names[i]);
+    if (!defined) fail_msg("the prelude has no %s", names[i]);
+  }
+}
+
+static void test_node_names(void **state) {
+  (void)state;
+  for (uint32_t a = 0; a < NUM_NODE_KINDS; a++)
+    for (uint32_t b = 0; b < a; b++) assert_string_not_equal(ast_kind_name((NodeKind)a), ast_kind_name((NodeKind)b));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rows), cmocka_unit_test(test_prelude_methods), cmocka_unit_test(test_node_names)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
