@@ -28,7 +28,7 @@ void *interp_malloc(size_t n) {
   return m;
 }
 
-static size_t value_bytes(const Type *t) {
+size_t interp_value_bytes(const Type *t) {
   switch (t->kind) {
     case TYPE_BUFFER: return sizeof(BufferView);
     case TYPE_DESC: return sizeof(InterpDesc);
@@ -37,7 +37,7 @@ static size_t value_bytes(const Type *t) {
   }
 }
 
-static void reserve(void **data, size_t *capacity, size_t n) {
+void interp_reserve(void **data, size_t *capacity, size_t n) {
   if (*capacity >= n) return;
   free(*data);
   *data = interp_malloc(n);
@@ -48,7 +48,7 @@ uint32_t interp_value_count(const Prog *p, const Type *t) { return (uint32_t)typ
 
 void *interp_value_storage(Prog *p, const Value *v) {
   Slot *s = &p->slots[v->number];
-  reserve(&s->data, &s->capacity, value_bytes(v->type) * p->lanes);
+  interp_reserve(&s->data, &s->capacity, interp_value_bytes(v->type) * p->lanes);
   s->lanes = p->lanes;
   return s->data;
 }
@@ -59,8 +59,8 @@ const void *interp_value_data(Prog *p, const Value *v) {
   Slot *s = &p->slots[v->number];
   if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
   // Defined outside of the region that runs: the same for every lane.
-  size_t n = value_bytes(v->type);
-  reserve(&s->wide, &s->wide_capacity, n * p->lanes);
+  size_t n = interp_value_bytes(v->type);
+  interp_reserve(&s->wide, &s->wide_capacity, n * p->lanes);
   for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);
   return s->wide;
 }
@@ -72,6 +72,18 @@ int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i) {
   return num_sext(element(interp_operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
 }
 
+void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]) {
+  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = interp_operand_int(p, op, i);
+}
+
+void interp_row_major(const Type *t, int64_t strides[MAX_RANK]) {
+  int64_t s = 1;
+  for (int k = t->rank - 1; k >= 0; k--) {
+    strides[k] = s;
+    s *= t->shape[k];
+  }
+}
+
 // Copies values to others at once: a source may be one of the destinations.
 static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to, uint32_t n) {
   bool overlap = false;
@@ -80,17 +92,17 @@ static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to
   char *all = NULL;
   if (overlap) {
     size_t total = 0, at = 0;
-    for (uint32_t i = 0; i < n; i++) total += value_bytes(to[i]->type) * p->lanes;
+    for (uint32_t i = 0; i < n; i++) total += interp_value_bytes(to[i]->type) * p->lanes;
     all = interp_malloc(total);
     for (uint32_t i = 0; i < n; i++) {
-      size_t size = value_bytes(to[i]->type) * p->lanes;
+      size_t size = interp_value_bytes(to[i]->type) * p->lanes;
       memcpy(all + at, interp_operand_data(p, from, skip + i), size);
       at += size;
     }
   }
   size_t at = 0;
   for (uint32_t i = 0; i < n; i++) {
-    size_t size = value_bytes(to[i]->type) * p->lanes;
+    size_t size = interp_value_bytes(to[i]->type) * p->lanes;
     const void *source = all ? all + at : interp_operand_data(p, from, skip + i);
     void *dest = interp_value_storage(p, to[i]);
     if (dest != source) memcpy(dest, source, size);
@@ -142,7 +154,7 @@ bool interp_for(Prog *p, Op *op) {
     if (bytes == 4 && iv > INT32_MAX) break;
   }
   for (uint32_t i = 0; i < op->num_results; i++)
-    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
+    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]), interp_value_bytes(op->results[i].type) * p->lanes);
   return true;
 }
 
@@ -174,9 +186,17 @@ bool interp_if(Prog *p, Op *op) {
   return true;
 }
 
-bool interp_yield(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_condition(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_return(Prog *p, Op *op) { (void)p, (void)op; return true; }
+// Terminators, whose operands the op around them reads; and ops that order what runs here in order anyway: one thread
+// stands for a block, and grids run one after another.
+#define NOTHING(name) bool interp_##name(Prog *p, Op *op) { (void)p, (void)op; return true; }
+NOTHING(yield)
+NOTHING(condition)
+NOTHING(return)
+NOTHING(barrier)
+NOTHING(grid_dependency)
+NOTHING(fence_async)
+NOTHING(pingpong_wait)
+NOTHING(pingpong_pass)
 
 typedef bool (*InterpFn)(Prog *p, Op *op);
 static const InterpFn interp_fns[NUM_OPS] = {

@@ -98,8 +98,7 @@ static bool multiply(Prog *p, Op *op, bool tf32) {
   size_t c_bytes = (size_t)(m * n) * type_elem_bytes(ct);
   const void *init = interp_operand_data(p, op, 2);
   char *c = interp_result_data(p, op, 0);
-  bool add = !(op->opcode == OP_WGMMA && has_operand(op, 3) && !*(const uint8_t *)interp_operand_data(p, op, 3));
-  if (!add) memset(c, 0, c_bytes * (size_t)batch);
+  if (operand_is_false(p, op, 3)) memset(c, 0, c_bytes * (size_t)batch);
   else if (init != c) memcpy(c, init, c_bytes * (size_t)batch);
   bool is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   for (int64_t i = 0; i < batch; i++)
@@ -115,9 +114,7 @@ bool interp_mma(Prog *p, Op *op) { return multiply(p, op, true); }
 bool interp_wgmma(Prog *p, Op *op) { return multiply(p, op, true); }
 
 bool interp_wgmma_wait(Prog *p, Op *op) {
-  for (uint32_t i = 0; i < op->num_results; i++) {
-    const Type *t = op->results[i].type;
-    memcpy(interp_result_data(p, op, i), interp_operand_data(p, op, i), t->kind == TYPE_TENSOR ? (size_t)type_numel(t) * type_elem_bytes(t) : t->kind == TYPE_BUFFER ? sizeof(BufferView) : 1);
-  }
+  for (uint32_t i = 0; i < op->num_results; i++)
+    memcpy(interp_result_data(p, op, i), interp_operand_data(p, op, i), interp_value_bytes(op->results[i].type));
   return true;
 }

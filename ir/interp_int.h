@@ -82,9 +82,18 @@ const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when
 void *interp_result_data(Prog *p, Op *op, uint32_t i);
 void *interp_value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
 const void *interp_value_data(Prog *p, const Value *v);
+size_t interp_value_bytes(const Type *t);                           // of one lane
+void interp_reserve(void **data, size_t *capacity, size_t n);        // contents are lost when it grows
+void interp_row_major(const Type *t, int64_t strides[MAX_RANK]);
+void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]);   // the operands from `first` on
 void *interp_malloc(size_t n);                                   // malloc that does not fail; free() it
 static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
 static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
+
+static inline bool operand_is_false(Prog *p, const Op *op, uint32_t i) {   // a predicate that is absent holds
+  const uint8_t *x = interp_operand_data(p, op, i);
+  return x && !*x;
+}
 
 static inline uint64_t element(const void *data, uint32_t bytes, size_t i) {
   switch (bytes) {
@@ -120,6 +129,8 @@ void interp_step_end(Prog *p);
 static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
+// Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
 bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
 bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);

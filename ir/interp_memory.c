@@ -51,16 +51,16 @@ bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
                      name ? name : "the nearest buffer", b->size);
 }
 
-// Addresses of a memory op's elements, operands 0 and 1.
+// The addresses of an access's elements: operands ptr and offset?, which begin at `first`.
 typedef struct { const uint64_t *pointers; uint64_t base; const void *offsets; uint32_t offset_bits, bytes; } InterpAddress;
 
-static InterpAddress address_of(Prog *p, const Op *op) {
-  InterpAddress a = {.bytes = type_elem_bytes(type_elem(operand_type(op, 0))->elem)};
-  const uint64_t *ptr = interp_operand_data(p, op, 0);
-  if (has_operand(op, 1)) {
+static InterpAddress address_of(Prog *p, const Op *op, uint32_t first) {
+  InterpAddress a = {.bytes = type_elem_bytes(type_elem(operand_type(op, first))->elem)};
+  const uint64_t *ptr = interp_operand_data(p, op, first);
+  if (has_operand(op, first + 1)) {
     a.base = *ptr;
-    a.offsets = interp_operand_data(p, op, 1);
-    a.offset_bits = type_elem_bits(operand_type(op, 1));
+    a.offsets = interp_operand_data(p, op, first + 1);
+    a.offset_bits = type_elem_bits(operand_type(op, first + 1));
   } else {
     a.pointers = ptr;
   }
@@ -75,14 +75,12 @@ static inline uint64_t address_at(const InterpAddress *a, size_t i) {
 
 static void *host(uint64_t address) { return (void *)(uintptr_t)address; }
 
-bool interp_load(Prog *p, Op *op) {
-  InterpAddress a = address_of(p, op);
-  const uint8_t *mask = interp_operand_data(p, op, 2);
-  const char *other = interp_operand_data(p, op, 3);
-  char *out = interp_result_data(p, op, 0);
-  size_t n = interp_value_count(p, op->results[0].type), bytes = a.bytes;
-  p->synchronised |= op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV;
-  bool is_i1 = type_is_scalar(type_elem(op->results[0].type), SC_I1);
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out) {
+  InterpAddress a = address_of(p, op, first);
+  const uint8_t *mask = interp_operand_data(p, op, first + 2);
+  const char *other = interp_operand_data(p, op, first + 3);
+  size_t bytes = a.bytes;
+  bool is_i1 = type_is_scalar(type_elem(operand_type(op, first))->elem, SC_I1);
   for (size_t i = 0; i < n; i++) {
     char *to = out + i * bytes;
     if (mask && !mask[i]) {
@@ -90,15 +88,20 @@ bool interp_load(Prog *p, Op *op) {
       continue;
     }
     uint64_t from = address_at(&a, i);
-    if (!interp_check_access(p, op, from, bytes, "load")) return false;
+    if (!interp_check_access(p, op, from, bytes, what)) return false;
     memcpy(to, host(from), bytes);
     if (is_i1) *to = *to != 0;
   }
   return true;
 }
 
+bool interp_load(Prog *p, Op *op) {
+  p->synchronised |= op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV;
+  return interp_load_elements(p, op, 0, interp_value_count(p, op->results[0].type), "load", interp_result_data(p, op, 0));
+}
+
 bool interp_store(Prog *p, Op *op) {
-  InterpAddress a = address_of(p, op);
+  InterpAddress a = address_of(p, op, 0);
   const char *value = interp_operand_data(p, op, 2);
   const uint8_t *mask = interp_operand_data(p, op, 3);
   size_t n = interp_value_count(p, operand_type(op, 2)), bytes = a.bytes;
@@ -124,7 +127,7 @@ static uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, 
 }
 
 bool interp_atomic_rmw(Prog *p, Op *op) {
-  InterpAddress a = address_of(p, op);
+  InterpAddress a = address_of(p, op, 0);
   const Type *elem = type_elem(operand_type(op, 2));
   const void *value = interp_operand_data(p, op, 2);
   const uint8_t *mask = interp_operand_data(p, op, 3);
@@ -145,7 +148,7 @@ bool interp_atomic_rmw(Prog *p, Op *op) {
 }
 
 bool interp_atomic_cas(Prog *p, Op *op) {
-  InterpAddress a = address_of(p, op);
+  InterpAddress a = address_of(p, op, 0);
   const void *expected = interp_operand_data(p, op, 2), *value = interp_operand_data(p, op, 3);
   void *out = interp_result_data(p, op, 0);
   p->synchronised = true;
@@ -217,10 +220,6 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
   return true;
 }
 
-static void coords_of(Prog *p, const Op *op, uint32_t first, uint32_t rank, int64_t *coords) {
-  for (uint32_t i = 0; i < rank; i++) coords[i] = interp_operand_int(p, op, first + i);
-}
-
 // base: the operand that the descriptor begins with.
 static bool make_desc(Prog *p, Op *op, uint32_t base) {
   uint32_t rank = op->results[0].type->rank;
@@ -251,21 +250,18 @@ bool interp_desc_fields(Prog *p, Op *op) {
 bool interp_desc_load(Prog *p, Op *op) {
   int64_t coords[MAX_RANK];
   const Type *tile = op->results[0].type;
-  coords_of(p, op, 1, tile->rank, coords);
+  interp_coords(p, op, 1, coords);
   return interp_read_tile(p, op, interp_operand_data(p, op, 0), tile, coords, interp_result_data(p, op, 0));
 }
 
-bool interp_desc_store(Prog *p, Op *op) {
+static bool store_tile(Prog *p, const Op *op, int64_t atomic) {
   int64_t coords[MAX_RANK];
-  coords_of(p, op, 2, operand_type(op, 1)->rank, coords);
-  return interp_write_tile(p, op, interp_operand_data(p, op, 0), operand_type(op, 1), coords, interp_operand_data(p, op, 1), -1);
+  interp_coords(p, op, 2, coords);
+  return interp_write_tile(p, op, interp_operand_data(p, op, 0), operand_type(op, 1), coords, interp_operand_data(p, op, 1), atomic);
 }
 
-bool interp_desc_reduce(Prog *p, Op *op) {
-  int64_t coords[MAX_RANK];
-  coords_of(p, op, 2, operand_type(op, 1)->rank, coords);
-  return interp_write_tile(p, op, interp_operand_data(p, op, 0), operand_type(op, 1), coords, interp_operand_data(p, op, 1), op_int(op, ATTR_ATOMIC, ATOMIC_ADD));
-}
+bool interp_desc_store(Prog *p, Op *op) { return store_tile(p, op, -1); }
+bool interp_desc_reduce(Prog *p, Op *op) { return store_tile(p, op, op_int(op, ATTR_ATOMIC, ATOMIC_ADD)); }
 
 // Rows rows[i] of a descriptor of one-row blocks, from column y on.
 static bool each_row(Prog *p, Op *op, const Type *tile, char *loaded, const char *stored, uint32_t rows, uint32_t y) {

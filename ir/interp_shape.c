@@ -70,20 +70,12 @@ static bool strided(Prog *p, Op *op, const int64_t *strides) {
   return true;
 }
 
-static void row_major(const Type *t, int64_t strides[MAX_RANK]) {
-  int64_t s = 1;
-  for (int k = t->rank - 1; k >= 0; k--) {
-    strides[k] = s;
-    s *= t->shape[k];
-  }
-}
-
 bool interp_splat(Prog *p, Op *op) { return strided(p, op, (int64_t[MAX_RANK]){0}); }
 
 bool interp_broadcast(Prog *p, Op *op) {
   const Type *x = operand_type(op, 0);
   int64_t strides[MAX_RANK];
-  row_major(x, strides);
+  interp_row_major(x, strides);
   for (uint32_t k = 0; k < x->rank; k++)
     if (x->shape[k] == 1) strides[k] = 0;
   return strided(p, op, strides);
@@ -93,7 +85,7 @@ bool interp_trans(Prog *p, Op *op) {
   const Type *x = operand_type(op, 0);
   const Attr *order = op_attr(op, ATTR_ORDER);
   int64_t strides[MAX_RANK], permuted[MAX_RANK];
-  row_major(x, strides);
+  interp_row_major(x, strides);
   for (uint32_t k = 0; k < x->rank; k++) permuted[k] = strides[order->ints[k]];
   return strided(p, op, permuted);
 }

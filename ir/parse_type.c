@@ -78,8 +78,7 @@ bool parse_layout(Parser *p, const Layout **out) {
   Layout l = {.kind = is_word(p, "shared") ? LAYOUT_SHARED : LAYOUT_DISTRIBUTED};
   if (!is_word(p, "layout") && !is_word(p, "shared")) return fail(p, "a layout");
   next(p);
-  if (!is_punct(p, '<')) return fail(p, "'<'");
-  next(p);
+  if (!expect(p, '<')) return false;
   int64_t shape[MAX_RANK], cols[LAYOUT_DIMS][LAYOUT_MAX_BITS] = {{0}};
   uint32_t rank = 0, total = 0;
   if (!parse_dims(p, true, shape, &rank)) return false;
@@ -107,6 +106,20 @@ bool parse_layout(Parser *p, const Layout **out) {
   return true;
 }
 
+// ptr<elem> or ptr<elem, const>, from `<` on.
+static bool parse_ptr(Parser *p, Span span, const Type **out) {
+  const Type *elem = NULL;
+  p->depth++;
+  if (!expect(p, '<') || !parse_type(p, &elem)) return false;
+  p->depth--;
+  if (elem->kind != TYPE_SCALAR && elem->kind != TYPE_PTR) return diag_error(p->ctx, span, "pointer to something other than a scalar");
+  bool is_const = accept(p, ',');
+  if (is_const && !is_word(p, "const")) return fail(p, "'const'");
+  if (is_const) next(p);
+  *out = type_ptr(p->ctx, elem, is_const);
+  return expect(p, '>');
+}
+
 bool parse_type(Parser *p, const Type **out) {
   Span span = p->tok.span;
   const char *word = "";
@@ -123,25 +136,10 @@ bool parse_type(Parser *p, const Type **out) {
     return true;
   }
   const Type *elem = NULL;
-  if (strcmp(word, "ptr") == 0) {
-    bool is_const = false;
-    p->depth++;
-    if (!expect(p, '<') || !parse_type(p, &elem)) return false;
-    p->depth--;
-    if (elem->kind != TYPE_SCALAR && elem->kind != TYPE_PTR) return diag_error(p->ctx, span, "pointer to something other than a scalar");
-    if (accept(p, ',')) {
-      if (!is_word(p, "const")) return fail(p, "'const'");
-      is_const = true;
-      next(p);
-    }
-    if (!expect(p, '>')) return false;
-    *out = type_ptr(p->ctx, elem, is_const);
-    return true;
-  }
+  if (strcmp(word, "ptr") == 0) return parse_ptr(p, span, out);
   bool tensor = strcmp(word, "tensor") == 0, buffer = strcmp(word, "buffer") == 0;
   if (!tensor && !buffer && strcmp(word, "desc") != 0) return diag_error(p->ctx, span, "unknown type '%s'", word);
-  if (!is_punct(p, '<')) return fail(p, "'<'");
-  next(p);
+  if (!expect(p, '<')) return false;
   int64_t shape[MAX_RANK], count = 0;
   uint32_t rank = 0;
   if (buffer) {

@@ -167,8 +167,8 @@ bool verify_address(Verifier *v, const Op *op, uint32_t ptr, const Type **shape)
   return true;
 }
 
-static bool check_mask(Verifier *v, const Op *op, const Type *mask, const Type *shape) {
-  RETURN_UNLESS(!mask || (is_i1(mask) && like(mask, shape)), "mask must be i1 of the accessed shape");
+bool verify_mask(Verifier *v, const Op *op, const Type *mask, const Type *shape) {
+  RETURN_UNLESS(!mask || (is_i1(mask) && like(mask, shape)), "mask must be i1, one for each element");
   return true;
 }
 
@@ -177,26 +177,30 @@ bool verify_load(Verifier *v, const Op *op) {
   if (!verify_address(v, op, 0, &shape)) return false;
   RETURN_UNLESS(type_elem(r) == type_elem(in(op, 0))->elem && like(r, shape), "result must be the pointee in the address's shape");
   RETURN_UNLESS(!in(op, 3) || in(op, 3) == r, "other must have the result's type");
-  return check_mask(v, op, in(op, 2), shape);
+  return verify_mask(v, op, in(op, 2), shape);
+}
+
+// A write of operand 2 through operands 0 and 1.
+static bool check_write(Verifier *v, const Op *op, const Type **shape) {
+  if (!verify_address(v, op, 0, shape)) return false;
+  const Type *pointer = type_elem(in(op, 0)), *value = in(op, 2);
+  RETURN_UNLESS(type_elem(value) == pointer->elem && like(value, *shape), "value must be the pointee in the address's shape");
+  RETURN_UNLESS(!pointer->is_const, "pointer is to const");
+  return true;
 }
 
 bool verify_store(Verifier *v, const Op *op) {
   const Type *shape = NULL;
-  if (!verify_address(v, op, 0, &shape)) return false;
-  RETURN_UNLESS(type_elem(in(op, 2)) == type_elem(in(op, 0))->elem && like(in(op, 2), shape), "value must be the pointee in the address's shape");
-  RETURN_UNLESS(!type_elem(in(op, 0))->is_const, "pointer is to const");
-  return check_mask(v, op, in(op, 3), shape);
+  return check_write(v, op, &shape) && verify_mask(v, op, in(op, 3), shape);
 }
 
 bool verify_atomic(Verifier *v, const Op *op) {
   const Type *shape = NULL;
-  if (!verify_address(v, op, 0, &shape)) return false;
-  RETURN_UNLESS(type_elem(in(op, 2)) == type_elem(in(op, 0))->elem && like(in(op, 2), shape), "value must be the pointee in the address's shape");
-  RETURN_UNLESS(!type_elem(in(op, 0))->is_const, "pointer is to const");
+  if (!check_write(v, op, &shape)) return false;
   const uint32_t vector_bits = op_int(op, ATTR_VECTOR, 1) > 1 ? type_elem_bits(in(op, 2)) : 0;
   RETURN_UNLESS(!vector_bits || (op_int(op, ATTR_ATOMIC, 0) == ATOMIC_FADD && !op->results[0].uses && (vector_bits == 16 || vector_bits == 32)),
         "a vector of elements is for additions of 16 or 32-bit floats whose old values nobody reads");
-  if (op->opcode == OP_ATOMIC_RMW) return check_mask(v, op, in(op, 3), shape);
+  if (op->opcode == OP_ATOMIC_RMW) return verify_mask(v, op, in(op, 3), shape);
   RETURN_UNLESS(in(op, 3) == in(op, 2), "cmp and value must have one type");
   return true;
 }
@@ -215,17 +219,6 @@ static bool check_args(Verifier *v, const Op *op, const Block *b, const Type *co
   return true;
 }
 
-static const Type **result_types(Verifier *v, const Op *op) {
-  const Type **t = arena_array(&v->ctx->arena, const Type *, op->num_results);
-  for (uint32_t i = 0; i < op->num_results; i++) t[i] = out(op, i);
-  return t;
-}
-static const Type **operand_types(Verifier *v, const Op *op, uint32_t skip) {
-  const Type **t = arena_array(&v->ctx->arena, const Type *, op->num_operands);
-  for (uint32_t i = skip; i < op->num_operands; i++) t[i - skip] = in(op, i);
-  return t;
-}
-
 bool verify_for(Verifier *v, const Op *op) {
   const Type *iv = in(op, 0);
   RETURN_UNLESS(iv->rank == 0 && type_is_int(iv) && type_elem_bits(iv) >= 32 && in(op, 1) == iv && in(op, 2) == iv, "bounds and step must be i32 or i64 scalars of one type");
@@ -237,7 +230,8 @@ bool verify_for(Verifier *v, const Op *op) {
 }
 
 bool verify_while(Verifier *v, const Op *op) {
-  const Type **inits = operand_types(v, op, 0), **results = result_types(v, op);
+  const Type **inits = arena_array(&v->ctx->arena, const Type *, op->num_operands), **results = op_result_types(v->ctx, op);
+  for (uint32_t i = 0; i < op->num_operands; i++) inits[i] = in(op, i);
   if (!check_args(v, op, op->blocks[0], inits, op->num_operands) || !check_args(v, op, op->blocks[1], results, op->num_results)) return false;
   if (!check_yield(v, op, op->blocks[0], OP_CONDITION, 1, results, op->num_results)) return false;
   RETURN_UNLESS(type_is_scalar(in(block_terminator(op->blocks[0]), 0), SC_I1), "condition must be a scalar i1");
@@ -246,7 +240,7 @@ bool verify_while(Verifier *v, const Op *op) {
 
 bool verify_if(Verifier *v, const Op *op) {
   RETURN_UNLESS(type_is_scalar(in(op, 0), SC_I1), "condition must be a scalar i1");
-  const Type **types = result_types(v, op);
+  const Type **types = op_result_types(v->ctx, op);
   for (uint32_t i = 0; i < 2; i++)
     if (!check_args(v, op, op->blocks[i], NULL, 0) || !check_yield(v, op, op->blocks[i], OP_YIELD, 0, types, op->num_results)) return false;
   return true;
@@ -316,9 +310,8 @@ bool verify_dot(Verifier *v, const Op *op) {
 
 bool verify_histogram(Verifier *v, const Op *op) {
   RETURN_UNLESS(in(op, 0)->kind == TYPE_TENSOR && type_is_int(in(op, 0)), "takes a tensor of integers");
-  RETURN_UNLESS(!in(op, 1) || (is_i1(in(op, 1)) && like(in(op, 1), in(op, 0))), "mask must be i1 of the operand's shape");
   RETURN_UNLESS(out(op, 0)->kind == TYPE_TENSOR && out(op, 0)->rank == 1 && type_is_int(out(op, 0)), "result must be a tensor of integers with one axis");
-  return true;
+  return verify_mask(v, op, in(op, 1), in(op, 0));
 }
 
 bool verify_condition(Verifier *v, const Op *op) {
@@ -336,23 +329,25 @@ bool verify_hint(Verifier *v, const Op *op) {
   return true;
 }
 
-bool verify_make_desc(Verifier *v, const Op *op) {
-  const Type *d = out(op, 0);
-  RETURN_UNLESS(d->kind == TYPE_DESC && in(op, 0)->kind == TYPE_PTR && in(op, 0)->elem == d->elem, "takes a scalar pointer to the descriptor's element");
-  RETURN_UNLESS(op->num_operands == 1 + 2u * d->rank, "takes an extent and a stride for each axis");
-  for (uint32_t i = 1; i < op->num_operands; i++)
-    RETURN_UNLESS(type_is_scalar(in(op, i), i <= d->rank ? SC_I32 : SC_I64), "extents must be i32 and strides i64");
+static bool is_extent_or_stride(const Type *t, const Type *desc, uint32_t i) {
+  return type_is_scalar(t, i < desc->rank ? SC_I32 : SC_I64);
+}
+
+// Operand `base`, and after it an extent and a stride for each axis.
+static bool check_desc(Verifier *v, const Op *op, uint32_t base) {
+  const Type *d = out(op, 0), *p = in(op, base);
+  RETURN_UNLESS(d->kind == TYPE_DESC && p->kind == TYPE_PTR && p->elem == d->elem, "takes a scalar pointer to the descriptor's element");
+  RETURN_UNLESS(op->num_operands == base + 1 + 2u * d->rank, "takes an extent and a stride for each axis");
+  for (uint32_t i = 0; i < 2u * d->rank; i++)
+    RETURN_UNLESS(is_extent_or_stride(in(op, base + 1 + i), d, i), "extents must be i32 and strides i64");
   return true;
 }
 
+bool verify_make_desc(Verifier *v, const Op *op) { return check_desc(v, op, 0); }
+
 bool verify_make_tensor_map(Verifier *v, const Op *op) {
-  const Type *d = out(op, 0);
-  RETURN_UNLESS(in(op, 0)->kind == TYPE_PTR && d->kind == TYPE_DESC && in(op, 1)->kind == TYPE_PTR && in(op, 1)->elem == d->elem,
-        "takes a pointer to scratch memory and one to the descriptor's element");
-  RETURN_UNLESS(op->num_operands == 2 + 2u * d->rank, "takes an extent and a stride for each axis");
-  for (uint32_t i = 2; i < op->num_operands; i++)
-    RETURN_UNLESS(type_is_scalar(in(op, i), i <= 1u + d->rank ? SC_I32 : SC_I64), "extents must be i32 and strides i64");
-  return true;
+  RETURN_UNLESS(in(op, 0)->kind == TYPE_PTR, "takes a pointer to scratch memory");
+  return check_desc(v, op, 1);
 }
 
 bool verify_desc_fields(Verifier *v, const Op *op) {
@@ -360,7 +355,13 @@ bool verify_desc_fields(Verifier *v, const Op *op) {
   RETURN_UNLESS(d->kind == TYPE_DESC && op->num_results == 1 + 2u * d->rank, "takes a descriptor; gives its base, and an extent and a stride for each axis");
   RETURN_UNLESS(out(op, 0)->kind == TYPE_PTR && out(op, 0)->elem == d->elem, "base must be a scalar pointer to the descriptor's element");
   for (uint32_t i = 1; i < op->num_results; i++)
-    RETURN_UNLESS(type_is_scalar(out(op, i), i <= d->rank ? SC_I32 : SC_I64), "extents must be i32 and strides i64");
+    RETURN_UNLESS(is_extent_or_stride(out(op, i), d, i - 1), "extents must be i32 and strides i64");
+  return true;
+}
+
+bool verify_coords(Verifier *v, const Op *op, uint32_t first, uint32_t rank) {
+  RETURN_UNLESS(op->num_operands == first + rank, "one coordinate for each axis");
+  for (uint32_t i = first; i < op->num_operands; i++) RETURN_UNLESS(is_i32(in(op, i)), "coordinates must be i32");
   return true;
 }
 
@@ -369,9 +370,7 @@ bool verify_desc_access(Verifier *v, const Op *op) {
   uint32_t first = op->opcode == OP_DESC_LOAD ? 1 : 2;
   RETURN_UNLESS(d->kind == TYPE_DESC, "first operand must be a descriptor");
   RETURN_UNLESS(tile->kind == TYPE_TENSOR && tile->elem == d->elem && type_same_shape(tile, d), "tile must have the descriptor's block shape");
-  RETURN_UNLESS(op->num_operands == first + d->rank, "one coordinate for each axis");
-  for (uint32_t i = first; i < op->num_operands; i++) RETURN_UNLESS(type_is_scalar(in(op, i), SC_I32), "coordinates must be i32");
-  return true;
+  return verify_coords(v, op, first, d->rank);
 }
 
 bool verify_desc_rows(Verifier *v, const Op *op) {
