@@ -20,6 +20,16 @@ static const struct { const char *name; const AttrKind *kind; } attrs[NUM_ATTRS]
 #include "ir/attrs.def"
 };
 
+// ---- what a row of attrs.def or enums.def can get wrong ----
+
+#define ATTR(id, text, kind) _Static_assert(sizeof text > 1, "attrs.def, " #id ": the attribute has a name");
+#include "ir/attrs.def"
+#define ENUM_BEGIN(name)
+#define V(prefix, id, text) _Static_assert(sizeof text > 1, "enums.def, " #prefix "_" #id ": the value has a word");
+#define ENUM_END(name)
+#include "ir/enums.def"
+_Static_assert(CMP_UGE + 1 == CMP_OEQ, "enums.def: predicates of integers come before those of floats, and nothing else");
+
 const char *attr_name(AttrKey k) { return attrs[k].name; }
 const AttrKind *attr_kind(AttrKey k) { return attrs[k].kind; }
 

@@ -86,14 +86,4 @@ bool interp_assume(Prog *p, Op *op) {
   return first_false(p, op) < 0 || interp_fail(p, op, "what is assumed here does not hold");
 }
 
-
-bool interp_breakpoint(Prog *p, Op *op) {
-  const uint8_t *c = interp_operand_data(p, op, 0);
-  bool any = false;
-  for (uint32_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
-  if (!any || !p->run->launch->breakpoint) return true;
-  interp_step_from_breakpoint(p, op);
-  return true;
-}
-
 bool interp_inline_asm(Prog *p, Op *op) { return interp_fail(p, op, "inline assembly cannot be interpreted; run it with --device=sim or gpu"); }

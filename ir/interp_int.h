@@ -73,10 +73,10 @@ struct InterpRun {
   VEC(StepVar) step_vars;
 };
 
+// interp_values.c
 // Records the error, with the program and the call chain; returns false.
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-// interp.c: storage
 uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
 const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
 void *interp_result_data(Prog *p, Op *op, uint32_t i);
@@ -120,7 +120,6 @@ bool interp_run_block(Prog *p, Block *b);                           // up to its
 void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
 // interp_step.c: only for run->stepper, and the first to begin
-void interp_step_from_breakpoint(Prog *p, const Op *op);
 void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
 void interp_step_before(Prog *p, const Op *op);
 void interp_step_after(Prog *p, const Op *op);

@@ -47,7 +47,11 @@ static void stop(Prog *p, const Op *op, bool is_step, LineCol at) {
   p->run->step_at = at;
 }
 
-void interp_step_from_breakpoint(Prog *p, const Op *op) {
+bool interp_breakpoint(Prog *p, Op *op) {
+  const uint8_t *c = interp_operand_data(p, op, 0);
+  bool any = false;
+  for (uint32_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
+  if (!any || !p->run->launch->breakpoint) return true;
   p->run->step_vars.count = 0;
   const char *name = op_str(op, ATTR_NAMES, "");
   for (uint32_t i = 1; i < op->num_operands; i++) {
@@ -56,6 +60,7 @@ void interp_step_from_breakpoint(Prog *p, const Op *op) {
     name += n + (name[n] == ',');
   }
   stop(p, op, false, place_of(p, op));
+  return true;
 }
 
 void interp_step_into(Prog *p, const Block *b) {

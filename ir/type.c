@@ -12,6 +12,10 @@ static const struct { const char *name; uint32_t bits; bool is_float; } scalars[
 #undef FLOAT
 };
 
+#define SCALAR(id, text, bits, cls) \
+  _Static_assert((bits) == 1 || ((bits) >= 8 && (bits) <= 64 && ((bits) & ((bits) - 1)) == 0), "types.def, " #id ": 1, 8, 16, 32 or 64 bits");
+#include "ir/types.def"
+
 static uint32_t hash_type(const Type *t) {
   uint64_t h = 14695981039346656037ull;
 #define MIX(x) h = (h ^ (uint64_t)(x)) * 1099511628211ull

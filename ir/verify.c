@@ -6,21 +6,6 @@
 #include "ir/buf.h"
 #include "ir/verify_int.h"
 
-bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  const char *text = arena_vprintf(&v->ctx->arena, fmt, ap);
-  va_end(ap);
-  diag_error(v->ctx, op->span, "%s: %s", op_info[op->opcode].name, text);
-  // The op in words: after passes, the source line alone does not say which operation is meant.
-  Buf b = buf_make(&v->ctx->arena);
-  ir_print_op(&b, op);
-  const char *line = buf_str(&b), *end = strchr(line, '\n');
-  size_t n = end ? (size_t)(end - line) : b.size;
-  diag_note(v->ctx, (Span){0, 0}, "in `%.*s`", (int)(n < 300 ? n : 300), line);
-  return v->ok = false;
-}
-
 typedef bool (*VerifyFn)(Verifier *v, const Op *op);
 static const VerifyFn rules[NUM_OPS] = {
 #define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = verify_##verify,
