@@ -78,7 +78,8 @@ bool interp_for(Prog *p, Op *op) {
     if (bytes == 4 && iv > INT32_MAX) break;
   }
   for (uint32_t i = 0; i < op->num_results; i++)
-    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]), interp_value_bytes(op->results[i].type) * p->lanes);
+    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]),
+           interp_value_bytes(op->results[i].type) * p->lanes);
   return true;
 }
 
@@ -124,7 +125,8 @@ NOTHING(pingpong_pass)
 
 typedef bool (*InterpFn)(Prog *p, Op *op);
 static const InterpFn interp_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 
@@ -246,7 +248,8 @@ static bool run_grid(InterpRun *run) {
     if (run->writes != seen) idle = 0;
     seen = run->writes;
     if (num_active && ++idle > IDLE_ROUNDS && (next == total || num_active == MAX_ACTIVE)) {
-      ok = interp_fail(active[0], active[0]->waiting, "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
+      ok = interp_fail(active[0], active[0]->waiting,
+                       "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
       for (uint32_t i = 0; i < num_active; i++) free_prog(run, active[i]);
     }
   }
@@ -276,8 +279,10 @@ static InterpDesc automatic_desc(const InterpRun *run, const FuncParam *param, c
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < type->rank; i++) {
     int e = param->extent_params[i], s = param->stride_params[i];
-    d.extents[i] = e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
-    d.strides[i] = s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
+    d.extents[i] =
+        e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
+    d.strides[i] =
+        s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
   }
   return d;
 }

@@ -8,7 +8,8 @@ bool interp_constant(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
   uint32_t bytes = type_elem_bytes(t);
   void *out = interp_result_data(p, op, 0);
-  for (uint32_t i = 0, n = interp_value_count(p, t); i < n; i++) set_element(out, bytes, i, op_attr(op, ATTR_VALUE)->bits);
+  for (uint32_t i = 0, n = interp_value_count(p, t); i < n; i++)
+    set_element(out, bytes, i, op_attr(op, ATTR_VALUE)->bits);
   return true;
 }
 
@@ -24,7 +25,9 @@ bool interp_program_id(Prog *p, Op *op) { return give(p, op, p->id[op_int(op, AT
 bool interp_num_programs(Prog *p, Op *op) { return give(p, op, p->run->launch->grid[op_int(op, ATTR_AXIS, 0)]); }
 
 // Special registers have no defined value: they count up, so that differences of clocks are positive.
-bool interp_special(Prog *p, Op *op) { return give(p, op, op_int(op, ATTR_SREG, 0) == SREG_SMID ? 0 : ++p->run->clock); }
+bool interp_special(Prog *p, Op *op) {
+  return give(p, op, op_int(op, ATTR_SREG, 0) == SREG_SMID ? 0 : ++p->run->clock);
+}
 
 bool interp_range(Prog *p, Op *op) {
   uint32_t *out = interp_result_data(p, op, 0);
@@ -91,7 +94,8 @@ bool interp_trans(Prog *p, Op *op) {
 }
 
 static bool same_elements(Prog *p, Op *op) {
-  memcpy(interp_result_data(p, op, 0), interp_operand_data(p, op, 0), (size_t)interp_value_count(p, op->results[0].type) * type_elem_bytes(op->results[0].type));
+  memcpy(interp_result_data(p, op, 0), interp_operand_data(p, op, 0),
+         (size_t)interp_value_count(p, op->results[0].type) * type_elem_bytes(op->results[0].type));
   return true;
 }
 bool interp_expand_dims(Prog *p, Op *op) { return same_elements(p, op); }
@@ -138,7 +142,8 @@ bool interp_gather(Prog *p, Op *op) {
   for (uint32_t k = axis + 1; k < x->rank; k++) inner *= x->shape[k];
   for (int64_t i = 0, n = type_numel(it); i < n; i++) {
     int64_t at = num_sext(element(index, index_bytes, (size_t)i), type_elem_bits(it));
-    if (at < 0 || at >= x->shape[axis]) return interp_fail(p, op, "index %lld is outside of an axis of %lld", (long long)at, (long long)x->shape[axis]);
+    if (at < 0 || at >= x->shape[axis])
+      return interp_fail(p, op, "index %lld is outside of an axis of %lld", (long long)at, (long long)x->shape[axis]);
     int64_t from = (i / inner / it->shape[axis] * x->shape[axis] + at) * inner + i % inner;
     set_element(out, bytes, (size_t)i, element(in, bytes, (size_t)from));
   }

@@ -1,5 +1,5 @@
-// Shared memory and what moves through it on its own: buffers, cp.async, mbarriers, TMA. A copy leaves poison when it is
-// issued and lands as late as the rules allow: at the wait that it is waited for by.
+// Shared memory and what moves through it on its own: buffers, cp.async, mbarriers, TMA. A copy leaves poison when it
+// is issued and lands as late as the rules allow: at the wait that it is waited for by.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,9 @@ static void each_element(const BufferView *v, const Type *tile, char *dense, boo
 }
 
 void interp_view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
-static void view_write(const BufferView *v, const Type *tile, const void *in) { each_element(v, tile, (char *)(uintptr_t)in, true); }
+static void view_write(const BufferView *v, const Type *tile, const void *in) {
+  each_element(v, tile, (char *)(uintptr_t)in, true);
+}
 
 static void poison(const BufferView *v, const Type *tile) {
   size_t n = (size_t)type_numel(tile) * type_elem_bytes(tile);
@@ -47,7 +49,8 @@ bool interp_alloc(Prog *p, Op *op) {
   if (p->shared) {
     int64_t offset = op_int(op, ATTR_OFFSET, 0);
     uint32_t all = p->run->launch->func->module->shared_bytes;
-    if (offset < 0 || (uint64_t)offset + n > all) return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", all);
+    if (offset < 0 || (uint64_t)offset + n > all)
+      return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", all);
     memory = p->shared + offset;
   } else {
     // The memory belongs to the op: it lies in its slot's second half and is the same each time round a loop.
@@ -74,7 +77,8 @@ bool interp_buffer_index(Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   BufferView v = *view_of(p, op, 0);
   int64_t i = interp_operand_int(p, op, 1);
-  if (i < 0 || i >= (t->count ? t->count : 1)) return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
+  if (i < 0 || i >= (t->count ? t->count : 1))
+    return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
   v.data += i * v.tile * type_elem_bytes(t);
   memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
@@ -202,7 +206,9 @@ static bool arrive(Prog *p, Op *op, int64_t arrivals, int64_t bytes) {
   if (operand_is_false(p, op, 1)) return true;
   uint8_t *at = view_of(p, op, 0)->data;
   Barrier b = get_barrier(at);
-  if (b.pending < arrivals) return interp_fail(p, op, "%lld arrival%s at an mbarrier that waits for %u", (long long)arrivals, arrivals == 1 ? "" : "s", b.pending);
+  if (b.pending < arrivals)
+    return interp_fail(p, op, "%lld arrival%s at an mbarrier that waits for %u", (long long)arrivals,
+                       arrivals == 1 ? "" : "s", b.pending);
   b.pending = (b.pending - (uint32_t)arrivals) & 0xffff;
   b.bytes += (int32_t)bytes;
   put_barrier(at, b);
@@ -233,7 +239,9 @@ bool interp_mbar_wait(Prog *p, Op *op) {
   }
   Barrier b = get_barrier(at);
   if (b.phase == parity)
-    return interp_fail(p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way", b.pending, b.bytes);
+    return interp_fail(
+        p, op, "waits for ever: %u arrivals and %d bytes are missing, and nothing that could bring them is under way",
+        b.pending, b.bytes);
   return true;
 }
 
@@ -284,7 +292,8 @@ static bool finish_store(Prog *p) {
   void *data = interp_malloc((size_t)type_numel(c->type) * type_elem_bytes(c->type));
   interp_view_read(&c->view, c->type, data);
   int64_t atomic = c->op->opcode == OP_TMA_REDUCE ? op_int(c->op, ATTR_ATOMIC, ATOMIC_ADD) : -1;
-  bool ok = interp_write_tile(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
+  bool ok =
+      interp_write_tile(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
   free(data);
   drop_first(&p->tma_stores);
   return ok;

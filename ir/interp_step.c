@@ -1,12 +1,14 @@
-// Stepping from a breakpoint through one program, line by line of the source: what its variables are, and which of them changed.
-// A variable is the last value that carries its name as a hint; lines of the prelude belong to the line that called it.
+// Stepping from a breakpoint through one program, line by line of the source: what its variables are, and which of them
+// changed. A variable is the last value that carries its name as a hint; lines of the prelude belong to the line that
+// called it.
 #include <string.h>
 
 #include "ir/interp_int.h"
 
 static LineCol place_of(const Prog *p, const Op *op) {
   LineCol at = source_locate(p->run->ctx, op->span.begin);
-  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer) at = source_locate(p->run->ctx, c->span.begin);
+  for (const CallSite *c = op->inlined_at; c && at.file && at.file->path[0] == '<'; c = c->outer)
+    at = source_locate(p->run->ctx, c->span.begin);
   return at;
 }
 
@@ -42,7 +44,8 @@ static void stop(Prog *p, const Op *op, bool is_step, LineCol at) {
   const InterpLaunch *l = p->run->launch;
   Buf changed = buf_make(&p->run->ctx->arena);
   const char *all = show(p, &changed);
-  InterpAction action = l->breakpoint(l->user, op, p->id, &(InterpStop){is_step, is_step ? buf_str(&changed) : all, all});
+  InterpAction action =
+      l->breakpoint(l->user, op, p->id, &(InterpStop){is_step, is_step ? buf_str(&changed) : all, all});
   p->run->stepper = op && action == INTERP_STEP ? p : NULL;
   p->run->step_at = at;
 }

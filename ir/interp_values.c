@@ -10,8 +10,10 @@ bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
   va_start(ap, fmt);
   diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
   va_end(ap);
-  for (const CallSite *c = op->inlined_at; c; c = c->outer) diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
-  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2], p->run->launch->func->name);
+  for (const CallSite *c = op->inlined_at; c; c = c->outer)
+    diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
+  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2],
+            p->run->launch->func->name);
   p->failed = true;
   return false;
 }
@@ -59,7 +61,9 @@ const void *interp_value_data(Prog *p, const Value *v) {
   return s->wide;
 }
 
-const void *interp_operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? interp_value_data(p, op->operands[i].value) : NULL; }
+const void *interp_operand_data(Prog *p, const Op *op, uint32_t i) {
+  return has_operand(op, i) ? interp_value_data(p, op->operands[i].value) : NULL;
+}
 
 int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i) {
   const Type *t = operand_type(op, i);

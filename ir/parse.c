@@ -1,5 +1,5 @@
-// Reads the IR text form (see print.c). Checks what the text alone decides: counts of operands, results and blocks, names
-// in scope; parse_type.c does so for types and layouts. What the ops mean together is ir_verify's.
+// Reads the IR text form (see print.c). Checks what the text alone decides: counts of operands, results and blocks,
+// names in scope; parse_type.c does so for types and layouts. What the ops mean together is ir_verify's.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,11 +109,13 @@ static bool set_bits(Parser *p, Op *op, const LexToken *t) {
   errno = 0;
   if (t->kind == TOK_WORD) bits = s[0] == 't';
   else if (strchr(s, 'x')) bits = strtoull(s, &end, 16);
-  else if (elem->kind == TYPE_SCALAR && scalar_is_float(elem->scalar)) bits = num_encode(scalar_num_format(elem->scalar), strtod(s, &end), NUM_RNE, false);
+  else if (elem->kind == TYPE_SCALAR && scalar_is_float(elem->scalar))
+    bits = num_encode(scalar_num_format(elem->scalar), strtod(s, &end), NUM_RNE, false);
   else bits = s[0] == '-' ? (uint64_t)strtoll(s, &end, 10) : strtoull(s, &end, 10);
   uint32_t width = type_elem_bits(elem);
   bool negative = s[0] == '-', fits = width >= 64 || (negative ? ~bits >> (width - 1) == 0 : bits >> width == 0);
-  if (*end || (!type_is_float(elem) && (errno || !fits))) return diag_error(p->ctx, t->span, "not a number of this type");
+  if (*end || (!type_is_float(elem) && (errno || !fits)))
+    return diag_error(p->ctx, t->span, "not a number of this type");
   op_set_bits(p->ctx, op, ATTR_VALUE, num_zext(bits, type_elem_bits(elem)));
   return true;
 }
@@ -143,7 +145,8 @@ static bool check_counts(Parser *p, Opcode oc, Span span, uint32_t operands, uin
   const OpInfo *info = &op_info[oc];
   uint32_t fixed = op_num_fixed(oc);
   if (operands < fixed || (operands > fixed && !op_has_list(oc)))
-    return diag_error(p->ctx, span, "%s takes %s%u operands, not %u", info->name, op_has_list(oc) ? "at least " : "", fixed, operands);
+    return diag_error(p->ctx, span, "%s takes %s%u operands, not %u", info->name, op_has_list(oc) ? "at least " : "",
+                      fixed, operands);
   if (info->num_results >= 0 && results != (uint32_t)info->num_results)
     return diag_error(p->ctx, span, "%s has %d results, not %u", info->name, info->num_results, results);
   return true;
@@ -217,7 +220,8 @@ static bool parse_op(Parser *p, Block *block) {
   Opcode oc;
   Span span = p->tok.span;
   if (p->tok.kind != TOK_WORD) return fail(p, "an operation");
-  if (!opcode_find(p->tok.text, p->tok.size, &oc)) return diag_error(p->ctx, span, "unknown operation '%s'", token_text(p));
+  if (!opcode_find(p->tok.text, p->tok.size, &oc))
+    return diag_error(p->ctx, span, "unknown operation '%s'", token_text(p));
   next(p);
   Op attrs = {0};
   LexToken bits = {.kind = TOK_END};
@@ -225,10 +229,12 @@ static bool parse_op(Parser *p, Block *block) {
   bool written = is_punct(p, ':');
   if (!written && !check_counts(p, oc, span, operands.count, names.count)) return false;
   if ((written || names.count) && !parse_result_types(p, oc, &operands, &attrs, &types)) return false;
-  if (types.count != names.count) return diag_error(p->ctx, span, "%u results but %u result types", names.count, types.count);
+  if (types.count != names.count)
+    return diag_error(p->ctx, span, "%u results but %u result types", names.count, types.count);
   if (!check_counts(p, oc, span, operands.count, types.count)) return false;
 
-  Op *op = op_new(p->ctx, p->func, oc, span, types.data, types.count, operands.data, operands.count, (uint32_t)op_info[oc].num_blocks);
+  Op *op = op_new(p->ctx, p->func, oc, span, types.data, types.count, operands.data, operands.count,
+                  (uint32_t)op_info[oc].num_blocks);
   op_append(op, block);
   op_copy_attrs(p->ctx, op, &attrs);
   if ((bits.kind != TOK_END && !set_bits(p, op, &bits)) || !parse_blocks(p, op)) return false;
@@ -280,7 +286,9 @@ static bool parse_param_attr(Parser *p, FuncParam *param) {
   if (strcmp(key, "name") == 0) return parse_string(p, &param->name);
   if (strcmp(key, "spelling") == 0) return parse_string(p, &param->spelling);
   if (strcmp(key, "kind") == 0) {
-    if (!parse_enum(p, param_kind_words, NUM_PARAM_KINDS, "plain, desc, auto_tensormap, scratch or desc_fields", &choice)) return false;
+    if (!parse_enum(p, param_kind_words, NUM_PARAM_KINDS, "plain, desc, auto_tensormap, scratch or desc_fields",
+                    &choice))
+      return false;
     param->kind = (FuncParamKind)choice;
     return true;
   }

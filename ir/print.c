@@ -1,5 +1,5 @@
-// IR as text. Deterministic: values are numbered in order, or named by their hints made unique; layouts are listed at the
-// top in the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
+// IR as text. Deterministic: values are numbered in order, or named by their hints made unique; layouts are listed at
+// the top in the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
 //
 //   module {stage = laid_out, target = "sm_90a", num_warps = 4}
 //   #0 = layout<512, reg = [128, 256], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
@@ -68,7 +68,9 @@ static bool use_name(Printer *p, const char *name) {
   return true;
 }
 
-static bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 static void name_value(Printer *p, const Value *v) {
   if (!v->name || !v->name[0]) {
@@ -80,7 +82,8 @@ static void name_value(Printer *p, const Value *v) {
     if (!is_word(*c)) *c = '_';
   if (base[0] >= '0' && base[0] <= '9') base = arena_printf(&p->ctx->arena, "_%s", base);
   const char *plain = intern(p->ctx, base), *name = plain;
-  while (!use_name(p, name)) name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, (uint32_t)map_get(&p->used, plain)->number++));
+  while (!use_name(p, name))
+    name = intern(p->ctx, arena_printf(&p->ctx->arena, "%s_%u", base, (uint32_t)map_get(&p->used, plain)->number++));
   p->names[v->number] = name;
 }
 

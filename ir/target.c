@@ -11,12 +11,14 @@ static const Target targets[] = {
 };
 
 #define ROW(name, condition, why) _Static_assert(condition, "target.def, " name ": " why);
-#define TARGET(name, sm, specific, ptx, shared, sms, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red) \
-  ROW(name, sizeof name == sizeof "sm_" + ((sm) < 100 ? 2 : 3) + (specific), "the name is sm_, the number, and `a` if arch_specific") \
-  ROW(name, IS_PTX_VERSION(ptx), "LLVM cannot print this version of PTX") \
-  ROW(name, (shared) % 1024 == 0 && (shared) < 256 * 1024, "shared memory is counted in bytes, whole KiB") \
-  ROW(name, (threads) % WARP_SIZE == 0 && (blocks) <= (threads) / WARP_SIZE, "a block has a warp at least") \
-  ROW(name, (cp) >= (tma) && (tma) >= (wgmma) && (specific) >= (wgmma), "wgmma needs TMA and the `a` suffix, TMA goes with cp.async")
+#define TARGET(name, sm, specific, ptx, shared, sms, threads, blocks, cp, tma, wgmma, fp8m, fp8c, stm, cluster, red)   \
+  ROW(name, sizeof name == sizeof "sm_" + ((sm) < 100 ? 2 : 3) + (specific),                                           \
+      "the name is sm_, the number, and `a` if arch_specific")                                                         \
+  ROW(name, IS_PTX_VERSION(ptx), "LLVM cannot print this version of PTX")                                              \
+  ROW(name, (shared) % 1024 == 0 && (shared) < 256 * 1024, "shared memory is counted in bytes, whole KiB")             \
+  ROW(name, (threads) % WARP_SIZE == 0 && (blocks) <= (threads) / WARP_SIZE, "a block has a warp at least")            \
+  ROW(name, (cp) >= (tma) && (tma) >= (wgmma) && (specific) >= (wgmma),                                                \
+      "wgmma needs TMA and the `a` suffix, TMA goes with cp.async")
 #include "ir/target.def"
 
 const Target *target_find(const char *name) {
