@@ -1,9 +1,9 @@
 // Inside the interpreter: shared by interp*.c only.
 //
-// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1, pointers
-// 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop body have one
-// slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every scalar of the
-// region is then an array of `lanes`.
+// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1,
+// pointers 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop
+// body have one slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every
+// scalar of the region is then an array of `lanes`.
 #ifndef TILE_IR_INTERP_INT_H
 #define TILE_IR_INTERP_INT_H
 
@@ -20,7 +20,8 @@ typedef struct {
 } Slot;
 
 // A buffer in shared memory: a strided view of elements. The value of a TYPE_BUFFER.
-typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;   // strides in elements; tile: of a multi-buffer
+// Strides in elements; tile: of a multi-buffer.
+typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;
 
 typedef struct PendingCopy PendingCopy;
 struct PendingCopy {
@@ -114,7 +115,8 @@ static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bi
 int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
 
 // interp.c: running
-bool interp_run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
+// Up to its terminator, whose operands are then ready.
+bool interp_run_block(Prog *p, Block *b);
 
 // interp_debug.c
 void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
@@ -132,18 +134,22 @@ static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run
 bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
 bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
-bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
+bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
+                       const void *in, int64_t atomic);
 
 // interp_shared.c
 void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
-void interp_poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
-bool interp_finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
+// Stage ALLOCATED: what the op's lowering would overwrite.
+void interp_poison_scratch(Prog *p, const Op *op);
+// At the end: stores land if all went well, the rest is dropped.
+bool interp_finish_copies(Prog *p, bool ok);
 
 #define HOW_SCALAR(name) interp_scalar
 #define HOW_LLVM(intrinsic) HOW_SCALAR
 #define HOW_WHOLE(name) interp_##name
 #define HOW_GONE(name) interp_##name
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  bool HOW_##how(name)(Prog *p, Op *op);
 #include "ir/ops.def"
 
 #endif

@@ -266,8 +266,8 @@ void op_set_ints(Context *ctx, Op *op, AttrKey k, const int64_t *v, uint32_t n);
 void op_remove_attr(Op *op, AttrKey k);
 void op_copy_attrs(Context *ctx, Op *to, const Op *from);
 
-// The value of v if a `constant` makes it, directly or through `splat`: the element's bits; or the integer, sign-extended
-// (i1: 0 or 1).
+// The value of v if a `constant` makes it, directly or through `splat`: the element's bits; or the integer,
+// sign-extended (i1: 0 or 1).
 bool value_constant_bits(const Value *v, uint64_t *bits);
 bool value_constant_int(const Value *v, int64_t *x);
 

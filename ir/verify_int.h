@@ -1,5 +1,5 @@
-// Inside the verifier: what the rules in verify_rules.c and verify_shared.c share. A rule verify_<name> is named by rows of
-// ops.def; it may rely on verify.c having checked counts, links, visibility and layouts before.
+// Inside the verifier: what the rules in verify_rules.c and verify_shared.c share. A rule verify_<name> is named by
+// rows of ops.def; it may rely on verify.c having checked counts, links, visibility and layouts before.
 #ifndef TILE_IR_VERIFY_INT_H
 #define TILE_IR_VERIFY_INT_H
 
@@ -14,7 +14,9 @@ bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) PRINTF_LIKE(3,
   } while (0)
 
 // Types of operands (NULL when absent) and results.
-static inline const Type *in(const Op *op, uint32_t i) { return i < op->num_operands && op_operand(op, i) ? op_operand(op, i)->type : NULL; }
+static inline const Type *in(const Op *op, uint32_t i) {
+  return i < op->num_operands && op_operand(op, i) ? op_operand(op, i)->type : NULL;
+}
 static inline const Type *out(const Op *op, uint32_t i) { return op->results[i].type; }
 static inline bool is_i1(const Type *t) { return type_is_scalar(type_elem(t), SC_I1); }
 static inline bool is_i32(const Type *t) { return type_is_scalar(t, SC_I32); }
@@ -28,7 +30,8 @@ bool verify_coords(Verifier *v, const Op *op, uint32_t first, uint32_t rank);
 // The shapes and elements of c += a·b.
 bool verify_product(Verifier *v, const Op *op, const Type *a, const Type *b, const Type *c);
 
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool verify_##verify(Verifier *v, const Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  bool verify_##verify(Verifier *v, const Op *op);
 #include "ir/ops.def"
 
 #endif
