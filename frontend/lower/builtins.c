@@ -146,6 +146,14 @@ Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) {
   return lower_error(L, c->span, "%s", text);
 }
 
+Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(L->arena, fmt, ap);
+  va_end(ap);
+  return lower_error(L, c->spans[i], "%s", text);
+}
+
 static const char *param_name(Lower *L, const Call *c, uint32_t i) {
   BuiltinParam p = {.name = ""};
   const char *s = c->row->params;
@@ -162,7 +170,7 @@ Term *arg_value(Lower *L, Call *c, uint32_t i) {
 }
 
 static bool not_constant(Lower *L, Call *c, uint32_t i, const char *what) {
-  lower_error(L, c->spans[i], "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
+  arg_error(L, c, i, "`%s` of `%s` must be %s, not %s", param_name(L, c, i), c->row->name, what,
               term_describe(L, c->args[i]));
   if (c->args[i]->kind == TERM_VALUE)
     lower_hint(L, "a plain assignment makes a run-time value; keep a constant with `x: tl.constexpr = …` or a "
@@ -190,20 +198,24 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
   return term_get_dtype(c->args[i], out) || not_constant(L, c, i, "a type such as tl.float32");
 }
 
-bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
-  const Term *t = c->args[i];
-  // f(x, 4, 8) and f(x, (4, 8)) are the same.
+// f(x, 4, 8) and f(x, (4, 8)) are the same.
+static Term *only_tuple(Term *t) {
   while (t->kind == TERM_TUPLE && t->tuple.count == 1 && t->tuple.items[0]->kind == TERM_TUPLE) t = t->tuple.items[0];
+  return t;
+}
+
+bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count) {
+  const Term *t = only_tuple(c->args[i]);
   if (t->kind != TERM_TUPLE) {
     *count = 1;
     return arg_int(L, c, i, out);
   }
   if (t->tuple.count > max)
-    return lower_error(L, c->spans[i], "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
+    return arg_error(L, c, i, "`%s` has %u entries, more than %u", param_name(L, c, i), t->tuple.count, max) !=
            NULL;
   for (uint32_t k = 0; k < t->tuple.count; k++) {
     if (term_get_int(t->tuple.items[k], &out[k])) continue;
-    lower_error(L, c->spans[i], "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
+    arg_error(L, c, i, "entry %u of `%s` of `%s` must be a constant integer, not %s", k, param_name(L, c, i),
                 c->row->name, term_describe(L, t->tuple.items[k]));
     lower_hint(
         L, "shapes are known at compile time: make it a constexpr parameter, or assign it with `x: tl.constexpr = …`");
@@ -213,10 +225,29 @@ bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_
   return true;
 }
 
+bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out) {
+  Term *t = only_tuple(c->args[i]);
+  Term **items = t->kind == TERM_TUPLE ? t->tuple.items : &t;
+  uint32_t count = t->kind == TERM_TUPLE ? t->tuple.count : 1;
+  if (count != rank)
+    return arg_error(L, c, i, "`%s` of `%s` has %u entries for a rank of %u", param_name(L, c, i), c->row->name, count,
+                     rank) != NULL;
+  for (uint32_t k = 0; k < rank; k++) {
+    Term *v = term_to_value(L, items[k], c->spans[i], "an entry");
+    if (!v) return false;
+    if (ct_rank(term_t(v)) || !ct_is_int(term_t(v)))
+      return arg_error(L, c, i, "entry %u of `%s` must be a scalar integer, not %s", k, param_name(L, c, i),
+                       term_describe(L, v)) != NULL;
+    if (!(v = lower_cast(L, v, type, c->spans[i]))) return false;
+    out[k] = term_v(v);
+  }
+  return true;
+}
+
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    lower_error(L, c->spans[i], "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
                 rank);
     return false;
   }
@@ -232,7 +263,7 @@ bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_
   Buf all = buf_make(L->arena);
   for (uint32_t k = 0; k < n; k++)
     if (texts[k] && texts[k][0]) buf_printf(&all, "%s\"%s\"", all.size ? ", " : "", texts[k]);
-  lower_error(L, c->spans[i], "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
+  arg_error(L, c, i, "`%s` of `%s` cannot be \"%s\"", param_name(L, c, i), c->row->name, s);
   lower_hint(L, "there are %s", buf_str(&all));
   return false;
 }

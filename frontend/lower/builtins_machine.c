@@ -21,10 +21,9 @@ Term *tl_grid_dependency(Lower *L, Call *c) {
 Term *tl_special(Lower *L, Call *c) {
   SpecialReg reg = (SpecialReg)c->row->data;
   const CtType *t = ct_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
-  const Type *type = lower_ir_type(L, t);
-  Op *op = build_op_typed(&L->b, OP_SPECIAL, &type, 1, NULL, 0);
+  Op *op = lower_new_op(L, OP_SPECIAL, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_SREG, reg);
-  return term_value(L, op_result(op, 0), t);
+  return term_of_op(L, op, t);
 }
 
 // ---- escape hatches ----
@@ -33,10 +32,10 @@ static bool asm_results(Lower *L, Call *c, uint32_t i, const CtType **out, uint3
   *is_tuple = t->kind == TERM_TUPLE;
   *n = *is_tuple ? t->tuple.count : 1;
   if (!*is_tuple) return arg_dtype(L, c, i, &out[0]);
-  if (*n > 8) return lower_error(L, c->spans[i], "more than 8 results") != NULL;
+  if (*n > 8) return arg_error(L, c, i, "more than 8 results") != NULL;
   for (uint32_t k = 0; k < *n; k++)
     if (!term_get_dtype(t->tuple.items[k], &out[k]))
-      return lower_error(L, c->spans[i], "entry %u of `dtype` is not a type", k) != NULL;
+      return arg_error(L, c, i, "entry %u of `dtype` is not a type", k) != NULL;
   return true;
 }
 
@@ -52,7 +51,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   Term *args = c->args[2];
   Term **items = args->kind == TERM_TUPLE ? args->tuple.items : &args;
   uint32_t count = args->kind == TERM_TUPLE ? args->tuple.count : 1;
-  if (pack < 1 || pack > 64) return lower_error(L, c->spans[5], "`pack` must be 1 to 64, not %lld", (long long)pack);
+  if (pack < 1 || pack > 64) return arg_error(L, c, 5, "`pack` must be 1 to 64, not %lld", (long long)pack);
   Term **x = arena_array(L->arena, Term *, count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (!(x[i] = term_to_value(L, items[i], c->spans[2], "an argument"))) return NULL;
@@ -71,7 +70,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   op_set_int(L->ctx, op, ATTR_PURE, pure);
   AsmRegisters registers;
   const char *wrong = inline_asm_registers(L->ctx, op, &registers);
-  if (wrong) return lower_error(L, c->spans[1], "%s", wrong);
+  if (wrong) return arg_error(L, c, 1, "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++)
     out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));

@@ -254,11 +254,7 @@ static Term *call_comptime(Lower *L, CtValue *fn, CallArgs *args, const char *wh
     else values[i] = c;
   }
   CtValue *r = comptime_call(L->ct, fn, values, args->num_args, kwargs, args->num_kwargs, args->span);
-  if (r && r->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, r, args->span);
-    return NULL;
-  }
-  return r ? term_const(L, r) : NULL;
+  return term_found(L, r, args->span);
 }
 
 static Term *call_function(Lower *L, CtValue *v, CallArgs *args) {
@@ -331,11 +327,11 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
 static Term *call_method(Lower *L, Term *self, Term *fn, CallArgs *args) {
   bool is_half = self->kind == TERM_VALUE && (ct_is_kind(term_t(self), DT_FP16) || ct_is_kind(term_t(self), DT_BF16));
   const CtType *back_to = is_half && builtin_method_takes_half(fn) ? ct_scalar_of(term_t(self)) : NULL;
-  if (back_to) self = lower_cast(L, self, ct_scalar(L, DT_FP32), DOWNCAST_DEFAULT, args->span);
+  if (back_to) self = lower_cast_to(L, self, DT_FP32, args->span);
   CallArgs a = with_self(L, self, args);
   Term *r =
       term_is_const(fn) && fn->ct->kind == CT_BUILTIN ? call_builtin(L, fn->ct, self, args) : lower_call(L, fn, &a);
-  return back_to ? lower_cast(L, r, back_to, DOWNCAST_DEFAULT, args->span) : r;
+  return back_to ? lower_cast(L, r, back_to, args->span) : r;
 }
 
 Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
@@ -362,12 +358,9 @@ Term *lower_call(Lower *L, Term *callee, CallArgs *args) {
   case CT_CLASS: return construct(L, c, args);
   case CT_DTYPE:
     if (args->num_args == 1 && !args->num_kwargs)
-      return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type,
-                        DOWNCAST_DEFAULT, args->span);
+      return lower_cast(L, term_to_value(L, args->args[0], args->spans[0], "the operand of a cast"), c->type, args->span);
     return lower_error(L, args->span, "a type is called with one value to cast it");
-  case CT_MISSING:
-    comptime_report_missing(L->ct, c, args->fn_span);
-    return NULL;
+  case CT_MISSING: return term_found(L, c, args->fn_span);
   default: return lower_error(L, args->fn_span, "%s cannot be called", term_describe(L, callee));
   }
 }

@@ -103,7 +103,8 @@ struct Lower {
 };
 
 // ---- term.c ----
-Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE
+Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE; NULL for NULL
+Term *term_found(Lower *L, CtValue *v, Span span);             // the same; NULL after a diagnostic if v is missing
 Term *term_none(Lower *L);
 Term *term_bool(Lower *L, bool b);
 Term *term_int(Lower *L, int64_t i);
@@ -167,8 +168,10 @@ enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
-// `to`: scalar or pointer type
-Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
+// `to`: scalar or pointer type; NULL x gives NULL
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span);
+Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
+Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 // of values of one type and shape
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
@@ -299,11 +302,14 @@ bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gi
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 // ints, a tuple, or one int
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
+// `rank` scalar integers, cast to `type`
+bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
-// at the call; gives NULL
+// at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
+Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
@@ -315,11 +321,21 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's ar
 void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 
 // ---- helpers shared by families ----
+static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
+AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem);   // the kind that the type's sort of number takes
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
 Term *lower_trans(Lower *L, Term *x, const int64_t *order);
+static inline void lower_cursor_to_end(Lower *L, Block *b) {
+  L->b.block = b;
+  L->b.before = NULL;
+}
+// An op with one result of type t, and that result.
+Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n);
+static inline Term *term_of_op(Lower *L, Op *op, const CtType *t) { return term_value(L, op_result(op, 0), t); }
+void values_append(Lower *L, ValueList *to, const ValueList *from);
 static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 

@@ -10,7 +10,14 @@ static Term *new_term(Lower *L, TermKind kind) {
   return t;
 }
 
+Term *term_found(Lower *L, CtValue *v, Span span) {
+  if (!v || v->kind != CT_MISSING) return term_const(L, v);
+  comptime_report_missing(L->ct, v, span);
+  return NULL;
+}
+
 Term *term_const(Lower *L, CtValue *v) {
+  if (!v) return NULL;
   v = ct_unwrap(v);
   if (ct_has_list(v)) {
     Term **items = arena_array(L->arena, Term *, v->list.count + 1);
@@ -304,6 +311,15 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     return t;
   }
   return t;
+}
+
+void values_append(Lower *L, ValueList *to, const ValueList *from) {
+  for (uint32_t i = 0; i < from->count; i++) vec_push(L->arena, to, from->data[i]);
+}
+
+Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n) {
+  const Type *type = lower_ir_type(L, t);
+  return build_op_typed(&L->b, oc, &type, 1, operands, n);
 }
 
 Value *term_zero(Lower *L, const Type *type) {
