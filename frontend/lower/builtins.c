@@ -64,6 +64,42 @@ static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *ar
   return term_tuple(L, rest.data, rest.count, NULL);
 }
 
+// Gives parameter n its positional argument and its keyword, if there are any. False after a diagnostic.
+static bool bind_param(Lower *L, Call *c, uint32_t n, const BuiltinParam *p, CallArgs *args, uint32_t *next, bool *used,
+                       const char *shown) {
+  if (*next < args->num_args) {
+    c->spans[n] = args->spans[*next];
+    c->args[n] = args->args[(*next)++];
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (!is_named(p, args->keys[k])) continue;
+    used[k] = true;
+    if (c->args[n])
+      return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
+    c->spans[n] = args->key_spans[k];
+    c->args[n] = args->kwargs[k];
+  }
+  c->given[n] = c->args[n] != NULL;
+  return true;
+}
+
+// Whether every argument found its parameter, and every parameter a value. False after a diagnostic.
+static bool check_bound(Lower *L, const Call *c, const CallArgs *args, uint32_t n, uint32_t next, const bool *used,
+                        const char *shown, Buf *missing) {
+  if (next < args->num_args) {
+    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
+                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
+    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+  }
+  for (uint32_t k = 0; k < args->num_kwargs; k++) {
+    if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
+    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
+    return lower_hint(L, "its parameters: %s", c->row->params) != NULL;
+  }
+  return !missing->size ||
+         lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(missing)) != NULL;
+}
+
 bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, Call *c) {
   Arena *arena = L->arena;
   *c = (Call){.row = row, .span = args->span, .node = args->node};
@@ -76,7 +112,6 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
   bool *used = arena_array(arena, bool, args->num_kwargs + 1);
   const char *shown = strncmp(row->name, "py.", 3) == 0 ? row->name + 3 : row->name;
   n = 0;
-  bool after_list = false;
   Buf missing = buf_make(arena);
   for (const char *s = row->params; (s = builtin_next_param(s, &p)); n++) {
     c->spans[n] = args->span;
@@ -85,49 +120,17 @@ bool builtin_bind(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args, C
       c->args[n] = bind_list(L, &p, n == 0 ? self : NULL, args, next, used);
       c->given[n] = c->args[n]->tuple.count > 0;
       next = args->num_args;
-      after_list = true;
-      continue;
-    }
-    if (n == 0 && self) {
+    } else if (n == 0 && self) {
       c->args[n] = self;
       c->given[n] = true;
-      continue;
+    } else if (!bind_param(L, c, n, &p, args, &next, used, shown)) {
+      return false;
     }
-    if (!after_list && next < args->num_args) {
-      c->spans[n] = args->spans[next];
-      c->args[n] = args->args[next++];
-      c->given[n] = true;
-    }
-    for (uint32_t k = 0; k < args->num_kwargs; k++) {
-      if (!is_named(&p, args->keys[k])) continue;
-      used[k] = true;
-      if (c->given[n])
-        return lower_error(L, args->key_spans[k], "`%s` is given twice to `%s`", args->keys[k], shown) != NULL;
-      c->spans[n] = args->key_spans[k];
-      c->args[n] = args->kwargs[k];
-      c->given[n] = true;
-    }
-    if (c->given[n]) continue;
+    if (c->args[n]) continue;
     if (p.otherwise) c->args[n] = default_term(L, &p);
     else buf_printf(&missing, "%s`%s`", missing.size ? ", " : "", arena_strndup(arena, p.name, p.name_size));
   }
-  if (next < args->num_args) {
-    lower_error(L, args->spans[next], "`%s` takes at most %u positional argument%s, %u %s given", shown, n,
-                n == 1 ? "" : "s", args->num_args, args->num_args == 1 ? "is" : "are");
-    lower_hint(L, "its parameters: %s", row->params);
-    return false;
-  }
-  for (uint32_t k = 0; k < args->num_kwargs; k++) {
-    if (used[k] || strcmp(args->keys[k], "_semantic") == 0 || strcmp(args->keys[k], "_builder") == 0) continue;
-    lower_error(L, args->key_spans[k], "`%s` has no parameter `%s`", shown, args->keys[k]);
-    lower_hint(L, "its parameters: %s", row->params);
-    return false;
-  }
-  if (missing.size) {
-    lower_error(L, args->span, "the call of `%s` lacks %s", shown, buf_str(&missing));
-    return false;
-  }
-  return true;
+  return check_bound(L, c, args, n, next, used, shown, &missing);
 }
 
 Term *builtin_call(Lower *L, const BuiltinRow *row, Term *self, CallArgs *args) {
@@ -247,8 +250,7 @@ bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t ran
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out) {
   if (!arg_int(L, c, i, out)) return false;
   if (*out < -(int64_t)rank || *out >= (int64_t)rank) {
-    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name,
-                rank);
+    arg_error(L, c, i, "axis %lld of `%s` is outside a tensor of rank %u", (long long)*out, c->row->name, rank);
     return false;
   }
   if (*out < 0) *out += rank;

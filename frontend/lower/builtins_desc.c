@@ -31,8 +31,7 @@ Term *tl_make_desc(Lower *L, Call *c) {
   int padding;
   if (!base) return NULL;
   if (!ct_is_ptr(term_t(base)) || ct_rank(term_t(base)) || term_t(base)->elem->kind != CT_TYPE_SCALAR)
-    return arg_error(L, c, 0, "the base of a descriptor must be a scalar pointer, not %s",
-                       term_describe(L, base));
+    return arg_error(L, c, 0, "the base of a descriptor must be a scalar pointer, not %s", term_describe(L, base));
   const CtType *elem = term_t(base)->elem;
   if (!arg_ints(L, c, 3, block, MAX_DESC_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[3]) ||
       !arg_choice(L, c, 4, paddings, countof(paddings), &padding))
@@ -184,8 +183,7 @@ Term *tl_desc_scatter(Lower *L, Call *c) {
   x = lower_cast(L, x, d->desc.block->elem, c->spans[1]);
   if (!x) return NULL;
   if (!ct_type_equal(term_t(x), want))
-    return arg_error(L, c, 1, "cannot scatter %s, the rows are %s", term_describe(L, x),
-                       ct_shape_text(L, want));
+    return arg_error(L, c, 1, "cannot scatter %s, the rows are %s", term_describe(L, x), ct_shape_text(L, want));
   Value *v[4] = {desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
   build_op(&L->b, OP_DESC_SCATTER, v, 4);
   return term_none(L);

@@ -233,8 +233,7 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   uint32_t rank, n;
   if (!base) return NULL;
   if (ct_rank(term_t(base)))
-    return arg_error(L, c, 0, "the base of a block pointer must be a scalar pointer, not %s",
-                       term_describe(L, base));
+    return arg_error(L, c, 0, "the base of a block pointer must be a scalar pointer, not %s", term_describe(L, base));
   if (!arg_ints(L, c, 4, block, MAX_RANK, &rank) || !lower_check_shape(L, block, rank, c->spans[4]) ||
       !arg_ints(L, c, 5, order, MAX_RANK, &n))
     return NULL;

@@ -79,8 +79,7 @@ static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *cons
 static Op *combine_op(Lower *L, Call *c, Opcode oc, const Inputs *in, int64_t axis, Term *fn,
                       const Type *const *types) {
   if (in->count > MAX_COMBINED) {
-    arg_error(L, c, 0, "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count,
-                MAX_COMBINED);
+    arg_error(L, c, 0, "`%s` of %u tensors at once: at most %d go together", c->row->name, in->count, MAX_COMBINED);
     return NULL;
   }
   Value **operands = arena_array(L->arena, Value *, in->count);
@@ -199,6 +198,27 @@ Term *tl_gather(Lower *L, Call *c) {
   return term_of_op(L, op, t);
 }
 
+// What the function gave for `pack` elements, as values to yield, and a type for each of its results.
+static bool map_results(Lower *L, Call *c, Term *r, const CtType *shape, int64_t pack, const CtType **results,
+                        ValueList *yields) {
+  Term **items = r->kind == TERM_TUPLE ? r->tuple.items : &r;
+  uint32_t count = r->kind == TERM_TUPLE ? r->tuple.count : 1;
+  if (!count || count % pack)
+    return builtin_error(L, c, "the function gives %u values, not a multiple of pack = %lld", count,
+                         (long long)pack) != NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    Term *v = term_to_value(L, items[i], c->span, "the result of the function");
+    if (v && i % pack) v = lower_cast(L, v, ct_scalar_of(results[i / pack]), c->span);
+    if (!v) return false;
+    if (ct_rank(term_t(v)))
+      return builtin_error(L, c, "the function of `map_elementwise` must give scalars, not %s",
+                           term_describe(L, v)) != NULL;
+    if (i % pack == 0) results[i / pack] = ct_with_elem(L, shape, term_t(v));
+    vec_push(L->arena, yields, term_v(v));
+  }
+  return true;
+}
+
 // fn on scalars, per element, or on pack elements at a time: args are a0 … a(pack−1), b0 …, results likewise.
 Term *tl_map(Lower *L, Call *c) {
   Inputs in;
@@ -229,32 +249,15 @@ Term *tl_map(Lower *L, Call *c) {
     L->b = saved;
     return NULL;
   }
-  Term **items = r->kind == TERM_TUPLE ? r->tuple.items : &r;
   uint32_t count = r->kind == TERM_TUPLE ? r->tuple.count : 1, num_results = count / (uint32_t)pack;
   ValueList yields = {0};
   const CtType **results = arena_array(L->arena, const CtType *, count + 1);
-  const Type **types = arena_array(L->arena, const Type *, count + 1);
-  bool ok = count > 0 && count % pack == 0;
-  if (!ok)
-    lower_error(L, c->span, "the function gives %u values, not a multiple of pack = %lld", count, (long long)pack);
-  for (uint32_t i = 0; ok && i < count; i++) {
-    Term *v = term_to_value(L, items[i], c->span, "the result of the function");
-    if (v && i % pack) v = lower_cast(L, v, ct_scalar_of(results[i / pack]), c->span);
-    if (!v || ct_rank(term_t(v))) {
-      if (v)
-        lower_error(L, c->span, "the function of `map_elementwise` must give scalars, not %s", term_describe(L, v));
-      ok = false;
-      break;
-    }
-    if (i % pack == 0) {
-      results[i / pack] = ct_with_elem(L, shape, term_t(v));
-      types[i / pack] = lower_ir_type(L, results[i / pack]);
-    }
-    vec_push(L->arena, &yields, term_v(v));
-  }
+  bool ok = map_results(L, c, r, shape, pack, results, &yields);
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   L->b = saved;
   if (!ok) return NULL;
+  const Type **types = arena_array(L->arena, const Type *, num_results);
+  for (uint32_t i = 0; i < num_results; i++) types[i] = lower_ir_type(L, results[i]);
   Op *op = lower_replace_op(L, shell, types, num_results, operands, in.count);
   Term **out = arena_array(L->arena, Term *, num_results);
   for (uint32_t i = 0; i < num_results; i++) out[i] = term_value(L, op_result(op, i), results[i]);

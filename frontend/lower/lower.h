@@ -45,6 +45,7 @@ struct Term {
 typedef VEC(Term *) TermList;
 typedef VEC(Value *) ValueList;
 typedef VEC(const char *) NameVec;
+typedef VEC(Span) SpanList;
 
 // ---- scopes and flow ----
 // Where a path through the function may leave its straight line. A structured IR has no jumps: what follows a possible
@@ -205,6 +206,9 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
 Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
+// The terms of a list of expressions, of which `*` spreads some, and if asked for the span of each. False after a
+// diagnostic.
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans);
 Term *lower_dict(Lower *L, const Node *e);
 // ---- call.c ----
 typedef struct {

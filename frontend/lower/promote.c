@@ -57,7 +57,7 @@ Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span) {
 static Term *cast_float(Lower *L, Term *x, const CtType *from, const CtType *to, Downcast rounding) {
   uint32_t a = ct_bits(from), b = ct_bits(to);
   if (a < b) return cast_op(L, OP_FPEXT, x, to);
-  // Between fp16 and bf16, two kinds of fp8, and from a half to fp8: fp32 holds x exactly, so the value is rounded once.
+  // Between fp16 and bf16, two kinds of fp8, or from a half to fp8: fp32 holds x exactly, so the value is rounded once.
   if (a == b || (a == 16 && b == 8)) {
     const CtType *f32 = ct_scalar(L, DT_FP32);
     return cast_float(L, cast_op(L, OP_FPEXT, x, f32), f32, to, rounding);
