@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "passes/axis_transfer.h"
+#include "passes/axis_lattice.h"
 
 bool access_is_tensor(const Op *op) { return op_unit(op) == UNIT_GMEM && access_type(op)->kind == TYPE_TENSOR; }
 
@@ -42,7 +42,7 @@ bool access_info(AxisAnalysis *a, const Op *op, AccessInfo *out) {
     out->mask_constancy[i] = uniform ? AXIS_MAX_DIVISOR : mi->constancy[i];
     out->mask_prefix[i] = uniform ? AXIS_MAX_DIVISOR : mi->prefix[i];
   }
-  // The longest run; of equals, the later axis.
+  // The axis of the longest run. Of equals, the later one.
   for (uint32_t i = 0; i < t->rank; i++)
     if (i == 0 || out->contiguity[i] >= out->contiguity[out->fastest]) out->fastest = i;
   return true;
@@ -57,7 +57,7 @@ static int64_t max_access(const AccessInfo *x, uint32_t axis, uint32_t elem_byte
 int64_t access_max_vector(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_constancy[axis]); }
 int64_t access_max_copy(const AccessInfo *x, uint32_t axis, uint32_t elem_bytes) { return max_access(x, axis, elem_bytes, x->mask_prefix[axis]); }
 
-// Looks at no more than `left` uses.
+// Looks at `left` uses at most.
 static bool reaches_dot(const Value *v, const Block *block, uint32_t *left) {
   for (const Use *u = v->uses; u && *left; u = u->next) {
     Op *op = u->user;

@@ -84,7 +84,7 @@ bool affine_divide_term(const AffineTerm *term, const AffineTerm *divisor, Affin
     if (j == quotient->num_scalars) return false;
     quotient->scalars[j] = quotient->scalars[--quotient->num_scalars];
   }
-  // One 32-bit number times a constant is what it was before the product.
+  // If the program multiplied one 32-bit number by a constant, the number itself has 32 bits.
   if (quotient->num_scalars == 0 || (quotient->num_scalars == 1 && type_elem_bits(quotient->scalars[0]->type) <= 32)) quotient->wide = false;
   return true;
 }
@@ -109,7 +109,7 @@ static bool wrapped(Op *rem, Affine *out) {
   return false;
 }
 
-// Shared subexpressions are looked at each time: `budget` is how many values may be.
+// Looks at a shared subexpression each time that it occurs, at `budget` values in all.
 static bool affine_within(Value *v, uint32_t *budget, Affine *out) {
   int64_t c;
   out->num_terms = 0;

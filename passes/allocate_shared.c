@@ -1,7 +1,7 @@
 // LAID_OUT → ALLOCATED: byte offsets in the block's shared memory for buffers and for the scratch of ops, by lifetime (packing.h).
 //
-// A small scratch is kept until the next op with scratch is done, though nothing reads it any more: so that one does not write
-// where this one is still being read, and needs no barrier before it.
+// A small scratch stays allocated until the next op with scratch is done, although nothing reads it any more. That next
+// op then does not write where this scratch may still be read, and needs no barrier before it.
 //
 // In: LAID_OUT. Out: every alloc and every op with scratch has `offset`; the module knows its bytes.
 #include "passes/packing.h"
@@ -11,10 +11,10 @@
 
 static uint32_t tiles_of(const Op *op) { return op->opcode == OP_ALLOC ? op->results[0].type->count : 0; }
 
-// Of a ring: its loop's, which may be one more than its tiles.
+// The stages of a ring's loop. They may be one more than the ring's slots.
 static uint32_t stages_of(const Op *op) { return (uint32_t)op_int(op, ATTR_NUM_STAGES, tiles_of(op)); }
 
-// What the lifetimes need where no loop has more stages than that.
+// Returns the bytes that the lifetimes need if no loop has more than `stages` stages.
 static uint32_t bytes_with_stages(Context *ctx, const Liveness *l, uint32_t stages, Placed *placed) {
   Liveness fewer = {.items = arena_array(&ctx->arena, Lifetime, l->count + 1), .count = l->count};
   for (uint32_t i = 0; i < l->count; i++) {

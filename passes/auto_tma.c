@@ -2,15 +2,16 @@
 //   in:  TILE with split addresses (base + offsets); loads in loops whose value goes to a dot
 //   out: such loads are desc_loads on a hidden parameter, which the launcher fills from the kernel's own arguments
 //
-// For element (i, j) the address is   param + Σ uniform + i · s0 + j · s1   with one unit stride, the other stride S a
-// constant or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis, the rest
-// along the fast one. Bases, strides and the way along the fast axis must be known multiples of 16 bytes (rules of tensor maps). A mask
-// must bound axes, from above by what becomes the map's extent, from below (if at all) by 0; what it keeps out reads as zero or NaN from
-// either. Block pointers come here as such addresses and masks.
-// What is not known when compiling is tested once per loop, which then exists twice: that rows wrapped by `% M` do not cross M, that
-// coordinates are not negative (a map reads zeros there, a pointer what lies before), that what the program computed in 64 bits fits 32.
-// Computed numbers and products are taken not to be negative (they are numbers of tiles, strides, extents); constants and parameters
-// that are added may be. An array that the kernel writes, too, is read by plain loads.
+// For element (i, j) the address is param + Σ uniform + i · s0 + j · s1. One stride is 1; the other, S, is a constant
+// or a product of scalars. The uniform part is split by S: what S divides moves the tile along the slow axis, the rest
+// along the fast one. Bases, strides and movement along the fast axis must be known multiples of 16 bytes (a rule of
+// tensor maps). A mask must bound axes: from above by what becomes the map's extent, from below, if at all, by 0. What
+// it leaves out reads as zero or NaN in both forms. Block pointers arrive here as the same addresses and masks.
+// TMA zero-fills negative coordinates and counts in 32 bits; pointers do neither. If equality is not proved, the loop
+// is versioned: a test before it chooses between TMA and the plain loads. It tests that rows wrapped by `% M` do not
+// cross M, that coordinates are not negative, and that what the program computed in 64 bits fits 32. Computed numbers
+// and products are assumed not to be negative (they are numbers of tiles, strides, extents); constants and parameters
+// that are added may be. An array that the kernel also writes is read by plain loads.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -20,7 +21,7 @@
 #include "passes/global_memory.h"
 #include "passes/tma.h"
 
-enum { MAX_SWIZZLE = 128 };         // bytes of a row that a box moves
+enum { MAX_SWIZZLE = 128 };         // bytes of a row that one box moves
 
 typedef struct {
   Op *load;
@@ -45,7 +46,7 @@ typedef struct {
   bool changed;
 } AutoTma;
 
-// Extent where nothing bounds the axis: the most that keeps every i32 coordinate inside.
+// The extent if nothing bounds the axis: the greatest that keeps every i32 coordinate inside.
 static const int64_t UNBOUNDED = 0x7fffffff;
 
 static bool feeds_dot(const Value *v) {
@@ -58,7 +59,7 @@ static bool feeds_dot(const Value *v) {
 
 static int param_index(const AutoTma *s, const Value *v) { return v->block == s->func->body ? (int)v->index : -1; }
 
-// (iv − lb) / step of the loop, as an affine in iv when it is one.
+// scale · (iv − lb) / step of the loop, if that is affine in iv.
 static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   int64_t step;
   Affine lb;
@@ -70,7 +71,8 @@ static bool trip_index(const AutoTma *s, int64_t scale, Affine *out) {
   return affine_multiply(out, &k);
 }
 
-// Base pointer to parameter and uniform element offset; a base that the loop advances adds its step times the trip index.
+// Splits a base pointer into a parameter and a uniform offset in elements. A base that the loop advances adds its step
+// times the trip index.
 static bool base_offset(const AutoTma *s, Value *base, int *param, Affine *offset) {
   Affine part;
   if (value_op(base, OP_ADDPTR) && !type_is_tensor(base->type))
@@ -104,7 +106,7 @@ static bool divisible_by(const AutoTma *s, const AffineTerm *t, int64_t n) {
   return d % n == 0;
 }
 
-// The launcher can compute it: a constant, or parameters times a constant.
+// Whether the launcher can compute it: a constant or a parameter.
 static bool known_to_launcher(const AutoTma *s, const AffineTerm *t) {
   if (t->num_scalars > 1 || (t->num_scalars == 1 && t->coef != 1)) return false;
   return t->num_scalars == 0 || param_index(s, t->scalars[0]) >= 0;
@@ -180,10 +182,11 @@ static bool never_negative(AutoTma *s, const AffineTerm *t) {
   return t->num_scalars != 1 || param_index(s, t->scalars[0]) < 0 || info_of(s, t->scalars[0])->nonneg;
 }
 
-// Whether the map is small enough that its coordinates fit 32 bits wherever its memory ends: 2^31 rows of so many bytes are 256 GiB.
+// 2^31 rows of so many bytes are 256 GiB: if rows are that long, coordinates of existing memory fit 32 bits.
 enum { LONG_ROW = 128 };
 
-// The least or the greatest value of a coordinate in the loop: where the induction variable is at one of its ends, a term each.
+// The least or the greatest value of a coordinate in the loop: each term is taken with the induction variable at one of
+// its ends.
 static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *out) {
   const Value *iv = s->loop->blocks[0]->args[0];
   Affine ends[2], minus_one;
@@ -205,7 +208,7 @@ static bool extreme_of(AutoTma *s, const Affine *coord, bool greatest, Affine *o
   return true;
 }
 
-// Finds out what must be tested of a coordinate. False when no test before the loop can tell.
+// Finds out what must be tested of a coordinate. False if no test before the loop can tell.
 static bool examine_coordinate(AutoTma *s, Dense *d, int axis, int64_t row_bytes) {
   Affine *least = &d->least[axis];
   if (!extreme_of(s, &d->coord[axis], false, least)) return false;
@@ -234,7 +237,8 @@ static bool recognise(AutoTma *s, Op *load, Dense *d) {
   Affine all, uniform = {0};
   if (!base_offset(s, base, &d->base_param, &uniform) || !affine_of(offset, &all)) return false;
   if (s->func->params[d->base_param].divisible % TMA_ALIGNMENT) return false;
-  // What threads have written, TMA sees only behind a fence: barriers, by which a program orders its accesses, are none.
+  // TMA sees what threads have written only after a proxy fence. Barriers, by which a program orders its accesses, are
+  // none.
   if (global_uses_of(s->ctx, s->func, (uint32_t)d->base_param).writes.count) return false;
   const AffineTerm *axis_term[2] = {NULL, NULL};
   for (uint32_t i = 0; i < all.num_terms; i++) {
@@ -324,7 +328,7 @@ static void replace_load(AutoTma *s, const Dense *d, Op *load, const ValueMap *m
 
 static Value *both(Builder *b, Value *x, Value *y) { return x ? build_binary(b, OP_ANDI, x, y) : y; }
 
-// What must hold of one axis for the map to be right throughout the loop, and `fits`; NULL: nothing.
+// `fits` and what must hold of one axis for the map to be right throughout the loop; NULL: nothing.
 static Value *test_axis(AutoTma *s, Builder *b, const Dense *d, int axis, Value *fits) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t extent = op_result(d->load, 0)->type->shape[axis];
@@ -361,7 +365,7 @@ static void convert_loop(AutoTma *s, Op *loop) {
     for (uint32_t i = 0; i < n; i++) replace_load(s, &dense[i], dense[i].load, map);
     return;
   }
-  // The copy keeps the plain loads; the original, moved into the first branch, gets the tensor maps.
+  // The copy keeps the plain loads. The original moves into the first branch and gets the tensor maps.
   Op *plain = op_clone(ctx, loop, map);
   BuildRegion r = build_if_begin(&b, fits, op_result_types(ctx, loop), loop->num_results);
   Op *branch = r.op;

@@ -1,11 +1,12 @@
-// The solver of the analysis that axis_info.h describes: a table of what is known, sweeps over the structured IR, assumptions. What each
-// op makes of its operands is axis_transfer.c.
+// The solver of the axis analysis (axis_info.h): the table of what is known, sweeps over the structured IR,
+// assumptions. What each op makes of its operands is in axis_transfer.c.
 #include <string.h>
 
 #include "ir/num.h"
+#include "passes/axis_lattice.h"
 #include "passes/axis_transfer.h"
 
-// What is assumed of a value besides what is computed: every element is in lo … hi and a multiple of `divisor`.
+// What assumptions say of a value: every element is in lo … hi and a multiple of `divisor`.
 typedef struct { int64_t lo, hi, divisor; } Fact;
 struct AxisAnalysis {
   Context *ctx;
@@ -64,7 +65,8 @@ static AxisInfo result_info(AxisAnalysis *a, Op *op, uint32_t index) {
 
 static void analyse_block(AxisAnalysis *a, Block *b);
 
-// arg ⊇ old arg ∪ x; when it still grows late, ranges go to the type's limits so that the sweep ends.
+// Joins x into what is known of arg. In late sweeps a range that still grows goes to the type's limits, which ends the
+// sweeps.
 static void join_into(AxisAnalysis *a, Value *arg, const AxisInfo *x) {
   const AxisInfo *old = get_info(a, arg);
   if (!old) {
@@ -128,12 +130,12 @@ static void analyse_if(AxisAnalysis *a, Op *op) {
   analyse_block(a, op->blocks[1]);
   for (uint32_t i = 0; i < op->num_results; i++) {
     AxisInfo r = axis_join(axis_info(a, op_operand(block_terminator(op->blocks[0]), i)), axis_info(a, op_operand(block_terminator(op->blocks[1]), i)));
-    // A tensor that is one or the other is constant where both are; which it is does not depend on the element.
+    // The condition is uniform; therefore a tensor that is one of two is constant where both are.
     set_info(a, &op->results[i], &r);
   }
 }
 
-// What assume(cond) says of a value holds wherever the value is, when the assumption stands in the value's own block.
+// What assume(cond) says of a value holds wherever the value is visible if the assumption is in the value's own block.
 static void apply_assume(AxisAnalysis *a, Op *assume, Value *cond) {
   Op *def = cond->def;
   if (!def) return;
@@ -206,7 +208,7 @@ AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
   for (Func *f = m->funcs; f; f = f->next) {
     seed_params(a, f);
     analyse_block(a, f->body);
-    // Assumptions stand after what was computed from the value: sweep once more, with parameters and all knowing them.
+    // Assumptions follow what was computed from the value. The second sweep knows them from the start.
     seed_params(a, f);
     analyse_block(a, f->body);
   }

@@ -1,4 +1,5 @@
-// Folds constants (ir/fold.h), applies the algebraic rules (rewrite.h) and simplifies control flow, until nothing changes.
+// canonicalize: folds constants (ir/fold.h), applies the rewrites (rewrite.h) and simplifies control flow until nothing
+// changes.
 //   if with a known condition        → the branch; known also where an induction variable starts above the bound
 //   for that never runs, runs once   → what goes in, the body
 //   a carried value that never changes, a result that both branches share → that value
@@ -23,12 +24,12 @@ static void replace(Canon *c, Op *op, Value *v) {
   op_replace(op, &v);
 }
 
-// The block's ops but its terminator go before `at`.
+// Moves the block's ops, except its terminator, before `at`.
 static void splice(Block *from, Op *at) {
   while (from->first != from->last) op_move_before(from->first, at);
 }
 
-// The least value of an induction variable, or of the one that comes next: neither wraps.
+// The least value of an induction variable, or of the next one. Neither wraps.
 static bool least_value(const Value *v, int64_t *least) {
   int64_t more = 0, step;
   if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
@@ -95,7 +96,7 @@ static bool shorten_for(Canon *c, Op *op) {
   return true;
 }
 
-// A carried value that is yielded as it came is its initial value, in the loop and after it.
+// A carried value that the body yields unchanged is its initial value, in the loop and after it.
 static void forward_invariants(Canon *c, Op *op) {
   Block *body = op->blocks[0];
   for (uint32_t i = 0; i < op->num_results; i++) {
@@ -109,7 +110,7 @@ static void forward_invariants(Canon *c, Op *op) {
   }
 }
 
-// What an atomic read and nobody looks at orders nothing that comes after it.
+// If nobody looks at what an atomic read, the atomic orders nothing that follows it.
 static void weaken_unread_atomic(Canon *c, Op *op) {
   static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED, [SEM_ACQUIRE] = SEM_RELAXED, [SEM_RELEASE] = SEM_RELEASE, [SEM_ACQ_REL] = SEM_RELEASE};
   int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);

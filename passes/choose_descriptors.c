@@ -1,12 +1,12 @@
-// Accesses through a descriptor that is chosen at run time among the kernel's arguments: a number is chosen in the descriptor's
-// place, and each access branches over the arguments that it may be.
+// choose_descriptors: for accesses through a descriptor that the program chooses at run time among the kernel's
+// arguments. It chooses a number in the descriptor's place, and each access branches over the arguments that it may be.
 //
 //   %d = if %c { yield %a } { yield %b }     →  %n = if %c { yield 0 } { yield 1 }
 //   %x = desc_load %d, i, j                     %x = if %n == 0 { desc_load %a, i, j } { desc_load %b, i, j }
 //
-// A tensor map has no address that could be chosen: it is passed by value, and what TMA reads is the parameter itself. In, out: TILE.
-// After it no result of a region and no block argument is a descriptor, except in functions where one that the kernel makes is among
-// those to choose from: lower_descriptors refuses these.
+// A tensor map has no address that could be chosen: it is passed by value, and TMA reads the parameter itself.
+// In, out: TILE. Afterwards no result of a region and no block argument is a descriptor, except in functions where one
+// of the candidates is made by the kernel. lower_descriptors refuses these.
 #include "passes/pass.h"
 
 typedef struct { Value **data; uint32_t count, capacity; } Values;
@@ -48,7 +48,7 @@ static void visit(Op *op, void *user) {
   if (carries) vec_push(&c->ctx->arena, &c->carriers, op);
 }
 
-// Where a chosen value comes from: at most two operands of carriers.
+// Where a chosen value comes from: one or two operands of carriers.
 static uint32_t sources(const Value *v, Value *out[2]) {
   uint32_t n = 0;
   const Op *op = v->def ? v->def : v->block->parent;
@@ -96,7 +96,8 @@ static Values candidates(Choose *c, Value *v) {
   return params;
 }
 
-// The access once for each parameter from `first` on, behind the comparisons that lead there. Gives the first result, if any.
+// Builds the access once for each parameter from `first` on, each under the comparison that selects it. Returns the
+// first result, if any.
 static Value *branch(Builder *b, const Op *access, Value *number, const Values *params, uint32_t first) {
   const Type *type = access->num_results ? access->results[0].type : NULL;
   Value *param = params->data[first];

@@ -1,5 +1,5 @@
-// One copy of equal pure operations: equal opcode, operands (in any order where they commute), attributes and types. A copy
-// serves everything that it is visible to: its block from there on, and the blocks nested in it.
+// cse: keeps one copy of equal pure operations: equal opcode, operands (in any order if they commute), attributes and
+// types. A copy serves everything that it is visible to: the rest of its block and the blocks nested there.
 // In, out: TILE or LAID_OUT.
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// flatten_loops: a loop over tiles and the loop over K inside it become one loop, so that pipeline_loops can fetch the next
-// tile's operands while this tile is still being finished.
+// flatten_loops: a loop over tiles and the loop over K inside it become one loop. pipeline_loops can then copy the next
+// tile's operands while this tile is being finished.
 //   in:  TILE, `for` with flatten and exactly one `for` in its body; what stands before the inner loop is pure
 //   out: one `for` over all inner iterations of all tiles
 //
@@ -17,7 +17,7 @@
 
 typedef struct { Context *ctx; bool changed; } Flatten;
 
-// What a tile's prologue computes without the tile's number is computed once, and not carried.
+// Moves out of the loop what a tile's prologue computes without the tile's number. It need not be carried.
 static void hoist_invariants(Op *outer, const Op *inner) {
   for (Op *op = outer->blocks[0]->first, *next; op != inner; op = next) {
     next = op->next;
@@ -28,7 +28,7 @@ static void hoist_invariants(Op *outer, const Op *inner) {
   }
 }
 
-// A descriptor of one tile would be written over by the next one's while copies through it are in flight.
+// The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
   for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
     if (op->opcode != OP_MAKE_DESC) continue;
@@ -98,7 +98,7 @@ static void find_live(Nest *n) {
     }
 }
 
-// The prologue's inputs: the outer loop's variables as they are in one tile.
+// The prologue's inputs: the outer loop's variables in one tile.
 static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   ValueMap *map = value_map_new(n->ctx);
   value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
@@ -106,7 +106,7 @@ static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   return map;
 }
 
-// P and I start as the first tile has them: the first step sets them.
+// P and I start as in the first tile.
 static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits) {
   const Op *outer = n->outer, *inner = n->inner;
   inits[TILE] = op_operand(outer, 0);
@@ -119,7 +119,7 @@ static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits
   for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
 }
 
-// P of this step: made anew in a tile's first one. Into map.
+// Maps P to its values in this step. A tile's first step computes them.
 static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const *carried, ValueMap *map) {
   uint32_t count = n->live.count;
   if (!count) return;
@@ -146,7 +146,7 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   choose_live(n, b, is_first, carried, map);
   value_map_set(n->ctx, map, ib->args[0], carried[K]);
   for (uint32_t i = 0; i < inner->num_results; i++) {
-    // The inner loop's starting value, as this tile's prologue gives it: invariant, or one of the live values.
+    // The inner loop's initial value in this tile: an invariant or one of the live values.
     Value *init = value_map_get(map, op_operand(inner, 3 + i));
     value_map_set(n->ctx, map, ib->args[1 + i], build_ternary(b, OP_SELECT, is_first, init, carried[at_inner(n, i)]));
   }
@@ -169,7 +169,7 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
 }
 
-// Without inner iterations every tile is prologue and epilogue only.
+// Without inner iterations a tile is prologue and epilogue only.
 static Op *without_inner(const Nest *n) {
   Op *empty = op_clone(n->ctx, n->outer, value_map_new(n->ctx)), *loop = empty->blocks[0]->first;
   op_remove_attr(empty, ATTR_FLATTEN);
@@ -186,8 +186,8 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   Builder b = builder_before(ctx, outer);
   Value *n_inner = trip_count(&b, inner), *n_outer = trip_count(&b, outer);
   const Type *i64 = type_scalar(ctx, SC_I64), *i32 = type_scalar(ctx, SC_I32);
-  // Tiles times steps may pass 2^31 in a persistent kernel over a large problem only when each does by itself nearly so;
-  // 32 bits where both counts are 32-bit keeps the loop cheap.
+  // If both counts have 32 bits, 32 bits keep the loop cheap. The product passes 2^31 only in a problem where each
+  // count nearly does.
   const Type *ct = type_is_scalar(n_inner->type, SC_I64) || type_is_scalar(n_outer->type, SC_I64) ? i64 : i32;
   if (n_inner->type != ct) n_inner = build_cast(&b, OP_EXTSI, n_inner, ct);
   if (n_outer->type != ct) n_outer = build_cast(&b, OP_EXTSI, n_outer, ct);

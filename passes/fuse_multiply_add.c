@@ -1,7 +1,7 @@
-// a·b + c with one rounding: an add whose operand is a product that nothing else uses becomes fma; so do the differences, with
-// a sign turned (which is exact). The tile IR says what is fused, so that interpreter, simulator and GPU round alike.
-// A sum over a square is marked so: its additions in registers fuse (ir/reduce_order.h).
-// Likewise a sum with a dot whose accumulator is zero becomes that accumulator.
+// fuse_multiply_add: a·b + c with one rounding. An add of a product that nothing else uses becomes fma. A difference
+// does, too, with a sign turned (which is exact). The tile IR says what is fused; therefore interpreter, simulator and
+// GPU round alike. A sum of squares is marked: its additions in registers fuse (ir/reduce_order.h). A sum with a dot
+// whose accumulator is zero becomes that accumulator.
 // In, out: TILE.
 #include "passes/pass.h"
 
@@ -20,7 +20,7 @@ static bool fuse_dot(Op *op) {
   Value *product = op_operand(op, which);
   if (!is_plain_dot(product, op)) return false;
   Op *dot = product->def;
-  op_move_before(dot, op);       // behind the definition of what it now adds to
+  op_move_before(dot, op);       // after the definition of what it now adds to
   op_set_operand(dot, 2, op_operand(op, 1 - which));
   op_replace(op, &product);
   return true;

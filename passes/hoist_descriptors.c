@@ -1,11 +1,11 @@
-// Descriptors that the kernel makes from its own parameters become tensor maps that the launcher makes: a hidden parameter
-// takes the place of make_desc.
+// hoist_descriptors: descriptors that the kernel makes from its own parameters become tensor maps that the launcher
+// makes: a hidden parameter takes the place of make_desc.
 //
 //   %d = make_desc %x, %m, %n, %s, 1        %x: param, %m, %n, %s: params or constants
 //   %t = desc_load %d, i, j                 →  %t = desc_load %tensormap, i, j
 //
-// In, out: TILE. What cannot be hoisted (a moved base, a computed extent) is left for
-// lower_descriptors and lower_tma.
+// In, out: TILE. lower_descriptors and lower_tma serve descriptors that cannot be hoisted (a moved base, a computed
+// extent).
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; bool changed; } Hoist;

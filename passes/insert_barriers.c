@@ -1,18 +1,23 @@
-// The fewest block barriers that order accesses of shared memory by different threads.
+// insert_barriers: the fewest block barriers that order accesses of shared memory by different threads.
 //
-// A forward walk keeps what was read and written since the last barrier, as byte ranges. Before an op that writes what was
-// read or written, or reads what was written, goes a barrier, and the slate is clean. Loop bodies are walked until what comes
-// round the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and reads it.
+// A forward walk records what was read and written since the last barrier, as byte ranges (the slate). A barrier goes
+// before an op that writes what was read or written, or reads what was written, and empties the slate. Loop bodies are
+// walked until the back edge adds nothing. An op with scratch writes it, meets all threads at a barrier of its own, and
+// reads it. A ring counts as one buffer if its slot is not a constant; therefore the result holds for any number of
+// slots.
 //
-// Asynchronous accesses end at a wait of the thread that issued them, not at a barrier: they stay on the slate as *pending*
-// and become ordinary accesses at their wait; so the first use after the wait gets its barrier. TMA loads complete on an
-// mbarrier, which each reader waits for: nothing is left of them but that earlier readers must be done.
+// Asynchronous accesses end at a wait by the thread that issued them, not at a barrier. They stay on the slate as
+// *pending* until their wait makes them ordinary accesses; the first use after the wait then gets its barrier. TMA
+// loads complete on an mbarrier that each reader waits for. They leave one obligation: earlier readers of the buffer
+// must have finished.
 //
-// After its pingpong_wait the last warpgroup knows that all others have done what came before their turn, and its own warps have met:
-// what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. For the others that is not so.
+// After its pingpong_wait the last warpgroup knows that all others have done what came before theirs, and its own warps
+// have met: what it issues then (`issuer`) needs no barrier against accesses before the pingpong_wait. This does not
+// hold for the other warpgroups.
 //
-// Global memory: threads that hold duplicates read what only one of them writes. A store to what was loaded with
-// duplicates or in another layout, through the same pointer parameter, waits for the readers; likewise a load after a store.
+// Global memory: of threads that hold duplicates all read, but only one writes. A store to what was loaded with
+// duplicates or in another layout, through the same pointer parameter, waits for the readers. A load after such a store
+// waits, too.
 //
 // In: ALLOCATED. Out: ALLOCATED, safe.
 #include <string.h>
@@ -39,7 +44,7 @@ typedef struct {
   Context *ctx;
   Module *module;
   Slate slate;
-  Op *pingpong;                 // the pingpong_wait of the turn that the walk is in; NULL: none
+  Op *pingpong;                 // the pingpong_wait whose pass the walk has not met; NULL: none
   VEC(Op *) added;           // barriers
 } Barriers;
 
@@ -68,7 +73,7 @@ static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
 
 // ---- what an op touches ----
 
-// The bytes of one buffer value: those of its allocs, narrowed to a tile where the index is a constant.
+// Adds the bytes of one buffer value: those of its allocs, narrowed to a tile if the index is a constant.
 static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending pending) {
   OpList allocs = {0};
   buffer_find_allocs(s->ctx, v, &allocs);
@@ -123,7 +128,7 @@ static bool conflict(const Access *before, const Access *now) {
   if ((before->root != NULL) != (now->root != NULL)) return false;
   if (now->root) {
     if (now->root != before->root) return false;
-    if (now->is_write && before->is_write) return false;      // left to the program, as two programs would be
+    if (now->is_write && before->is_write) return false;      // left to the program, as between two programs
     return now->layout != before->layout || holds_duplicates(now->is_write ? before->layout : now->layout);
   }
   return before->pending == PENDING_NO && before->lo < now->hi && now->lo < before->hi;
@@ -138,7 +143,8 @@ static void clear_at_barrier(Slate *s) {
   s->count = n;
 }
 
-// A wait turns the pending accesses of its kind into ordinary ones. With groups still in flight they also stay pending.
+// A wait turns the pending accesses of its kind into ordinary ones. If groups are still in flight, they also stay
+// pending.
 static void complete(Barriers *s, Pending kind, bool all) {
   uint32_t n = s->slate.count;
   for (uint32_t i = 0; i < n; i++) {
@@ -156,7 +162,7 @@ static void meet(Barriers *s, Op *op, const Slate *now) {
     for (uint32_t k = 0; k < s->slate.count; k++) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
       if (!conflict(&s->slate.data[k], &now->data[i])) continue;
-      // Within a turn a warpgroup is alone: all meet before it.
+      // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
       Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
       clear_at_barrier(&s->slate);
@@ -170,8 +176,8 @@ static void take_back(Barriers *s, uint32_t count) {
   while (s->added.count > count) op_erase(s->added.data[--s->added.count]);
 }
 
-// A round that knows more of what comes round the back edge may put a barrier earlier, where it also serves what the round before put
-// another one for: each begins without the barriers of the last.
+// A round that knows more of the back edge may put a barrier earlier, where it also serves what the previous round put
+// another one for. Therefore each round removes the barriers of the last.
 static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
   for (uint32_t before = s->added.count;;) {
     s->slate = copy_slate(s, &entry);
@@ -182,13 +188,13 @@ static void walk_loop_from(Barriers *s, Op *op, Slate entry) {
       take_back(s, before);
       continue;
     }
-    // A for may run no times; a while leaves after its first block.
+    // A for may run zero times. A while leaves after its first block.
     s->slate = op->opcode == OP_WHILE ? leave : copy_slate(s, &entry);
     return;
   }
 }
 
-// A barrier in front of the loop, where that saves one in it.
+// Puts a barrier before the loop if that saves one in it.
 static void walk_loop(Barriers *s, Op *op) {
   Slate entry = copy_slate(s, &s->slate), clean = copy_slate(s, &s->slate);
   uint32_t before = s->added.count;

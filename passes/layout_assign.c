@@ -1,4 +1,4 @@
-// Layout assignment: see layout_assign.h. During the flow a value's layout is in Value.aux, an op's number in Op.mark.
+// Layout assignment: see layout_assign.h. Value.aux is a value's layout, Op.mark an op's number.
 #include "passes/layout_assign.h"
 
 #include "passes/layout_rules.h"
@@ -105,7 +105,7 @@ static void assign_default(Assign *c, Value *v) {
 }
 
 static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors) {
-  // Heaviest first; insertion sort keeps program order among equals.
+  // Heaviest first. Insertion sort keeps the program's order among equals.
   uint32_t *order = arena_array(&c->ctx->arena, uint32_t, anchors->count + 1);
   for (uint32_t i = 0; i < anchors->count; i++) {
     uint32_t k = i;
@@ -134,7 +134,7 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
 
 // ---- rewriting ----
 
-// v as an operand of op, in the layout.
+// Returns v in the layout, as an operand of op.
 static Value *in_layout(Assign *c, Op *op, Value *v, const Layout *l) {
   if (!l || v->type->kind != TYPE_TENSOR || v->type->layout == l) return v;
   Builder b = builder_before(c->ctx, op);
@@ -151,7 +151,7 @@ static void set_type(Assign *c, Value *v) {
   if (v->type->kind == TYPE_TENSOR) v->type = type_with_layout(c->ctx, v->type, layout_of(v));
 }
 
-// Carried values: what goes in and what is yielded agree with the block argument or result.
+// Carried values: the initial and the yielded values agree with the block argument or result.
 static void convert_carried(Assign *c, Op *op) {
   Op *parent = op->parent->parent;
   for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -166,13 +166,13 @@ static void convert_carried(Assign *c, Op *op) {
   }
 }
 
-// What a loop gives has the layout of the argument that carries it.
+// A loop's result has the layout of the argument that carries it.
 static const Layout *carried_layout(const Op *op, uint32_t k) {
   const Value *arg = op->opcode == OP_FOR ? op->blocks[0]->args[k + 1] : op->opcode == OP_WHILE ? op->blocks[1]->args[k] : NULL;
   return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;
 }
 
-// A result whose layout was settled before that of what makes it: the op keeps its own, the users get what they expect.
+// A result whose layout was settled before that of the op: the op keeps its own, and the users get what they expect.
 static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
   Value *r = &op->results[k];
   if (!made || made == r->type->layout) return;

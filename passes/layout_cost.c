@@ -3,7 +3,7 @@
 
 enum { SECTOR_BYTES = 32 };
 
-// Sectors that one instruction of a warp touches.
+// Returns the sectors that one instruction of a warp touches.
 static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t axis, uint32_t bytes, int64_t vec, uint32_t idle) {
   uint32_t mask = layout_axis_mask(l, axis), shift = layout_axis_shift(l, axis), count = 0;
   uint64_t seen[WARP_SIZE];
@@ -11,7 +11,7 @@ static uint32_t sectors_touched(const AccessInfo *a, const Layout *l, uint32_t a
     if (lane & idle) continue;
     uint32_t e = layout_apply(l, 0, lane, 0, 0);
     uint64_t column = (e & mask) >> shift, row = e & ~mask, runs = (uint64_t)a->contiguity[axis];
-    // Only aligned runs are known to be neighbours in memory.
+    // Only elements of one aligned run are known to be neighbours in memory.
     uint64_t run = column / runs, first = column % runs * bytes, last = first + (uint64_t)vec * bytes - 1;
     for (uint64_t at = first / SECTOR_BYTES; at <= last / SECTOR_BYTES; at++) {
       uint64_t key = row << 40 ^ run << 20 ^ at;

@@ -1,22 +1,22 @@
-// Descriptor accesses to masked pointers, where no TMA will do them: below sm_90, by rows, reductions that TMA does not have, and of
-// descriptors that the kernel makes with blocks or strides that TMA does not take. (Those that the launcher could make are
-// parameters by now, see hoist_descriptors; the others' tensor maps are written by the kernel, see lower_tma.)
+// lower_descriptors: descriptor accesses become masked pointers where TMA does not do them: below sm_90, rows by index,
+// reductions that TMA does not have, and descriptors that the kernel makes with blocks or strides that TMA does not
+// take. (hoist_descriptors has already made parameters of those that the launcher can make; lower_tma writes the tensor
+// maps of the others.)
 //
 //   %x = desc_load %d, i, j     →   rows = i + range ; cols = j + range
 //   (%d = make_desc base,           mask = 0 ≤ rows < M and 0 ≤ cols < N
 //    M, N, sm, sn)                  %x = load base + rows·sm + cols·sn, mask, padding
-// A descriptor parameter is then its base, extents and strides (desc_fields) for all its accesses. In, out: TILE.
+// A descriptor parameter then becomes base, extents and strides (desc_fields) for all its accesses.
+// In, out: TILE.
 #include "ir/num.h"
 #include "passes/pass.h"
 #include "passes/tma.h"
 
 typedef struct { Context *ctx; Module *module; VEC(const Op *) told; bool changed; } Lower;
-
-
 typedef struct { Value *base, *extents[MAX_RANK], *strides[MAX_RANK]; Padding padding; } Fields;
 typedef struct { Value *pointers, *mask; } Tile;
 
-// What the launcher has checked: addresses are multiples of 16 bytes.
+// The launcher has checked that addresses are multiples of 16 bytes.
 static Value *aligned(Builder *b, Value *v, int64_t divisibility) {
   Op *hint = build_op(b, OP_HINT, &v, 1);
   op_set_ints(b->ctx, hint, ATTR_DIVISIBILITY, &divisibility, 1);
@@ -53,7 +53,7 @@ static Value *along(Builder *b, Value *v, uint32_t axis, const Type *tile) {
   return build_broadcast(b, v, tile);
 }
 
-// Pointers and bounds of the tile whose index along axis i is index[i], a vector of i32.
+// The pointers and bounds of the tile whose index along axis i is index[i], a vector of i32.
 static Tile address_tile(Builder *b, const Fields *f, const Type *tile, Value *const *index) {
   uint32_t rank = tile->rank;
   const Type *i64 = type_scalar(b->ctx, SC_I64), *i64s = type_with_elem(b->ctx, tile, i64);
@@ -83,7 +83,7 @@ static Value *padding(Builder *b, const Fields *f, const Type *tile) {
   return nan ? build_float(b, tile, __builtin_nan("")) : NULL;
 }
 
-// What cuTensorMapEncodeTiled would refuse at the launch.
+// Reports what cuTensorMapEncodeTiled would refuse at the launch.
 static void check_box(Context *ctx, const Op *op, const Type *desc) {
   int axis = tma_axis_too_long(desc);
   if (axis >= 0) {
@@ -97,7 +97,8 @@ static void check_box(Context *ctx, const Op *op, const Type *desc) {
   diag_note(ctx, (Span){0, 0}, "make the last axis of the block at least %u elements long, or use plain pointers", TMA_ALIGNMENT / bytes);
 }
 
-// A descriptor of the kernel's own that breaks a rule of tensor maps works, but not by TMA: that is said once.
+// A descriptor that the kernel makes may break a rule of tensor maps: it then works without TMA. The program is told
+// once.
 static void tell_pointers(Lower *l, const Op *make) {
   if (!l->module->target->has_tma) return;
   for (uint32_t i = 0; i < l->told.count; i++)
@@ -128,14 +129,14 @@ static void tell_pointers(Lower *l, const Op *make) {
   }
 }
 
-// Rows by index come through TMA from sm_100 on only.
+// TMA has rows by index from sm_100 on only.
 static bool tma_has(const Op *op) {
   if (op->opcode == OP_DESC_REDUCE) return tma_can_reduce((AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD), type_elem(op_operand(op, 0)->type));
   return op->opcode != OP_DESC_GATHER && op->opcode != OP_DESC_SCATTER;
 }
 
-// A tensor map does not tell its address: a parameter with an access or a padding that TMA does not have comes as base, extents
-// and strides.
+// A tensor map does not tell its address. Therefore a parameter with an access or a padding that TMA does not have
+// comes as base, extents and strides.
 static void choose_params(Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind != PARAM_DESC) continue;
@@ -145,7 +146,7 @@ static void choose_params(Func *f) {
   }
 }
 
-// Only TMA has the smaller and the larger of two halves; atomics on pointers have 32 and 64 bits.
+// Only TMA has minimum and maximum of 16-bit elements; atomics on pointers have 32 and 64 bits.
 static bool needs_tma(const Op *op) {
   if (op->opcode != OP_DESC_REDUCE) return false;
   AtomicKind kind = (AtomicKind)op_int(op, ATTR_ATOMIC, ATOMIC_ADD);

@@ -1,5 +1,5 @@
-// The pass manager: runs passes one by one and does around each what was asked for: check the stage, verify, print, time,
-// stop after n (bisecting), and the torture round trip (print, parse back, go on with the copy).
+// The pass manager. It runs passes one by one. Around each it checks the stage, verifies, prints, times, stops after n
+// (bisecting) and does the torture round trip (print, parse back, continue with the copy), as the options ask.
 #include <string.h>
 
 #include "ir/clock.h"
@@ -43,7 +43,7 @@ static bool find_pass(Context *ctx, const char *name, size_t len, PassId *out) {
   return id < NUM_PASSES || diag_error(ctx, (Span){0, 0}, "there is no pass named '%.*s'", (int)len, name);
 }
 
-// A name of no pass would print nothing, in silence.
+// An unknown name would print nothing without a word.
 static bool check_printed(Context *ctx, const PassOptions *o) {
   if (!o || !o->print_after || !strcmp(o->print_after, "all")) return true;
   for (const char *s = o->print_after; *s;) {
@@ -68,7 +68,8 @@ static bool list_holds(const char *list, const char *word) {
   return false;
 }
 
-// Prints the module, parses the text back, and puts the copy in its place: what a pass leaves must survive the text form.
+// Prints the module, parses the text back and puts the copy in its place: what a pass leaves must survive the text
+// form.
 static void torture_round_trip(Manager *mg, const char *pass) {
   Context *ctx = mg->ctx.ctx;
   Module *m = mg->ctx.module;
@@ -84,7 +85,7 @@ static void torture_round_trip(Manager *mg, const char *pass) {
   for (Func *f = m->funcs; f; f = f->next) f->module = m;
 }
 
-// False after diagnostics or when the caller's hook stops the pipeline.
+// False after diagnostics or if the caller's hook stops the pipeline.
 static bool run_pass(Manager *mg, PassId id) {
   const PassRow *row = &pass_rows[id];
   const PassOptions *o = mg->options;
@@ -123,7 +124,7 @@ bool passes_run(Module *m, Stage until, const PassOptions *options) {
   Manager mg = {.ctx = {.ctx = m->ctx, .module = m}, .options = options};
   const Pipeline *p;
   if (!check_printed(m->ctx, options)) return false;
-  if (m->stage == STAGE_ALLOCATED) return true;   // as it came: its barriers are its own
+  if (m->stage == STAGE_ALLOCATED) return true;   // its barriers are its own
   for (uint32_t i = 0; (p = pipeline_at(i)) && p->reaches <= until; i++) {
     if (p->reaches < m->stage) continue;
     for (uint32_t k = 0; k < p->num_steps; k++) {

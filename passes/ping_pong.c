@@ -1,5 +1,6 @@
-// ping_pong: ping-pong scheduling of a loop with two chained dots (attention): the second dot's operand is computed from the first's result.
-// The second dot is delayed by one iteration. The tensor cores get both dots together, and the arithmetic between the two runs meanwhile.
+// ping_pong: ping-pong scheduling of a loop with two chained dots (attention): the second dot's operand is computed
+// from the first's result. The second dot is delayed by one iteration. The tensor cores get both dots together, and the
+// arithmetic between the two runs meanwhile.
 //   in, out: LAID_OUT, dots on wgmma; before pipeline_loops
 //
 //   for j                                    S = wgmma Q, K(first);  P, C = f(S), g(O, S)     if the loop runs at all
@@ -12,10 +13,10 @@
 //                                              C = g(wait O, S)
 //                                            O = wgmma (half P), V(last), C                   if the loop runs at all
 //
-// Between pingpong_wait and pingpong_pass a warpgroup has the tensor cores to itself. It does its arithmetic while the others have them.
-// If registers that a wgmma reads are written while it is in flight, the assembler serialises the wgmmas. Therefore the loop carries P as f
-// computes it and converts it before the next pair.
-// Loads of K are marked `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
+// Between pingpong_wait and pingpong_pass a warpgroup has the tensor cores to itself. It does its arithmetic while the
+// others have them. If registers that a wgmma reads are written while it is in flight, the assembler serialises the
+// wgmmas. Therefore the loop carries P as f computes it and converts it before the next pair. Loads of K are marked
+// `peeled` 1 (the first is before the loop, and the loop loads the next iteration's), those of V -1 (the last is after
 // the loop).
 #include "passes/pass.h"
 
@@ -29,7 +30,7 @@ typedef struct {
   uint32_t carried;                           // which of the loop's values is the second's result: O
 } Chain;
 
-// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one product `dot`.
+// Marks what a value needs of the body: pure ops of the induction variable, TMA loads, buffers, and the one dot `dot`.
 static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   Block *body = loop->blocks[0];
   if (v->block == body) return v->index == 0;
@@ -44,7 +45,7 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   return true;
 }
 
-// Within the loop.
+// Whether v depends on `source` within the loop.
 static bool depends_on(const Op *loop, const Value *v, const Op *source) {
   Op *op = v->def;
   if (op == source) return true;
@@ -62,7 +63,7 @@ static bool depends_on(const Op *loop, const Value *v, const Op *source) {
 
 static void clear_marks(Op *op, void *user) { op->mark &= ~*(const uint32_t *)user; }
 
-// What lies between the dots is made once more in front of the loop.
+// What lies between the dots is cloned before the loop.
 static bool can_clone(const Chain *c, const Op *op) {
   if (op == c->first) return true;
   switch (op->opcode) {
@@ -89,7 +90,7 @@ static bool mark_from_carried(const Chain *c, Value *v) {
   return from;
 }
 
-// O is read by nothing but g, and what g computes by nothing else.
+// Only g reads O, and only g and the second dot read what g computes.
 static bool is_only_delayed(const Chain *c, const Value *v) {
   for (const Use *u = v->uses; u; u = u->next)
     if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & DELAYED)) return false;
@@ -120,7 +121,7 @@ static bool find_chain(Op *loop, Chain *c) {
   c->narrow = a->def;
   c->narrow->mark |= DELAYED;
   if (op_operand(c->narrow, 0)->def == c->first) return false;
-  // The result is carried, and read by nothing else in this iteration.
+  // The result is carried, and nothing else in this iteration reads it.
   if (!value_has_one_use(result) || result->uses->user != body->last) return false;
   c->carried = result->uses->index;
   Value *c_in = op_operand(c->second, 2);
@@ -130,7 +131,8 @@ static bool find_chain(Op *loop, Chain *c) {
     if ((op->mark & DELAYED) && !is_only_delayed(c, op_result(op, 0))) return false;
   uint32_t of_s = layout_regs_per_thread(op_result(c->first, 0)->type->layout);
   if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > THREAD_REGISTERS - OTHER_REGISTERS) return false;
-  // Tile loads on both sides, or there is nothing to fetch early; pointers that the loop advances cannot be had early.
+  // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
+  // computed early.
   if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
@@ -174,7 +176,7 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
   return value_map_get(map, op_operand(c->second, 0));
 }
 
-// g: the second dot's accumulator, from O in the map.
+// Clones g: the second dot's accumulator, from O in the map.
 static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
   if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v) return value_map_get(map, v);
   for (uint32_t i = 0; i < v->def->num_operands; i++)
@@ -191,8 +193,8 @@ static Op *clone_second(Builder *b, const Chain *c, Value *a, Value *tiles, Valu
   return clone_to(b, c->second, map, 0);
 }
 
-// What the loop carries now, from the values of one iteration and its O: the old values but for O, then P, C and the induction
-// variable of the tiles that the second dot takes next.
+// What the new loop carries, from the values of one iteration and its O: the old values except O, then P, C and the
+// induction variable of the tiles that the second dot reads next.
 static void carried_values(Builder *b, const Chain *c, ValueMap *map, Value *o, Value *iv, Value **out) {
   const Op *yield = c->loop->blocks[0]->last;
   uint32_t n = 0;
@@ -216,7 +218,7 @@ static Value *await(Builder *b, int64_t count, Value *v) {
   return op_result(wait, 0);
 }
 
-// The first iteration up to the second dot. Results: carried_values but for the induction variable.
+// Builds the first iteration up to the second dot. Its results are the carried values except the induction variable.
 static Op *build_front(Builder *b, const Chain *c, Value *has_any) {
   Context *ctx = b->ctx;
   Op *loop = c->loop;
@@ -282,7 +284,7 @@ static void schedule(PingPong *s, Chain *c) {
   Op *made = build_for_end(&b, region, yields);
   if (alternate) build_pingpong(&b, OP_PINGPONG_WAIT, true);
 
-  // The last second dot.
+  // The second dot of the last iteration.
   Value *o = op_result(made, n);
   BuildRegion r = build_if_begin(&b, has_any, &o->type, 1);
   a = clone_operand(&b, c, op_result(made, n - 1));

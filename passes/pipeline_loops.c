@@ -142,6 +142,25 @@ static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
 // slot of this iteration, its parity, the slot to fill; then the slot of rings of S − 1 slots and its parity, where there are any.
 enum { IV_AHEAD, SLOT, PHASE, FILL, SHORT_SLOT, SHORT_PHASE, NUM_EXTRA };
 
+// What the new loop yields; num: of the old values and the slice's.
+static void yield_values(NewBody *n, uint32_t num, bool any_short, Value **yields) {
+  const Pipe *p = n->pipe;
+  const Op *yield = pipe_body(p)->last;
+  Builder *b = &n->b;
+  for (uint32_t i = 0, k = yield->num_operands; i < yield->num_operands; i++) {
+    yields[i] = value_map_get(n->map, op_operand(yield, i));
+    if (p->carried_in_slice[i]) yields[k++] = value_map_get(n->ahead, op_operand(yield, i));
+  }
+  Value **extra = yields + num;
+  extra[IV_AHEAD] = build_binary(b, OP_ADDI, n->iv_ahead, op_operand(p->loop, 2));
+  extra[SLOT] = n->next.slot;
+  extra[PHASE] = n->next.phase;
+  extra[FILL] = ring_next(b, (RingRead){n->fill, NULL}, ring_slots(p, false)).slot;
+  if (!any_short) return;
+  RingRead next = ring_next(b, n->short_here, ring_slots(p, true));
+  extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
+}
+
 static void expand(Pipe *p) {
   Context *ctx = p->ctx;
   Op *loop = p->loop;
@@ -189,18 +208,7 @@ static void expand(Pipe *p) {
   for (Op *op = body->first; op != body->last; op = op->next) clone_op(&new, op);
   issue_once(&new);
 
-  for (uint32_t i = 0; i < n; i++) yields[i] = value_map_get(new.map, op_operand(body->last, i));
-  for (uint32_t i = 0, k = n; i < n; i++)
-    if (p->carried_in_slice[i]) yields[k++] = value_map_get(new.ahead, op_operand(body->last, i));
-  extra = yields + num;
-  extra[IV_AHEAD] = build_binary(b, OP_ADDI, new.iv_ahead, op_operand(loop, 2));
-  extra[SLOT] = new.next.slot;
-  extra[PHASE] = new.next.phase;
-  extra[FILL] = ring_next(b, (RingRead){new.fill, NULL}, ring_slots(p, false)).slot;
-  if (any_short) {
-    RingRead next = ring_next(b, new.short_here, ring_slots(p, true));
-    extra[SHORT_SLOT] = next.slot, extra[SHORT_PHASE] = next.phase;
-  }
+  yield_values(&new, num, any_short, yields);
   Op *made = build_for_end(b, region, yields);
   finish(p, b, made, (RingRead){op_result(made, num + SLOT), op_result(made, num + PHASE)});
   op_erase(loop);

@@ -50,7 +50,7 @@ bool tma_can_reduce(AtomicKind kind, const Type *elem) {
 }
 
 void tma_guard_empty(Op *access, Op *make) {
-  enum { OUTSIDE = 1 << 30 };     // not below: stores must not begin there
+  enum { OUTSIDE = 1 << 30 };     // not negative: stores must not begin there
   Builder b = builder_before(make->parent->func->module->ctx, make);
   Value *empty = NULL;
   for (uint32_t i = 0; i < op_result(make, 0)->type->rank; i++) {
@@ -61,7 +61,8 @@ void tma_guard_empty(Op *access, Op *make) {
     empty = empty ? build_binary(&b, OP_ORI, empty, none) : none;
   }
   if (!empty) return;
-  // One coordinate will do: if there is one, such as is not computed for this access alone, a loop's iteration for instance.
+  // It suffices to move one coordinate. A coordinate that is not computed for this access alone, for example the
+  // loop's, is best.
   b = builder_before(b.ctx, access);
   uint32_t chosen = access->num_operands - 1;
   for (uint32_t i = access->num_operands - op_result(make, 0)->type->rank; i < access->num_operands; i++)

@@ -1,5 +1,5 @@
-// Unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the iterations that are
-// left over in a second loop. With known bounds and no more than n iterations, no loop is left.
+// unroll_loops: unrolls `for` loops that ask for it (loop_unroll_factor = n): the body n times per iteration, and the
+// remaining iterations in a second loop. If the bounds are known and give no more than n iterations, no loop is left.
 //
 //   for i = lb, ub, s { B(i) }   →   m = lb + floor(trips / n) · n · s
 //                                    for i = lb, m, n·s { B(i); B(i+s); … }     for i = m, ub, s { B(i) }
@@ -8,7 +8,7 @@
 
 typedef struct { Context *ctx; bool changed; } Unroll;
 
-// Clones the body into the cursor's place with the given induction value; carried[] goes in and out.
+// Clones the body at the cursor with the given induction value. carried[] goes in and out.
 static void clone_body(Builder *b, const Block *body, Value *iv, Value **carried, uint32_t n) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, body->args[0], iv);

@@ -1,24 +1,25 @@
-// A tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a constant. Where a mask keeps accesses from being vectors (nothing is known of
-// what divides the bound), the tile is asked once, and the rest of the block exists twice.
+// version_full_tile: a tile that lies wholly inside its bounds needs no mask. A comparison that ranges decide becomes a
+// constant. If a mask keeps accesses from being vectors (nothing is known of what divides the bound), the rest of the
+// block is versioned: a test before it chooses between a copy without masks and the original.
 //
 //   %m = s + range(0, B) < n                      %full = s + B − 1 < n
 //   %x = load p, o, %m               →            if %full {likely} { %x = load p, o ; … ; store q, o, %y }
 //   … ; store q, o, %y, %m                        else             { %x = load p, o, %m ; … ; store q, o, %y, %m }
 //
-// Masks may be conjunctions of such bounds on several axes, broadcast. The question is put in 64 bits, so that it is right for
-// any start. What is copied is what follows the first such access in its block; blocks with dots, loops or tile copies there
-// are left alone (the loops' own bodies are asked one by one).
+// Masks may be conjunctions of such bounds on several axes, broadcast. The test is computed in 64 bits: it is right for
+// any start. The versioned part is what follows the first such access in its block. If it contains dots, loops or tile
+// copies, it is left alone (the loops' own bodies are versioned one by one).
 // In, out: TILE.
 #include "passes/access.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 
-enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_QUESTION = 64 };
+enum { MAX_COPIED_OPS = 300, MAX_MASKS = 8, MAX_TEST = 64 };
 
 typedef struct {
   Context *ctx;
   AxisAnalysis *axes;
-  uint32_t left;             // values that the question at hand may still look at
+  uint32_t left;             // values that the test being built may still look at
   bool changed;
 } Version;
 
@@ -27,10 +28,10 @@ static Value *mask_of(const Op *op) {
   return op->opcode == OP_STORE ? op_operand(op, 3) : NULL;
 }
 
-// ---- the question ----
+// ---- the test ----
 
-// The greatest (least) element of an integer tensor as an i64 scalar. False when it is not a sum of ranges and uniform numbers.
-// With b NULL nothing is built.
+// The greatest (least) element of an integer tensor as an i64 scalar. False if it is not a sum of ranges and uniform
+// numbers. If b is NULL, builds nothing.
 static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out) {
   const Type *i64 = type_scalar(s->ctx, SC_I64);
   int64_t k;
@@ -97,15 +98,16 @@ static bool all_of(Version *s, Builder *b, Value *mask, Value **out) {
   }
 }
 
-// Whether every element of the mask is true, as an i1 scalar. False when the mask is no conjunction of plain bounds, or a long one.
+// Builds an i1 scalar: whether every element of the mask is true. False if the mask is not a conjunction of plain
+// bounds, or a long one.
 static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
-  s->left = MAX_QUESTION;
+  s->left = MAX_TEST;
   return all_of(s, b, mask, out);
 }
 
-// ---- what to ask of ----
+// ---- what to version ----
 
-// Without its mask the access could move more at once.
+// Whether the access could move more at once without its mask.
 static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
   if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
@@ -143,7 +145,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
     all_true(s, &b, masks->masks[i], &one);
     full = full ? build_binary(&b, OP_ANDI, full, one) : one;
   }
-  // What the block's end needs of the copied part comes out of the if.
+  // What the block's end needs of the versioned part becomes a result of the if.
   Op *end = block->last;
   uint32_t n = 0;
   const Type **types = arena_array(&ctx->arena, const Type *, end->num_operands + 1);
@@ -179,7 +181,7 @@ static void visit_block(Version *s, Block *block) {
   for (Op *op = block->first; op; op = op->next)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
-  // A loop whose loads are to be fetched ahead keeps them in its body.
+  // A loop whose loads are copied ahead keeps them in its body.
   if (block->parent && block->parent->opcode == OP_FOR && op_int(block->parent, ATTR_NUM_STAGES, 1) > 1) return;
   Op *first = block->first;
   while (first && !(mask_costs(s, first) && all_true(s, NULL, mask_of(first), NULL))) first = first->next;

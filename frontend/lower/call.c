@@ -82,7 +82,7 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
     if (used[k]) continue;
     used[k] = true;
     CtValue *c = term_to_ct(L, args->kwargs[k]);
-    if (c) dict_set_str(L->ctx, d->dict, args->keys[k], c);
+    if (c) ct_dict_set_str(L->ctx, d->dict, args->keys[k], c);
     else ok = lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name) != NULL;
   }
   return ok ? term_const(L, d) : NULL;

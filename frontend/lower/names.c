@@ -26,10 +26,10 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
     const CtEnv *env = load(L, i)->env;
-    CtValue *v = env_get_local(env, intern(L->ctx, name));
+    CtValue *v = ct_env_get_local(env, intern(L->ctx, name));
     if (v) return term_const(L, v);
     size_t stem = strlen(name) - 1;   // name_rz is _name_r of a direction
-    v = env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
+    v = ct_env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
     Term *direction = term_int(L, strchr(PRELUDE_DIRECTIONS, name[stem]) - PRELUDE_DIRECTIONS);
     return v ? term_bound(L, direction, term_const(L, v)) : NULL;
   }

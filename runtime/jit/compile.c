@@ -7,10 +7,6 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV &&
-                   TILE_FP64 == (int)DT_FP64,
-               "tile_type is DtypeKind");
-
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant,
                double milliseconds) {
   const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
@@ -124,7 +120,7 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (!t->k->params[i].traits.is_constexpr)
       ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
     if (!t->k->params[i].traits.is_constexpr)
-      dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+      ct_dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
   }
   return ok;
 }
