@@ -146,7 +146,7 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
 // Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
 // else this program's own).
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
-  Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
+  Term *cond = c->args[cond_i], *all = term_full(L, lower_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
   const char *text;
   if (!term_get_str(cond, &text)) {
@@ -171,7 +171,7 @@ static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i,
       if (!pid) {
         op = build_op(&L->b, OP_PROGRAM_ID, NULL, 0);
         op_set_int(L->ctx, op, ATTR_AXIS, axis);
-        pid = term_of_op(L, op, ct_scalar(L, DT_INT32));
+        pid = term_of_op(L, op, lower_scalar(L, DT_INT32));
       }
       pid = term_to_value(L, pid, c->span, "a program id");
       Term *one = pid ? text_condition(L, c, cond_i, text, n, pid) : NULL;

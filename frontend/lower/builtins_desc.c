@@ -55,12 +55,12 @@ Term *tl_make_desc(Lower *L, Call *c) {
     return lower_hint(L, "write 1 for it");
   }
   Value *shape[MAX_DESC_RANK], *strides[MAX_DESC_RANK];
-  const CtType *i32 = ct_scalar(L, DT_INT32), *i64 = ct_scalar(L, DT_INT64);
+  const CtType *i32 = lower_scalar(L, DT_INT32), *i64 = lower_scalar(L, DT_INT64);
   if (!arg_scalars(L, c, 1, i32, rank, shape) || !arg_scalars(L, c, 2, i64, rank, strides)) return NULL;
   Term *t = arena_new(L->arena, Term);
   t->kind = TERM_DESC;
   t->desc.base = term_v(base);
-  t->desc.block = ct_shaped(L, elem, block, rank);
+  t->desc.block = lower_shaped(L, elem, block, rank);
   t->desc.shape = scalar_tuple(L, shape, rank, i32);
   t->desc.strides = scalar_tuple(L, strides, rank, i64);
   t->desc.padding = padding;
@@ -76,7 +76,7 @@ static Term *desc_arg(Lower *L, Call *c) {
 }
 
 static bool coords(Lower *L, Call *c, uint32_t i, Term *desc, Value **out) {
-  return arg_scalars(L, c, i, ct_scalar(L, DT_INT32), desc->desc.block->rank, out);
+  return arg_scalars(L, c, i, lower_scalar(L, DT_INT32), desc->desc.block->rank, out);
 }
 
 Term *tl_desc_load(Lower *L, Call *c) {
@@ -95,13 +95,13 @@ static Term *block_value(Lower *L, Call *c, uint32_t i, Term *d) {
   const CtType *block = d->desc.block;
   if (ct_numel(term_t(x)) != ct_numel(block) || ct_rank(term_t(x)) > block->rank)
     return arg_error(L, c, i, "cannot store %s through a descriptor of %s", term_describe(L, x),
-                       ct_shape_text(L, block));
+                       lower_shape_text(L, block));
   uint32_t skip = block->rank - ct_rank(term_t(x));
   for (uint32_t k = 0; k < block->rank; k++) {
     int64_t have = k < skip ? 1 : term_t(x)->shape[k - skip];
     if (have != block->shape[k])
       return arg_error(L, c, i, "cannot store %s through a descriptor of %s", term_describe(L, x),
-                         ct_shape_text(L, block));
+                         lower_shape_text(L, block));
   }
   x = lower_cast(L, x, block->elem, c->spans[i]);
   return x ? lower_reshape(L, x, block->shape, block->rank, false) : NULL;
@@ -142,7 +142,7 @@ static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, 
   const CtType *block = d->desc.block;
   if (block->rank != 2 || block->shape[0] != 1)
     return arg_error(L, c, 0, "`%s` needs a descriptor with a block of shape [1, N], this has %s",
-                       c->row->name, ct_shape_text(L, block)) != NULL;
+                       c->row->name, lower_shape_text(L, block)) != NULL;
   *rows = arg_value(L, c, rows_i);
   *y = arg_value(L, c, y_i);
   if (!*rows || !*y) return false;
@@ -168,7 +168,7 @@ Term *tl_desc_gather(Lower *L, Call *c) {
   if (!d || !row_args(L, c, 1, 2, d, &rows, &y)) return NULL;
   const int64_t shape[2] = {term_t(rows)->shape[0], d->desc.block->shape[1]};
   if (!lower_check_shape(L, shape, 2, c->span)) return NULL;
-  const CtType *t = ct_shaped(L, d->desc.block->elem, shape, 2);
+  const CtType *t = lower_shaped(L, d->desc.block->elem, shape, 2);
   Value *v[3] = {desc_value(L, d), term_v(rows), term_v(y)};
   return term_of_op(L, lower_new_op(L, OP_DESC_GATHER, t, v, 3), t);
 }
@@ -179,11 +179,11 @@ Term *tl_desc_scatter(Lower *L, Call *c) {
   Term *x = arg_value(L, c, 1);
   if (!x) return NULL;
   const int64_t shape[2] = {term_t(rows)->shape[0], d->desc.block->shape[1]};
-  const CtType *want = ct_shaped(L, d->desc.block->elem, shape, 2);
+  const CtType *want = lower_shaped(L, d->desc.block->elem, shape, 2);
   x = lower_cast(L, x, d->desc.block->elem, c->spans[1]);
   if (!x) return NULL;
   if (!ct_type_equal(term_t(x), want))
-    return arg_error(L, c, 1, "cannot scatter %s, the rows are %s", term_describe(L, x), ct_shape_text(L, want));
+    return arg_error(L, c, 1, "cannot scatter %s, the rows are %s", term_describe(L, x), lower_shape_text(L, want));
   Value *v[4] = {desc_value(L, d), term_v(x), term_v(rows), term_v(y)};
   build_op(&L->b, OP_DESC_SCATTER, v, 4);
   return term_none(L);

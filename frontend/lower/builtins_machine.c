@@ -20,7 +20,7 @@ Term *tl_grid_dependency(Lower *L, Call *c) {
 
 Term *tl_special(Lower *L, Call *c) {
   SpecialReg reg = (SpecialReg)c->row->data;
-  const CtType *t = ct_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
+  const CtType *t = lower_scalar(L, reg == SREG_SMID ? DT_INT32 : DT_INT64);
   Op *op = lower_new_op(L, OP_SPECIAL, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_SREG, reg);
   return term_of_op(L, op, t);
@@ -58,11 +58,11 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t i = 1; i < count; i++)
       if (!lower_broadcast_pair(L, &x[0], &x[i], c->spans[2])) return NULL;
-  const CtType *shape = count ? term_t(x[0]) : ct_scalar(L, DT_INT32);
+  const CtType *shape = count ? term_t(x[0]) : lower_scalar(L, DT_INT32);
   ValueList values = {0};
   for (uint32_t i = 0; i < count; i++) vec_push(L->arena, &values, term_v(x[i]));
   const Type *types[8];
-  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, ct_with_elem(L, shape, ct_scalar_of(results[i])));
+  for (uint32_t i = 0; i < n; i++) types[i] = lower_ir_type(L, lower_with_elem(L, shape, ct_scalar_of(results[i])));
   Op *op = build_op_typed(&L->b, OP_INLINE_ASM, types, n, values.data, values.count);
   op_set_str(L->ctx, op, ATTR_TEXT, intern(L->ctx, text));
   op_set_str(L->ctx, op, ATTR_CONSTRAINTS, intern(L->ctx, constraints));
@@ -73,7 +73,7 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   if (wrong) return arg_error(L, c, 1, "%s", wrong);
   Term *out[8];
   for (uint32_t i = 0; i < n; i++)
-    out[i] = term_value(L, op_result(op, i), ct_with_elem(L, shape, ct_scalar_of(results[i])));
+    out[i] = term_value(L, op_result(op, i), lower_with_elem(L, shape, ct_scalar_of(results[i])));
   return is_tuple ? term_tuple(L, out, n, NULL) : out[0];
 }
 

@@ -34,7 +34,7 @@ Term *tl_elementwise(Lower *L, Call *c) {
   for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)
     if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
-  const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? ct_scalar(L, DT_FP16) : t);
+  const Type *ir = lower_ir_elem_type(L, ct_is_fp8(t) ? lower_scalar(L, DT_FP16) : t);
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
@@ -59,7 +59,7 @@ Term *tl_abs(Lower *L, Call *c) {
   const CtType *t = term_t(x);
   if (ct_is_ptr(t)) return arg_error(L, c, 0, "`abs` does not work on pointers");
   if (ct_is_fp8(t)) {   // the sign is the top bit
-    Term *bits = lower_bitcast(L, x, ct_scalar(L, DT_UINT8), c->span);
+    Term *bits = lower_bitcast(L, x, lower_scalar(L, DT_UINT8), c->span);
     bits = binary(L, OP_ANDI, bits, term_full(L, term_t(bits), 0, 0x7f));
     return lower_bitcast(L, bits, ct_scalar_of(t), c->span);
   }
@@ -205,7 +205,7 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
     builtin_error(L, c, "`dot` cannot give bf16");
     return lower_hint(L, "leave out_dtype at float32 and convert the result with .to(tl.bfloat16)");
   }
-  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return ct_scalar(L, DT_INT32);
+  if (ct_is_kind(a, DT_INT8) || ct_is_kind(a, DT_UINT8)) return lower_scalar(L, DT_INT32);
   if (ct_is_int(a)) {
     builtin_error(L, c, "`dot` of %s: of the integers only int8 and uint8 are supported", ct_type_text(L->ctx, a));
     return lower_hint(L, "convert both operands with .to(tl.int8) or to a floating-point type");
@@ -216,7 +216,7 @@ static const CtType *dot_result(Lower *L, Call *c, const CtType *a, const CtType
                   ct_type_text(L->ctx, out));
     return lower_hint(L, "leave out_dtype at float32 and convert the result");
   }
-  if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return ct_scalar(L, DT_FP32);
+  if (ct_is_kind(a, DT_FP32) || ct_is_kind(a, DT_BF16)) return lower_scalar(L, DT_FP32);
   return ct_scalar_of(out);
 }
 
@@ -243,7 +243,7 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
   for (uint32_t i = 0; i + 2 < rank; i++) {
     if (a->shape[i] == b->shape[i]) continue;
     builtin_error(L, c, "shapes %s and %s do not multiply: they have different numbers of matrices",
-                  ct_shape_text(L, a), ct_shape_text(L, b));
+                  lower_shape_text(L, a), lower_shape_text(L, b));
     lower_hint(L, "repeat the smaller one with tl.broadcast_to");
     return false;
   }
@@ -252,7 +252,7 @@ static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b
     builtin_error(
         L, c,
         "shapes %s and %s do not multiply: the last axis of the first must equal the second last of the second (K)",
-        ct_shape_text(L, a), ct_shape_text(L, b));
+        lower_shape_text(L, a), lower_shape_text(L, b));
     bool second = depth == b->shape[rank - 1], first = a->shape[rank - 2] == b->shape[rank - 2];
     if (rank == 2 && (first || second))
       lower_hint(L, second ? "transpose the second: tl.dot(a, b.T)" : "transpose the first: tl.dot(a.T, b)");
@@ -273,11 +273,12 @@ static bool check_dot_acc(Lower *L, Call *c, const Term *acc, const CtType *prod
   if (ct_type_equal(have, product)) return true;
   const char *elem = dtype_info[ct_scalar_of(product)->scalar].name;
   arg_error(L, c, 2, "the accumulator of `dot` is %s, but the product is %s%s", term_describe(L, acc),
-              ct_type_text(L->ctx, ct_scalar_of(product)), ct_shape_text(L, product));
+              ct_type_text(L->ctx, ct_scalar_of(product)), lower_shape_text(L, product));
   if (ct_is_ptr(have)) lower_hint(L, "load it: acc=tl.load(…)");
   else if (ct_rank(have) != ct_rank(product) ||
            memcmp(have->shape, product->shape, ct_rank(have) * sizeof *have->shape))
-    lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", ct_shape_text(L, product), elem);
+    lower_hint(L, "begin with tl.zeros(%s, tl.%s), or widen it with tl.broadcast_to", lower_shape_text(L, product),
+               elem);
   else
     lower_hint(L, "convert it with .to(tl.%s), or choose the product's type with out_dtype where the operands allow it",
                elem);
@@ -310,7 +311,7 @@ Term *tl_dot(Lower *L, Call *c) {
   if (!acc && !arg_is_none(c, 2)) return NULL;
   if (!out)
     out = acc && ct_is_kind(term_t(acc), DT_FP16) && ct_bits(ta) <= 16 ? ct_scalar_of(term_t(acc))
-                                                                       : ct_scalar(L, DT_FP32);
+                                                                       : lower_scalar(L, DT_FP32);
   const CtType *elem = dot_result(L, c, ct_scalar_of(ta), ct_scalar_of(tb), out);
   int precision;
   int64_t imprecise = 1 << 30;
@@ -324,7 +325,7 @@ Term *tl_dot(Lower *L, Call *c) {
   int64_t shape[CT_MAX_RANK];
   memcpy(shape, ta->shape, sizeof shape);
   shape[rank - 1] = tb->shape[rank - 1];
-  const CtType *type = ct_shaped(L, elem, shape, rank);
+  const CtType *type = lower_shaped(L, elem, shape, rank);
   if (!lower_check_shape(L, shape, rank, c->span)) return NULL;
   if (acc && !check_dot_acc(L, c, acc, type)) return NULL;
   if (!acc) acc = term_full(L, type, 0, 0);

@@ -63,8 +63,8 @@ static bool is_bool_pointee(const CtType *t) { return t->kind == CT_TYPE_SCALAR 
 
 // The type in memory: bytes for int1, integers for pointers.
 static const CtType *memory_type(Lower *L, const CtType *pointee) {
-  if (pointee->kind == CT_TYPE_POINTER) return ct_scalar(L, DT_INT64);
-  return is_bool_pointee(pointee) ? ct_scalar(L, DT_INT8) : pointee;
+  if (pointee->kind == CT_TYPE_POINTER) return lower_scalar(L, DT_INT64);
+  return is_bool_pointee(pointee) ? lower_scalar(L, DT_INT8) : pointee;
 }
 
 static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtType *pointee, int cache, int evict,
@@ -75,7 +75,7 @@ static Term *emit_load(Lower *L, Term *ptr, Term *mask, Term *other, const CtTyp
     set_access(L, v->def, cache, evict);
     if (is_volatile) op_set_int(L->ctx, v->def, ATTR_VOLATILE, 1);
   }
-  Term *r = term_value(L, v, ct_with_elem(L, term_t(ptr), mem));
+  Term *r = term_value(L, v, lower_with_elem(L, term_t(ptr), mem));
   return mem == pointee ? r : lower_cast(L, r, pointee, span);
 }
 
@@ -112,7 +112,7 @@ Term *tl_load_call(Lower *L, Call *c) {
       Term *made = arg_value(L, c, 2);   // the constant's own type comes first
       if (!made) return NULL;
       if (ct_is_kind(term_t(made), DT_FP32)) f = (double)(float)f;
-      other = term_full(L, ct_with_elem(L, term_t(ptr), mem), f, 0);
+      other = term_full(L, lower_with_elem(L, term_t(ptr), mem), f, 0);
     } else {
       if (!like_pointer(L, c, 2, ptr, &other)) return NULL;
       other = lower_cast(L, other, mem, c->spans[2]);
@@ -195,7 +195,7 @@ Term *tl_atomic(Lower *L, Call *c) {
   Term *val = value_for_store(L, c, 1, ptr, elem);
   if (!val || !mask_arg(L, c, 2, ptr, &mask)) return NULL;
   if (is_float && atomic_is_bitwise(kind)) {
-    const CtType *bits = ct_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
+    const CtType *bits = lower_scalar(L, ct_bits(elem) == 64 ? DT_INT64 : DT_INT32);
     Term *iptr = lower_cast(L, ptr, ct_type_pointer(L->ctx, bits, false), c->span);
     return lower_bitcast(L, emit_rmw(L, kind, iptr, lower_bitcast(L, val, bits, c->span), mask, sem, scope), elem,
                          c->span);
@@ -245,8 +245,8 @@ Term *tl_make_block_ptr(Lower *L, Call *c) {
   t->bp.shape = arena_array(L->arena, Value *, rank);
   t->bp.strides = arena_array(L->arena, Value *, rank);
   t->bp.offsets = arena_array(L->arena, Value *, rank);
-  t->bp.block = ct_shaped(L, elem, block, rank);
-  const CtType *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
+  t->bp.block = lower_shaped(L, elem, block, rank);
+  const CtType *i64 = lower_scalar(L, DT_INT64), *i32 = lower_scalar(L, DT_INT32);
   if (!arg_scalars(L, c, 1, i64, rank, t->bp.shape) || !arg_scalars(L, c, 2, i64, rank, t->bp.strides) ||
       !arg_scalars(L, c, 3, i32, rank, t->bp.offsets))
     return NULL;
@@ -259,7 +259,7 @@ Term *tl_advance(Lower *L, Call *c) {
     return arg_error(L, c, 0, "`advance` moves a block pointer, this is %s", term_describe(L, p));
   uint32_t rank = p->bp.block->rank;
   Value *by[MAX_RANK];
-  if (!arg_scalars(L, c, 1, ct_scalar(L, DT_INT32), rank, by)) return NULL;
+  if (!arg_scalars(L, c, 1, lower_scalar(L, DT_INT32), rank, by)) return NULL;
   Term *t = arena_new(L->arena, Term);
   *t = *p;
   t->bp.offsets = arena_array(L->arena, Value *, rank);
@@ -269,13 +269,13 @@ Term *tl_advance(Lower *L, Call *c) {
 
 // Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL when none is checked).
 static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t num_dims, Term **mask, Span span) {
-  const CtType *block = bp->bp.block, *i64 = ct_scalar(L, DT_INT64), *i32 = ct_scalar(L, DT_INT32);
+  const CtType *block = bp->bp.block, *i64 = lower_scalar(L, DT_INT64), *i32 = lower_scalar(L, DT_INT32);
   uint32_t rank = block->rank;
   Term *ptr = term_value(L, bp->bp.base, bp->bp.pointer);
   *mask = NULL;
   Term *sum = NULL;
   for (uint32_t d = 0; d < rank; d++) {
-    const CtType *line = ct_shaped(L, i32, &block->shape[d], 1);
+    const CtType *line = lower_shaped(L, i32, &block->shape[d], 1);
     Op *range = lower_new_op(L, OP_RANGE, line, NULL, 0);
     op_set_int(L->ctx, range, ATTR_START, 0);
     op_set_int(L->ctx, range, ATTR_END, block->shape[d]);
@@ -327,7 +327,7 @@ Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp) {
   Term *mask, *ptr = block_pointers(L, bp, dims, n, &mask, c->span);
   if (!ptr) return NULL;
   Term *other = mask && padding
-                    ? term_full(L, ct_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
+                    ? term_full(L, lower_with_elem(L, block, memory_type(L, elem)), padding == 2 ? (double)NAN : 0.0, 0)
                     : NULL;
   return emit_load(L, ptr, mask, other, elem, cache, evict, is_volatile, c->span);
 }

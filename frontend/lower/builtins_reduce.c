@@ -117,7 +117,7 @@ Term *tl_reduce_call(Lower *L, Call *c) {
   const Type **types = arena_array(L->arena, const Type *, in.count);
   const CtType **result = arena_array(L->arena, const CtType *, in.count);
   for (uint32_t i = 0; i < in.count; i++) {
-    result[i] = ct_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
+    result[i] = lower_shaped(L, ct_scalar_of(term_t(in.items[i])), shape, n);
     types[i] = lower_ir_type(L, result[i]);
   }
   Op *op = combine_op(L, c, OP_REDUCE, &in, axis, fn, types);
@@ -168,7 +168,7 @@ Term *tl_histogram(Lower *L, Call *c) {
       return arg_error(L, c, 2, "a mask must be int1, this is %s", term_describe(L, mask));
   }
   if (ct_bits(term_t(x)) < 32) x = lower_cast_to(L, x, DT_INT32, c->span);
-  const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &bins, 1);
+  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &bins, 1);
   Value *v[2] = {term_v(x), mask ? term_v(mask) : NULL};
   Op *op = lower_new_op(L, OP_HISTOGRAM, t, v, 2);
   op_set_int(L->ctx, op, ATTR_NUM_BINS, bins);
@@ -188,10 +188,10 @@ Term *tl_gather(Lower *L, Call *c) {
   if (!arg_axis(L, c, 2, s->rank, &axis)) return NULL;
   for (uint32_t i = 0; i < s->rank; i++)
     if (i != axis && s->shape[i] != x->shape[i])
-      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", ct_shape_text(L, s),
-                           ct_shape_text(L, x), (long long)axis);
+      return builtin_error(L, c, "shapes %s and %s of `gather` may differ along axis %lld only", lower_shape_text(L, s),
+                           lower_shape_text(L, x), (long long)axis);
   if (ct_bits(x) < 32) index = lower_cast_to(L, index, DT_INT32, c->span);
-  const CtType *t = ct_with_elem(L, x, ct_scalar_of(s));
+  const CtType *t = lower_with_elem(L, x, ct_scalar_of(s));
   Value *v[2] = {term_v(src), term_v(index)};
   Op *op = lower_new_op(L, OP_GATHER, t, v, 2);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
@@ -213,7 +213,7 @@ static bool map_results(Lower *L, Call *c, Term *r, const CtType *shape, int64_t
     if (ct_rank(term_t(v)))
       return builtin_error(L, c, "the function of `map_elementwise` must give scalars, not %s",
                            term_describe(L, v)) != NULL;
-    if (i % pack == 0) results[i / pack] = ct_with_elem(L, shape, term_t(v));
+    if (i % pack == 0) results[i / pack] = lower_with_elem(L, shape, term_t(v));
     vec_push(L->arena, yields, term_v(v));
   }
   return true;

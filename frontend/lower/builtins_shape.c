@@ -10,7 +10,7 @@ Term *tl_program_id(Lower *L, Call *c) {
     return arg_error(L, c, 0, "axis of `%s` must be 0, 1 or 2, not %lld", c->row->name, (long long)axis);
   Op *op = build_op(&L->b, (Opcode)c->row->data, NULL, 0);
   op_set_int(L->ctx, op, ATTR_AXIS, axis);
-  return term_of_op(L, op, ct_scalar(L, DT_INT32));
+  return term_of_op(L, op, lower_scalar(L, DT_INT32));
 }
 
 Term *tl_arange(Lower *L, Call *c) {
@@ -30,7 +30,7 @@ Term *tl_arange(Lower *L, Call *c) {
     return NULL;
   }
   if (!lower_check_shape(L, &n, 1, c->span)) return NULL;
-  const CtType *t = ct_shaped(L, ct_scalar(L, DT_INT32), &n, 1);
+  const CtType *t = lower_shaped(L, lower_scalar(L, DT_INT32), &n, 1);
   Op *op = lower_new_op(L, OP_RANGE, t, NULL, 0);
   op_set_int(L->ctx, op, ATTR_START, start);
   op_set_int(L->ctx, op, ATTR_END, end);
@@ -50,7 +50,7 @@ Term *tl_full(Lower *L, Call *c) {
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
     // The constant goes straight into the type: no detour over int32 or fp32.
-    const CtType *t = ct_shaped(L, dtype, shape, rank);
+    const CtType *t = lower_shaped(L, dtype, shape, rank);
     CtValue *k = v->ct;
     if (k->kind == CT_BOOL || k->kind == CT_INT) {
       int64_t i = k->kind == CT_BOOL ? k->b : (int64_t)(uint64_t)k->i;
@@ -72,7 +72,7 @@ Term *tl_zeros(Lower *L, Call *c) {
   uint32_t rank;
   const CtType *dtype;
   if (!shape_arg(L, c, 0, shape, &rank) || !arg_dtype(L, c, 1, &dtype)) return NULL;
-  return term_full(L, ct_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
+  return term_full(L, lower_shaped(L, ct_scalar_of(dtype), shape, rank), 0, 0);
 }
 
 Term *tl_zeros_like(Lower *L, Call *c) {
@@ -126,7 +126,7 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
   int64_t shape[CT_MAX_RANK];
   uint32_t rank = ct_rank(t);
   for (uint32_t i = 0, j = 0; i <= rank; i++) shape[i] = i == axis ? 1 : t->shape[j++];
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
   if (rank == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   Value *v = term_v(x);
   Op *op = lower_new_op(L, OP_EXPAND_DIMS, to, &v, 1);
@@ -135,7 +135,7 @@ Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
 }
 
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder) {
-  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
+  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), shape, rank);
   if (ct_type_equal(to, term_t(x))) return x;
   if (ct_rank(term_t(x)) == 0) return term_value(L, build_splat(&L->b, term_v(x), lower_ir_type(L, to)), to);
   Value *v = term_v(x);
@@ -153,7 +153,7 @@ Term *lower_trans(Lower *L, Term *x, const int64_t *order) {
     same &= order[i] == i;
   }
   if (same) return x;
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, ct_rank(t));
   Value *v = term_v(x);
   Op *op = lower_new_op(L, OP_TRANS, to, &v, 1);
   op_set_ints(L->ctx, op, ATTR_ORDER, order, ct_rank(t));
@@ -205,9 +205,10 @@ Term *tl_reshape_to(Lower *L, Call *c) {
   for (uint32_t i = 0; i < rank; i++)
     if (__builtin_mul_overflow(numel, shape[i], &numel)) numel = INT64_MAX;
   if (numel != ct_numel(term_t(x)))
-    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)", ct_shape_text(L, term_t(x)),
-                         (long long)ct_numel(term_t(x)),
-                         ct_shape_text(L, ct_shaped(L, ct_scalar(L, DT_INT32), shape, rank)), (long long)numel);
+    return builtin_error(L, c, "cannot reshape %s (%lld elements) to %s (%lld elements)",
+                         lower_shape_text(L, term_t(x)), (long long)ct_numel(term_t(x)),
+                         lower_shape_text(L, lower_shaped(L, lower_scalar(L, DT_INT32), shape, rank)),
+                         (long long)numel);
   if (!lower_check_shape(L, shape, rank, c->spans[1])) return NULL;
   return lower_reshape(L, x, shape, rank, reorder);
 }
@@ -267,7 +268,7 @@ Term *tl_join(Lower *L, Call *c) {
   int64_t shape[CT_MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) shape[i] = t->shape[i];
   shape[rank] = 2;
-  const CtType *to = ct_shaped(L, ct_scalar_of(t), shape, rank + 1);
+  const CtType *to = lower_shaped(L, ct_scalar_of(t), shape, rank + 1);
   Value *v[2] = {term_v(a), term_v(b)};
   Term *r = term_of_op(L, lower_new_op(L, OP_JOIN, to, v, 2), to);
   int64_t two = 2;
@@ -286,7 +287,7 @@ Term *tl_split(Lower *L, Call *c) {
     x = lower_reshape(L, x, shape, 2, false);
     rank = 2;
   }
-  const CtType *to = ct_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
+  const CtType *to = lower_shaped(L, ct_scalar_of(term_t(x)), term_t(x)->shape, rank - 1);
   const Type *types[2] = {lower_ir_type(L, to), lower_ir_type(L, to)};
   Value *v = term_v(x);
   Op *op = build_op_typed(&L->b, OP_SPLIT, types, 2, &v, 1);
@@ -314,7 +315,7 @@ Term *tl_cat(Lower *L, Call *c) {
   memcpy(shape, ta->shape, sizeof shape);
   shape[axis] *= 2;
   if (!lower_check_shape(L, shape, ta->rank, c->span)) return NULL;
-  const CtType *to = ct_shaped(L, ct_scalar_of(ta), shape, ta->rank);
+  const CtType *to = lower_shaped(L, ct_scalar_of(ta), shape, ta->rank);
   if (axis == 0) {
     Value *v[2] = {term_v(a), term_v(b)};
     Op *op = lower_new_op(L, OP_CAT, to, v, 2);
@@ -327,7 +328,7 @@ Term *tl_cat(Lower *L, Call *c) {
   int64_t joined[CT_MAX_RANK], order[CT_MAX_RANK];
   memcpy(joined, ta->shape, sizeof joined);
   joined[ta->rank] = 2;
-  const CtType *jt = ct_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
+  const CtType *jt = lower_shaped(L, ct_scalar_of(ta), joined, ta->rank + 1);
   Value *v[2] = {term_v(a), term_v(b)};
   Term *j = term_of_op(L, lower_new_op(L, OP_JOIN, jt, v, 2), jt);
   for (uint32_t i = 0; i <= ta->rank; i++) order[i] = i < axis ? i : i == axis ? ta->rank : i - 1;

@@ -106,7 +106,7 @@ static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
     return lower_hint(L, "read it in each branch, or pass it as an argument of its own");
   }
   uint32_t rank = desc->desc.block->rank;
-  const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
+  const CtType *dim = lower_scalar(L, strides ? DT_INT64 : DT_INT32);
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(L->ctx, d->type->elem, false)};
   for (uint32_t i = 0; i < rank; i++)
     types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);

@@ -172,7 +172,7 @@ static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out,
     merged->exits[i] = (Flag){FLAG_MAYBE, NULL};
     if ((out && out->is_function_end) || (out && i == EXIT_CONTINUE)) continue;
     Term *t[2];
-    const CtType *i1 = ct_scalar(L, DT_INT1);
+    const CtType *i1 = lower_scalar(L, DT_INT1);
     for (int side = 0; side < 2; side++) {
       Flag f = arms[side].scope.exits[i];
       lower_cursor_to_end(L, arms[side].block);

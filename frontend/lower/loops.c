@@ -110,7 +110,7 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   const CtType *r = NULL;
   for (int i = 0; i < 3; i++) {
     const CtType *t = term_t(bounds[i]);
-    if (ct_is_bool(t)) t = ct_scalar(L, DT_INT32);
+    if (ct_is_bool(t)) t = lower_scalar(L, DT_INT32);
     if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
   }
   return r;
@@ -264,12 +264,12 @@ static Term *lower_test(Lower *L, const Node *test) {
   int known;
   Value *v;
   if (!lower_condition(L, c, test->span, "`while`", &known, &v)) return NULL;
-  const CtType *i1 = ct_scalar(L, DT_INT1);
+  const CtType *i1 = lower_scalar(L, DT_INT1);
   return known >= 0 ? term_full(L, i1, 0, known) : term_value(L, v, i1);
 }
 
 static Term *exited_or_test(Lower *L, void *user, bool first) {
-  return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
+  return first ? term_full(L, lower_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
 }
 
 // Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its
@@ -322,7 +322,7 @@ void lower_while(Lower *L, const Node *s) {
     cond = lower_test(L, s->loop.iter);
   }
   bool failed = !cond;
-  if (failed) cond = term_full(L, ct_scalar(L, DT_INT1), 0, 0);
+  if (failed) cond = term_full(L, lower_scalar(L, DT_INT1), 0, 0);
   ValueList forwarded = {0};
   vec_push(L->arena, &forwarded, term_v(cond));
   ValueList now = {0};
@@ -350,7 +350,9 @@ void lower_while(Lower *L, const Node *s) {
 }
 
 // ---- for ----
-// Turns the FOR shell into a WHILE one that also asks the exit flags: test(iv, carried…, any…).
+// Turns the FOR shell into a WHILE that also tests the exit flags: test(iv, carried…, any…). Whether a loop needs that is
+// known after its body is lowered: a `break` under a condition that is false at compile time leaves a plain FOR, which
+// can be pipelined and unrolled. A `while` is no worse for the flags, so lower_has_exit decides there by syntax.
 static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, bool *keep) {
   Op *old = lp->shell;
   const Type *iv_type = lb->type;

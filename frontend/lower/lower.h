@@ -146,22 +146,10 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
-const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
-const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
-const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
-const char *ct_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
-static inline const CtType *ct_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
-static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
-int64_t ct_numel(const CtType *t);
-bool ct_is_ptr(const CtType *t);                               // these five: of the element
-bool ct_is_float(const CtType *t);
-bool ct_is_int(const CtType *t);                               // int1 too
-bool ct_is_signed(const CtType *t);
-bool ct_is_bool(const CtType *t);
-bool ct_is_fp8(const CtType *t);
-bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element; false for pointers
-uint32_t ct_bits(const CtType *t);
-bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
+const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem);
+const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
+const char *lower_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
+static inline const CtType *lower_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };

@@ -12,7 +12,7 @@ static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
 
 // Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
-  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = ct_scalar(L, DT_FP32);
+  const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = lower_scalar(L, DT_FP32);
   bool via_f32 = ct_is_float(t) && !op_takes(oc, lower_ir_elem_type(L, t));
   Value *v[3];
   for (uint32_t i = 0; i < n; i++) {
@@ -40,7 +40,7 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
 // With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are
 // not checked.
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
-  const CtType *t = ct_scalar_of(term_t(a)), *wide = ct_scalar(L, DT_INT64);
+  const CtType *t = ct_scalar_of(term_t(a)), *wide = lower_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
   if (!L->options->sanitize_overflow || !L->options->debug || L->may_wrap || bits >= 64 || bits == 1 ||
       lower_in_prelude(L, span))
@@ -136,7 +136,7 @@ static Term *lower_comparison(Lower *L, PyOp op, Term *a, Term *b, Span span) {
     if (!a || !b) return NULL;
   }
   CmpPred p = preds[op][ct_is_float(t) ? 2 : ct_is_signed(t) ? 0 : 1];
-  return term_value(L, build_cmp(&L->b, p, term_v(a), term_v(b)), ct_with_elem(L, t, ct_scalar(L, DT_INT1)));
+  return term_value(L, build_cmp(&L->b, p, term_v(a), term_v(b)), lower_with_elem(L, t, lower_scalar(L, DT_INT1)));
 }
 
 static const char *const method_names[NUM_PYOPS][2] = {
