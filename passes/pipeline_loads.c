@@ -1,6 +1,6 @@
-// Of pipeline_loops: which loads become asynchronous. A load does when its tile can be copied to shared memory as it is, its address
-// can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and cheap), and iterations before
-// do not change what is there.
+// Of pipeline_loops: which loads become asynchronous. A load does if its tile can be copied to shared memory unchanged,
+// if its address can be computed ahead (the ops between the loop's carried values and the load, the slice, are pure and
+// cheap), and if earlier iterations do not write what it reads.
 #include "passes/access.h"
 #include "passes/global_memory.h"
 #include "passes/pipeline_loops.h"
@@ -30,14 +30,14 @@ static bool can_copy_async(const Pipe *p, const Op *load) {
   return pipe_copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
-// cp.async fills with zeros.
+// cp.async fills with zeros. Whether the load fills with something else.
 static bool fills_otherwise(const Op *load) {
   const Value *other = op_operand(load, 3);
   uint64_t bits;
   return op_operand(load, 2) && other && !(value_constant_bits(other, &bits) && bits == 0);
 }
 
-// Row-major, the axis first along which a thread has most consecutive elements.
+// A row-major buffer whose fastest axis is the one along which a thread has most consecutive elements.
 static const Type *plain_buffer(Context *ctx, const Type *t) {
   uint32_t order[MAX_RANK], fast = 0;
   for (uint32_t i = 1; i < t->rank; i++)
@@ -48,7 +48,7 @@ static const Type *plain_buffer(Context *ctx, const Type *t) {
   return type_buffer(ctx, type_elem(t), t->rank, t->shape, layout_make_shared_plain(ctx, t->rank, t->shape, order), 0);
 }
 
-// Marks the loads of arrays that the loop writes: a copy ahead of the iterations before would not see it.
+// Marks the loads of arrays that the loop writes: a copy issued before earlier iterations would miss their writes.
 static void mark_written(Pipe *p) {
   Func *f = p->loop->parent->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -64,7 +64,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
   AsyncLoad a = {.load = op};
   if (op->mark & WRITTEN) return;
   if (op->opcode == OP_DESC_LOAD) {
-    // There is one tensor map, not one a stage, where the descriptor changes from iteration to iteration.
+    // If the descriptor changes from iteration to iteration, there is still one tensor map, not one per stage.
     if (!tma_usable(p->module, op_operand(op, 0)) || !value_defined_outside(op_operand(op, 0), p->loop)) return;
     a.tma = true;
     a.buffer_type = tma_tile_buffer(p->ctx, op_operand(op, 0)->type);
@@ -80,7 +80,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
     return;
   }
   a.consumer = first_consumer(p, op_result(op, 0));
-  // A turn on the tensor cores is not spent waiting.
+  // Copies are waited for before pingpong_wait, because a warpgroup should not wait while it has the tensor cores.
   for (Op *o = pipe_body(p)->first; a.consumer && o != a.consumer; o = o->next)
     if (o->opcode == OP_PINGPONG_WAIT) {
       a.consumer = o;
@@ -129,10 +129,10 @@ static bool slice_of(Pipe *p, const Op *load) {
   return true;
 }
 
-// Marks the slices of all loads; drops those that have none (their slice would contain memory accesses).
+// Marks the slices of all loads. Drops loads whose slice would contain memory accesses.
 static void find_slices(Pipe *p) {
   p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
-  for (bool all = false; !all;) {      // a failed attempt leaves marks: once more with the good ones only
+  for (bool all = false; !all;) {      // a failed attempt leaves marks: repeat with the remaining loads
     for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
     for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
     uint32_t kept = 0;
@@ -143,14 +143,14 @@ static void find_slices(Pipe *p) {
   }
 }
 
-// ---- rotated dots ----
+// ---- peeled dots ----
 
 static Op *next_peeled(Op *op, int64_t peeled) {
   while (op && (op->opcode != OP_DESC_LOAD || op_int(op, ATTR_PEELED, 0) != peeled)) op = op->next;
   return op;
 }
 
-// The loads of a rotated dot are the same ones, in the same order, in the conditional outside the loop and in the loop.
+// The loads of a peeled dot are the same, in the same order, in the conditional outside the loop and in the loop.
 static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
   if (!conditional) return false;
   Op *op = next_peeled(conditional->blocks[0]->first, peeled);
@@ -178,8 +178,8 @@ static void find_outside(Pipe *p) {
   for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
 }
 
-// A warp of the last warpgroup to have its turn. A tensor map that the block has made is visible to warp 0 alone, which then issues,
-// behind a block barrier.
+// Copies are issued by a warp of the last warpgroup in the ping-pong order. A tensor map that the block has made is
+// visible to warp 0 only: then warp 0 issues, after a block barrier.
 static void choose_issuer(Pipe *p) {
   p->issuer = p->pingpong && p->module->num_warps >= 2 * WARPGROUP_WARPS ? p->module->num_warps - WARPGROUP_WARPS : 0;
   for (uint32_t i = 0; i < p->loads.count; i++)
@@ -193,8 +193,8 @@ bool pipe_is_short(const Op *op) {
   }
 }
 
-// Tiles that are read one soon after the other, as the operands of mma are, are waited for together. A barrier between them would also
-// hold the first ones' registers longer than the machine's scheduler needs to.
+// Tiles that are read close together, as the operands of mma are, share one wait. A barrier between them would also
+// hold the first tiles' registers longer than the hardware scheduler needs.
 static void join_waits(Pipe *p) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
@@ -226,7 +226,7 @@ static void group_loads(Pipe *p) {
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
   for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
-  if (global_is_acquired(pipe_body(p))) return false;   // what is there may have changed then
+  if (global_is_acquired(pipe_body(p))) return false;   // memory may have changed then
   mark_written(p);
   for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;

@@ -1,5 +1,5 @@
-// Of pipeline_loops: what is issued in front of the loop. It stands as high as it can, so that its copies run while slow ops before the
-// loop do: global loads and stores to shared memory.
+// Of pipeline_loops: the copies that are issued before the loop. The prologue is placed as early as possible: its
+// copies then run during slow ops before the loop, which are global loads and stores to shared memory.
 #include "ir/scratch.h"
 #include "passes/pipeline_loops.h"
 
@@ -16,7 +16,7 @@ static void need_operands(const Op *op, const Block *block) {
     for (const Op *o = op->blocks[k]->first; o; o = o->next) need_operands(o, block);
 }
 
-// What the prologue may come before: nothing that writes global memory, waits, or has scratch memory of its own.
+// Whether the prologue may come before the op: not if it writes global memory, waits, or has scratch.
 static bool can_pass(Pipe *p, const Op *op) {
   uint32_t align;
   switch (op->opcode) {
@@ -35,7 +35,7 @@ static void move_needed(Op *from, const Op *to, Op *before) {
   }
 }
 
-// The highest place that the prologue can go up to from `at`, where there is something slow to overtake; else `at`.
+// The earliest place for the prologue, if there is something slow between it and `at`; otherwise `at`.
 static Op *above_slow(Pipe *p, Op *at) {
   Op *highest = at;
   for (Op *op = at->prev; op && can_pass(p, op); op = op->prev) {
@@ -48,8 +48,8 @@ static Op *above_slow(Pipe *p, Op *at) {
   return slow;
 }
 
-// The op before which the prologue is built, after moving what it needs in front of that. `at` is the loop, or a dot of rotated ones
-// before it; what the loop needs, its bounds for instance, may stand between the two.
+// Returns the op before which the prologue is built, after moving what the prologue needs before that op. `at` is the
+// loop, or the peeled dot before it. What the loop needs, for example its bounds, may lie between the two.
 static Op *prologue_position(Pipe *p, Op *at) {
   Block *block = at->parent;
   bool all_tma = true;
@@ -84,7 +84,7 @@ Value *pipe_build_prologue(Pipe *p, Value **carried) {
   p->limit = p->front ? build_binary(&b, OP_ADDI, ub, step) : ub;
   ring_build(p, &b);
   for (uint32_t i = 0; i < loop->num_results; i++) carried[i] = op_operand(loop, 3 + i);
-  if (p->front) {            // an iteration before the first, for the rotated dots alone, which depend on nothing carried
+  if (p->front) {            // an iteration before the first, for peeled loads only; they depend on nothing carried
     ValueMap *map = ring_slice_inputs(p, build_binary(&b, OP_SUBI, lb, step), carried);
     ring_issue(p, &b, map, nowhere, place_of(p, &b, 0, lb), 0);
   }

@@ -1,6 +1,6 @@
-// Of pipeline_loops: the rings. Each load has one of `stages` slots, or stages − 1; iteration i lies in slot i mod their number. Each group
-// of TMA loads has an mbarrier per slot, whose phase flips every time round, so a reader needs the slot and a parity. Groups of cp.async are counted: a wait
-// names how many may still be on their way.
+// Of pipeline_loops: the rings. Each ring has `stages` slots, or stages − 1; iteration i uses slot i modulo their
+// number. Each group of TMA loads has an mbarrier per slot. Its phase flips each time round the ring; therefore a
+// reader needs the slot and a parity. Groups of cp.async are counted: a wait names how many may still be in flight.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -18,7 +18,7 @@ bool ring_any_short(const Pipe *p) {
 void ring_build(Pipe *p, Builder *b) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
-    b->span = a->load->span;   // for the list of what shared memory is needed for
+    b->span = a->load->span;   // for the message that lists buffers
     a->ring = build_alloc(b, ring_type(p, a), NULL);
     if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
@@ -91,7 +91,7 @@ void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite ne
 
 // ---- wait ----
 
-// cp.async writes through the generic proxy; wgmma reads through the async proxy. It need not be the first to read.
+// cp.async writes through the generic proxy; wgmma reads through the async proxy, perhaps not as the first reader.
 static bool needs_fence(const Pipe *p, uint32_t g) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const AsyncLoad *a = &p->loads.data[i];
@@ -106,7 +106,7 @@ static bool any_needs_fence(const Pipe *p) {
   return any;
 }
 
-static void fence_behind(Op *op, void *user) {
+static void fence_after(Op *op, void *user) {
   Pipe *p = user;
   if (op->opcode != OP_ASYNC_WAIT || op_int(op, ATTR_COUNT, 0) != 0) return;
   Builder b = builder_after(p->ctx, op);
@@ -114,7 +114,7 @@ static void fence_behind(Op *op, void *user) {
 }
 
 void ring_fence_inner_waits(Pipe *p) {
-  if (any_needs_fence(p)) block_walk(pipe_body(p), fence_behind, p);
+  if (any_needs_fence(p)) block_walk(pipe_body(p), fence_after, p);
 }
 
 void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
@@ -123,7 +123,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
     tma_build_wait(b, tma_build_index(b, group->barriers, place.slot), place.phase);
     return;
   }
-  // Committed after this group: the later groups of this iteration, and all of the iterations issued since.
+  // Committed after this group: the later groups of this iteration, and all groups of the iterations issued since.
   uint32_t later = 0;
   for (uint32_t i = g + 1; i < p->groups.count; i++) later += !p->groups.data[i].tma;
   int64_t pending = later + (int64_t)(p->stages - 2 + (issued ? 1 : 0)) * p->num_copy_groups;

@@ -8,12 +8,13 @@
 //   compute                                    issue tile i+S−1 over tile i
 //                                              compute
 //
-// The copies are as far ahead in both. Fewer slots cost up to one barrier more, and the issue comes behind the reads: they are for loops
-// in which the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages at all. What is computed from the
-// tile may be stored for tensor cores or exchanged between threads: that takes a barrier anyway, and the issue then goes behind that.
-// A ring that tensor cores read has S slots, as they read while the threads go on. But where the stages do not fit otherwise and no
-// wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all that reads is done. The copies are
-// then about one iteration less ahead.
+// Both copy equally far ahead. Fewer slots cost up to one barrier more, and the issue comes after the reads. They pay
+// in loops where the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages
+// at all. What is computed from the tile may be stored for tensor cores or exchanged between threads: that needs a
+// barrier anyway, and the issue then goes after it.
+// A ring that tensor cores read has S slots, because they read while the threads continue. But if the stages do not fit
+// otherwise and no wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all reads
+// are done. The copies are then about one iteration less ahead.
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -37,7 +38,7 @@ static bool becomes_ring(const Pipe *p, const Op *op) {
   return false;
 }
 
-// The block's bytes with the rings as they are marked.
+// The block's shared memory with the rings as they are marked.
 static uint32_t shared_need(const Pipe *p) {
   uint32_t most = p->shared.count + p->loads.count + p->groups.count + 1;
   Liveness l = {.items = arena_array(&p->ctx->arena, Lifetime, most)};
@@ -63,7 +64,7 @@ static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
 }
 
-// Whether the op or one behind it in the body reads v.
+// Whether the op or a later one of the body reads v.
 static bool used_from(const Pipe *p, const Value *v, const Op *op) {
   for (const Use *u = v->uses; u; u = u->next) {
     const Op *at = pipe_in_body(p, u->user);
@@ -74,7 +75,7 @@ static bool used_from(const Pipe *p, const Value *v, const Op *op) {
 
 enum { ADDRESS_WORDS = 2 };
 
-// Words per thread of addresses in the global memory that is copied from.
+// Words per thread of the global addresses that are copied from.
 static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
@@ -84,7 +85,7 @@ static uint32_t address_words(const Pipe *p) {
   return words;
 }
 
-// A guess of the registers per thread where copies are issued in front of an op of the body.
+// An estimate of the registers per thread if copies are issued before an op of the body.
 static uint32_t registers_at(const Pipe *p, const Op *at) {
   const Block *body = pipe_body(p);
   uint32_t carried = 0, tiles = 0;
@@ -94,11 +95,12 @@ static uint32_t registers_at(const Pipe *p, const Op *at) {
       uint32_t held = pressure_words(op_result(op, i));
       if (held && used_from(p, op_result(op, i), at)) tiles += held;
     }
-  // Addresses may take the registers of tiles where none are held.
+  // If no tiles are held, addresses may use their registers.
   return pressure_registers(carried + (tiles ? tiles + address_words(p) : 0));
 }
 
-// Not where tiles that are read before the issue would spill. One block more is no matter once a quarter of an SM's threads are there.
+// Not if tiles that are read before the issue would spill. One block more does not matter once a quarter of an SM's
+// threads are resident.
 static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
   if (registers > THREAD_REGISTERS) return false;
@@ -108,7 +110,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
 
 // ---- where tiles are read ----
 
-// The body's last op that reads the buffer v. False: something other than threads reads it.
+// Sets *last to the body's last op that reads the buffer v. False: something other than threads reads it.
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
   for (const Use *u = v->uses; u; u = u->next) {
     Op *at = pipe_in_body(p, u->user);
@@ -123,11 +125,12 @@ static void mark_groups(Pipe *p) {
   for (uint32_t g = 0; g < p->groups.count; g++) p->groups.data[g].short_ring = p->groups.data[g].tma;
   for (uint32_t i = 0; i < p->loads.count; i++)
     if (!p->loads.data[i].short_ring) p->groups.data[p->loads.data[i].group].short_ring = false;
-  for (uint32_t i = 0; i < p->loads.count; i++)       // a phase is of all the tiles that an mbarrier announces
+  for (uint32_t i = 0; i < p->loads.count; i++)       // an mbarrier's phase covers all of its tiles
     if (p->loads.data[i].tma) p->loads.data[i].short_ring = p->groups.data[p->loads.data[i].group].short_ring;
 }
 
-// The rings that threads have read when the body comes to `work` get S − 1 slots. Returns the last op that reads one; NULL: there is none.
+// The rings that threads have read before `work` get S − 1 slots. Returns the last op that reads one; NULL: there is
+// none.
 static Op *shorten_read_before(Pipe *p, const Op *work) {
   Op **reads = arena_array(&p->ctx->arena, Op *, p->loads.count), *last = NULL;
   for (uint32_t i = 0; i < p->loads.count; i++) {
@@ -154,7 +157,7 @@ static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
   return NULL;
 }
 
-// The first op behind the first wait that copies should run beside.
+// The first op after the first wait that copies should overlap with.
 static Op *first_work(const Pipe *p) {
   bool waited = false;
   for (Op *op = pipe_body(p)->first;; op = op->next) {
@@ -177,8 +180,9 @@ static bool reads_computed(const Pipe *p, const Op *op) {
   return false;
 }
 
-// The op before which copies over what `last` has read are issued: not behind `work`, but behind a barrier that is there anyway.
-static Op *issue_behind(const Pipe *p, Op *last, Op *work) {
+// The op before which copies over what `last` has read are issued: not after `work`, but after a barrier that is there
+// anyway.
+static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
   for (Op *op = last->next;; op = op->next) {
     uint32_t align;
     if (reads_computed(p, op)) return op;
@@ -191,7 +195,7 @@ Op *pipe_choose_slots(Pipe *p, Op *free) {
   if (p->front || p->pingpong) return NULL;
   uint32_t full = shared_need(p);
   Op *work = free ? free : first_work(p), *last = shorten_read_before(p, work);
-  Op *issue = free || !last ? free : issue_behind(p, last, work);
+  Op *issue = free || !last ? free : issue_after_barrier(p, last, work);
   if (last && is_worth(p, full, issue)) return free ? NULL : issue;
   bool fits = full <= p->module->target->shared_bytes;
   set_all(p, !fits && !free);

@@ -1,4 +1,4 @@
-// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that this takes.
+// Of pipeline_loops: wgmmas that stay in flight into the next iteration, and the waits that they need.
 #include "passes/buffer.h"
 #include "passes/pipeline_loops.h"
 
@@ -11,11 +11,11 @@ static bool operand_is_staged(const Pipe *p, const Value *buf) {
   return false;
 }
 
-// acc stays in flight when nothing in the iteration but nested conditionals reads it.
+// The accumulator stays in flight if nothing in the iteration except nested conditionals reads it.
 static bool can_overlap(const Pipe *p, Op *wgmma) {
   Value *r = op_result(wgmma, 0), *c = op_operand(wgmma, 2);
   Block *body = pipe_body(p);
-  // Packed halves would be taken apart to be carried: that reads them.
+  // Carrying packed halves would unpack them, which reads them.
   if (type_is_scalar(type_elem(c->type), SC_F16)) return false;
   if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) || !operand_is_staged(p, op_operand(wgmma, 1))) return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
@@ -40,8 +40,8 @@ static bool used_inside(const Value *v, const Op *op) {
   return false;
 }
 
-// Conditional readers wait in their own block. The conditional gives the value on: it must not be alive twice, in flight and
-// waited for, or registers that tensor cores still write would be copied.
+// Conditional readers wait in their own block. The conditional yields the value: if it were live twice, in flight and
+// waited for, registers that tensor cores still write would be copied.
 static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   Value *v = op_result(wgmma, 0);
   for (Op *op = wgmma->next, *next; op; op = next) {
@@ -79,7 +79,7 @@ static void wait_in_conditionals(Pipe *p, Op *wgmma) {
   }
 }
 
-// Returns the op after which this iteration's slot (s − 1) is free: the wait for the previous iteration's wgmmas.
+// Returns the op after which slot s − 1 is free: the wait for the previous iteration's wgmmas.
 Op *pipe_overlap_wgmmas(Pipe *p) {
   Op *last = NULL;
   uint32_t num = 0;
@@ -89,7 +89,7 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
     if (can_overlap(p, op)) num++, last = op;
     else mixed = true;
   }
-  // A wait counts groups in order: with synchronous wgmmas between, every one is waited for anyway.
+  // A wait counts groups in order. With a synchronous wgmma between them, every group is waited for anyway.
   if (!last || mixed) return NULL;
   Builder after = builder_at_end(p->ctx, p->loop->parent->func, p->loop->parent, p->loop->span);
   after.before = p->loop->next;
