@@ -108,7 +108,8 @@ static Value *branch(Builder *b, const Op *access, Value *number, const Values *
     op_copy_attrs(b->ctx, op, access);
     return type ? op_result(op, 0) : NULL;
   }
-  BuildRegion r = build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
+  BuildRegion r =
+      build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
   const Values one = {&param, 1, 1};
   Value *yield = branch(b, access, number, &one, 0);
   build_if_else(b, &r, &yield);

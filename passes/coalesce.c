@@ -1,4 +1,4 @@
-// TILE → LAID_OUT: a layout for every tensor.
+// coalesce: a layout for every tensor. TILE becomes LAID_OUT.
 //
 // Anchors choose their layouts: dots, then memory accesses, those with the most bytes in the deepest loops first. Each
 // layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
@@ -46,7 +46,9 @@ static void gather(Op *op, void *user) {
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
   for (uint32_t i = 0; i < c->reductions.count; i++) {
     const Op *op = c->reductions.data[i];
-    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) || op_int(op, ATTR_AXIS, 0) != axis) continue;
+    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
+        op_int(op, ATTR_AXIS, 0) != axis)
+      continue;
     if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
   }
   return false;
@@ -141,13 +143,15 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
   const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  return own == l || layout_cost_access(op, &a, l, warps) <=
+                         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1,
+                          .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
   // Threads read a tile that TMA has written 16 bytes at a time.
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));

@@ -53,7 +53,9 @@ static bool same_operands(const Op *a, const Op *b) {
 }
 
 static bool same_op(const Op *a, const Op *b) {
-  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results || a->num_attrs != b->num_attrs) return false;
+  if (a->opcode != b->opcode || a->num_operands != b->num_operands || a->num_results != b->num_results ||
+      a->num_attrs != b->num_attrs)
+    return false;
   for (uint32_t i = 0; i < a->num_results; i++)
     if (a->results[i].type != b->results[i].type) return false;
   for (uint32_t i = 0; i < a->num_attrs; i++) {

@@ -36,7 +36,8 @@ GlobalUses global_uses_of(Context *ctx, Func *f, uint32_t param) {
   Search s = {.ctx = ctx, .found = &found};
   search(f->body->args[param], &s);
   for (uint32_t i = 0; i < f->num_params; i++)
-    if (f->params[i].kind == PARAM_AUTO_TENSORMAP && f->params[i].base_param == (int)param) search(f->body->args[i], &s);
+    if (f->params[i].kind == PARAM_AUTO_TENSORMAP && f->params[i].base_param == (int)param)
+      search(f->body->args[i], &s);
   return found;
 }
 

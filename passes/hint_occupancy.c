@@ -1,10 +1,11 @@
 // hint_occupancy: tells the assembler for how many blocks per SM to keep registers (`.minnctapersm`), by the estimate
 // of pressure.h.
-//   - Row kernels of 16 warps and more: without a hint the assembler takes a few registers more than it must and loses a
-//     whole block. Smaller blocks get no hint: one block more or less matters little there, and too tight a limit spills.
-//   - Loops that only load and compute, for example matrix-vector products and sums over rows: without a hint the assembler
-//     may save registers for one more block by waiting for some of an iteration's loads before it issues the others. A
-//     limit with room for all of them prevents that. If registers do not limit occupancy, there is no hint.
+//   - Row kernels of 16 warps and more: without a hint the assembler takes a few registers more than it must and loses
+//     a whole block. Smaller blocks get no hint: one block more or less matters little there, and too tight a limit
+//     spills.
+//   - Loops that only load and compute, for example matrix-vector products and sums over rows: without a hint the
+//     assembler may save registers for one more block by waiting for some of an iteration's loads before it issues the
+//     others. A limit with room for all of them prevents that. If registers do not limit occupancy, there is no hint.
 // In, out: LAID_OUT; sets the module's min_blocks.
 #include "passes/pass.h"
 #include "passes/pressure.h"

@@ -44,7 +44,8 @@ typedef struct { Context *ctx; FixedList *list; } FixedSearch;
 static void remember_fixed(Op *op, void *user) {
   FixedSearch *f = user;
   if (!is_tensor_core(op)) return;
-  vec_push(&f->ctx->arena, f->list, ((FixedOperands){op, {op_operand(op, 0)->type->layout, op_operand(op, 1)->type->layout}}));
+  vec_push(&f->ctx->arena, f->list,
+           ((FixedOperands){op, {op_operand(op, 0)->type->layout, op_operand(op, 1)->type->layout}}));
 }
 
 static void take_conversion_away(Op *op, void *user) {
@@ -162,13 +163,16 @@ static void convert_carried(Assign *c, Op *op) {
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_FOR) like = parent->blocks[0]->args[i + 1];
     else if (op->opcode == OP_YIELD && parent && parent->opcode == OP_WHILE) like = parent->blocks[0]->args[i];
     else if (op->opcode == OP_CONDITION && i > 0) like = parent->blocks[1]->args[i - 1];
-    if (like && like->type->kind == TYPE_TENSOR) op_set_operand(op, i, in_layout(c, op, op_operand(op, i), like->type->layout));
+    if (like && like->type->kind == TYPE_TENSOR)
+      op_set_operand(op, i, in_layout(c, op, op_operand(op, i), like->type->layout));
   }
 }
 
 // A loop's result has the layout of the argument that carries it.
 static const Layout *carried_layout(const Op *op, uint32_t k) {
-  const Value *arg = op->opcode == OP_FOR ? op->blocks[0]->args[k + 1] : op->opcode == OP_WHILE ? op->blocks[1]->args[k] : NULL;
+  const Value *arg = op->opcode == OP_FOR     ? op->blocks[0]->args[k + 1]
+                     : op->opcode == OP_WHILE ? op->blocks[1]->args[k]
+                                              : NULL;
   return arg && arg->type->kind == TYPE_TENSOR ? arg->type->layout : NULL;
 }
 
@@ -201,7 +205,8 @@ static void rewrite(Assign *c) {
     if (!pivot) pivot = layout_rule_pivot(c->ctx, op);
     if (!pivot) continue;
     for (uint32_t k = 0; k < op->num_operands; k++)
-      if (op_operand(op, k)) op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
+      if (op_operand(op, k))
+        op_set_operand(op, k, in_layout(c, op, op_operand(op, k), operand_layout(c, op, k, pivot)));
     for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, layout_rule_result(c->ctx, op, k, pivot));
   }
 }

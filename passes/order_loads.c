@@ -33,7 +33,8 @@ static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_in
 // The words that moving a load adds. In place a vector of it streams, which the estimate has counted.
 static int64_t words(const Op *load) {
   const Type *t = load->results[0].type;
-  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1, n = (regs * type_elem_bits(t) + 31) / 32;
+  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1,
+          n = (regs * type_elem_bits(t) + 31) / 32;
   return t->kind == TYPE_TENSOR ? n - min_i64(n, PRESSURE_VECTOR) : n;
 }
 

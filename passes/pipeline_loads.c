@@ -26,7 +26,8 @@ static Op *only_alloc(const Value *v) {
 
 // cp.async moves 4, 8 or 16 bytes.
 static bool can_copy_async(const Pipe *p, const Op *load) {
-  if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type)) return false;
+  if (!p->module->target->has_cp_async || op_int(load, ATTR_VOLATILE, 0) || !type_is_tensor(load->results[0].type))
+    return false;
   return pipe_copy_elements(load) * type_elem_bytes(load->results[0].type) >= 4;
 }
 
@@ -55,7 +56,8 @@ static void mark_written(Pipe *p) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(p->ctx, f, i);
     bool written = false;
-    for (uint32_t k = 0; k < uses.writes.count; k++) written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
+    for (uint32_t k = 0; k < uses.writes.count; k++)
+      written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
     for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
   }
 }
@@ -114,7 +116,8 @@ static bool add_to_slice(Pipe *p, Value *v) {
   if (!v->def || v->def->parent != body) return true;   // outside the loop, or inside an op that is cloned whole
   Op *op = v->def;
   if (op->mark & IN_SLICE) return true;
-  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;   // not worth running twice
+  // Not worth running twice.
+  if (op->opcode != OP_IF && (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_DOT)) return false;
   op->mark |= IN_SLICE;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
@@ -159,7 +162,9 @@ static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
     AsyncLoad *a = &p->loads.data[i];
     if (op_int(a->load, ATTR_PEELED, 0) != peeled) continue;
     a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
-    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) || op_result(a->outside, 0)->type != a->buffer_type) return false;
+    if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) ||
+        op_result(a->outside, 0)->type != a->buffer_type)
+      return false;
     a->ahead = peeled > 0;
     any = true;
     op = next_peeled(op->next, peeled);

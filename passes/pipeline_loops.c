@@ -1,7 +1,7 @@
 // pipeline_loops: loads of coming iterations run while this one computes.
 //   in:  LAID_OUT, loops with loads or desc_loads whose addresses can be computed ahead
-//   out: those loads are cp.async or TMA copies into buffers of S stages, issued S − 1 iterations early; wgmmas on such
-//        buffers stay in flight across iterations
+//   out: those loads are cp.async or TMA copies into rings of S slots, issued S − 1 iterations early; wgmmas on the
+//        rings stay in flight across iterations
 //
 //   for i, acc                         bufA, bufB = alloc S tiles;  full = alloc S barriers
 //     %a = load A[i]                   issue loads 0 … S−2 (each only if that iteration exists)       prologue
@@ -14,14 +14,14 @@
 //                                      wait for the last wgmma
 //
 // Every issue clones the ops that addresses depend on (the *slice*). Loop-carried values that they need get a second
-// copy that runs S − 1 iterations ahead. dce removes what only the old slice needed. A load whose slice contains memory
-// accesses stays in place. Predicates cover trip counts of 0 and below S; there is no epilogue.
-// Around the dots of ping_pong the rings extend beyond the loop. Loads of the next iteration (`peeled` 1) are one slot
-// further on in theirs, and slot 0 is for the dot before the loop. The dot after the loop takes the slot after the last
-// iteration's. Waits come before pingpong_wait. Copies are issued after pingpong_pass by a warp of the last warpgroup,
-// which by then knows that all others have done what came before their pingpong_wait.
-// Rings of tiles that threads read into registers may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads
-// it before the block barrier that insert_barriers puts before the next copy into it.
+// copy that runs S − 1 iterations ahead. dce removes what only the old slice needed. A load whose slice contains
+// memory accesses stays in place. Predicates cover trip counts of 0 and below S; there is no epilogue. Around the dots
+// of ping_pong the rings extend beyond the loop. Loads of the next iteration (`peeled` 1) are one slot further on in
+// theirs, and slot 0 is for the dot before the loop. The dot after the loop takes the slot after the last iteration's.
+// Waits come before pingpong_wait. Copies are issued after pingpong_pass by a warp of the last warpgroup, which by then
+// knows that all others have done what came before their pingpong_wait. Rings of tiles that threads read into registers
+// may do with S − 1 slots: pipeline_slots.c. Whoever frees a slot reads it before the block barrier that
+// insert_barriers puts before the next copy into it.
 #include "passes/pipeline_loops.h"
 
 // The new loop while it is built.
@@ -34,11 +34,14 @@ typedef struct {
   ValueMap *ahead;           // of the slice's values, for the iteration that is issued
   Value *iv_ahead, *fill;    // its induction variable and slot
   bool *waited;              // by group
-  Op *issue_after, *issue_before;   // op of the old body; both NULL: issue after the first wait, before anything is read
+  // Op of the old body; both NULL: issue after the first wait, before anything is read.
+  Op *issue_after, *issue_before;
   bool issued;
 } NewBody;
 
-static RingRead place_of(const NewBody *n, const AsyncLoad *a) { return a->short_ring ? n->short_here : a->ahead ? n->next : n->here; }
+static RingRead place_of(const NewBody *n, const AsyncLoad *a) {
+  return a->short_ring ? n->short_here : a->ahead ? n->next : n->here;
+}
 
 static void wait_once(NewBody *n, const AsyncLoad *a) {
   if (n->waited[a->group]) return;
@@ -88,7 +91,8 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
     }
   }
   if (read && a->filled_after)
-    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read, value_map_get(n->map, op_operand(a->load, 3)));
+    read = build_ternary(&n->b, OP_SELECT, value_map_get(n->map, op_operand(a->load, 2)), read,
+                         value_map_get(n->map, op_operand(a->load, 3)));
   if (read) value_map_set(n->pipe->ctx, n->map, x, read);
 }
 
@@ -116,7 +120,8 @@ static void clone_op(NewBody *n, Op *op) {
     replace_load(n, load);
   } else if (alloc) {
     value_map_set(p->ctx, n->map, op_result(op, 0), tma_build_index(&n->b, alloc->ring, place_of(n, alloc).slot));
-  } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {   // not read in its layout yet
+  // Not read in its layout yet.
+  } else if (op->opcode != OP_CONVERT_LAYOUT || value_map_get(n->map, op_result(op, 0)) == op_result(op, 0)) {
     if (p->front && op->opcode == OP_WGMMA_WAIT && op_int(op, ATTR_COUNT, 0) == 0) end_basic_block(n);
     build_clone(&n->b, op, n->map);
   }
@@ -128,7 +133,8 @@ static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
   ring_drain(p, b);
   for (uint32_t i = 0; i < p->loop->num_results; i++) value_replace_all_uses(op_result(p->loop, i), op_result(made, i));
   Op *after = made->next;
-  while (after && (after->opcode == OP_WGMMA_WAIT || after->opcode == OP_ASYNC_WAIT || after == p->loop)) after = after->next;
+  while (after && (after->opcode == OP_WGMMA_WAIT || after->opcode == OP_ASYNC_WAIT || after == p->loop))
+    after = after->next;
   if (p->back) {
     ring_serve_outside(p, false, end.slot, end.phase);
     after = p->back->next;
@@ -138,8 +144,8 @@ static void finish(Pipe *p, Builder *b, Op *made, RingRead end) {
 }
 
 // The loop carries its old values, a copy of those that the slice needs, then what the issue needs: the induction
-// variable ahead, this iteration's slot and its parity, and the slot to fill; then the slot and parity of rings of S −
-// 1 slots, if there are any.
+// variable ahead, this iteration's slot and its parity, and the slot to fill; then the slot and parity of rings of S
+// − 1 slots, if there are any.
 enum { IV_AHEAD, SLOT, PHASE, FILL, SHORT_SLOT, SHORT_PHASE, NUM_EXTRA };
 
 // What the new loop yields; num: of the old values and the slice's.
@@ -188,7 +194,8 @@ static void expand(Pipe *p) {
   if (any_short) extra[SHORT_SLOT] = build_i32(b, 0), extra[SHORT_PHASE] = build_i32(b, 0);
   uint32_t total = num + (any_short ? NUM_EXTRA : SHORT_SLOT);
   Value **carried = arena_array(&ctx->arena, Value *, total), **yields = arena_array(&ctx->arena, Value *, total);
-  BuildRegion region = build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
+  BuildRegion region =
+      build_for_begin(b, op_operand(loop, 0), op_operand(loop, 1), op_operand(loop, 2), inits, total, carried);
   op_copy_attrs(ctx, region.op, loop);
   op_remove_attr(region.op, ATTR_NUM_STAGES);
 

@@ -22,7 +22,8 @@ typedef struct {
   bool tma;                // false: cp.async
   bool ahead;              // fetches the next iteration's tile
   bool filled_after;       // elements that the mask leaves out get their value after the read
-  bool short_ring;         // stages − 1 slots: the iteration that reads a slot also has it refilled; otherwise `stages` slots
+  // Stages − 1 slots: the iteration that reads a slot also has it refilled; otherwise `stages` slots.
+  bool short_ring;
   uint32_t group;
   const Type *buffer_type; // of one slot
   Value *ring;             // the buffer of all slots
@@ -70,7 +71,9 @@ static inline bool pipe_is_before(const Op *a, const Op *b) {
 }
 
 // The elements that one copy of a thread moves.
-static inline uint32_t pipe_copy_elements(const Op *load) { return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1)); }
+static inline uint32_t pipe_copy_elements(const Op *load) {
+  return (uint32_t)op_int(load, ATTR_COPY, op_int(load, ATTR_VECTOR, 1));
+}
 
 // ---- pipeline_loads.c ----
 // Fills loads and groups and marks slices. all_loads: also loads that no dot reads. False: there is nothing to
@@ -87,9 +90,9 @@ Op *pipe_overlap_wgmmas(Pipe *p);
 // ---- pipeline_slots.c ----
 // Records what shared memory the function needs beside the rings.
 void pipe_measure(Pipe *p);
-// Decides which rings have S − 1 slots. `free`: the op after which the previous iteration no longer uses its slots, if
-// that is inside the body. Returns the op of the body before which copies are issued; NULL: after `free`, or after the
-// first wait.
+// Decides which rings have S − 1 slots. `free`: the op after which the previous iteration no longer uses its slots,
+// if that is inside the body. Returns the op of the body before which copies are issued; NULL: after `free`, or after
+// the first wait.
 Op *pipe_choose_slots(Pipe *p, Op *free);
 
 // ---- pipeline_ring.c ----

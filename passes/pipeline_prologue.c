@@ -22,7 +22,8 @@ static bool can_pass(Pipe *p, const Op *op) {
   switch (op->opcode) {
     case OP_LOAD: return !op_int(op, ATTR_VOLATILE, 0);
     case OP_ALLOC: case OP_LOCAL_STORE: case OP_FENCE_ASYNC: return true;
-    default: return op_is(op, TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
+    default:
+      return op_is(op, TRAIT_PURE) && !op->num_blocks && !op_scratch_bytes(p->ctx, op, p->module->num_warps, &align);
   }
 }
 

@@ -23,14 +23,16 @@ void ring_build(Pipe *p, Builder *b) {
     if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
   for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma) p->groups.data[g].barriers = tma_build_barriers(b, ring_slots(p, p->groups.data[g].short_ring));
+    if (p->groups.data[g].tma)
+      p->groups.data[g].barriers = tma_build_barriers(b, ring_slots(p, p->groups.data[g].short_ring));
 }
 
 RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
   Value *plus = build_binary(b, OP_ADDI, place.slot, build_i32(b, 1));
   Value *wraps = build_cmp(b, CMP_EQ, plus, build_i32(b, slots));
   RingRead next = {.slot = build_ternary(b, OP_SELECT, wraps, build_i32(b, 0), plus)};
-  if (place.phase) next.phase = build_binary(b, OP_XORI, place.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(b->ctx, SC_I32)));
+  if (place.phase)
+    next.phase = build_binary(b, OP_XORI, place.phase, build_cast(b, OP_EXTUI, wraps, type_scalar(b->ctx, SC_I32)));
   return next;
 }
 
@@ -46,7 +48,8 @@ ValueMap *ring_slice_inputs(const Pipe *p, Value *iv, Value *const *carried) {
 
 static Value *slice_value(const ValueMap *map, Value *v) { return v ? value_map_get(map, v) : NULL; }
 
-static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *bar, Value *pred, int64_t issuer) {
+static void issue_tma(Builder *b, const ValueMap *map, const AsyncLoad *a, Value *buf, Value *bar, Value *pred,
+                      int64_t issuer) {
   Value *coords[MAX_RANK];
   for (uint32_t k = 1; k < a->load->num_operands; k++) coords[k - 1] = slice_value(map, op_operand(a->load, k));
   tma_build_load(b, slice_value(map, op_operand(a->load, 0)), buf, bar, pred, coords, issuer);
@@ -58,7 +61,8 @@ static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Va
   Value *mask = slice_value(map, op_operand(a->load, 2));
   Value *all = build_splat(b, pred, type_with_elem(b->ctx, t, type_scalar(b->ctx, SC_I1)));
   mask = mask ? build_binary(b, OP_ANDI, mask, all) : all;
-  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask, NULL};
+  Value *args[5] = {buf, slice_value(map, op_operand(a->load, 0)), slice_value(map, op_operand(a->load, 1)), mask,
+                    NULL};
   Op *copy = build_op(b, OP_ASYNC_COPY, args, 5);
   op_copy_attrs(b->ctx, copy, a->load);
   return op_result(copy, 0);
@@ -66,7 +70,8 @@ static Value *issue_copy(Builder *b, const ValueMap *map, const AsyncLoad *a, Va
 
 static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, RingWrite place, int64_t issuer) {
   const LoadGroup *group = &p->groups.data[g];
-  Value *bar = group->tma ? tma_build_index(b, group->barriers, group->short_ring ? place.short_slot : place.slot) : NULL;
+  Value *bar =
+      group->tma ? tma_build_index(b, group->barriers, group->short_ring ? place.short_slot : place.slot) : NULL;
   if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;

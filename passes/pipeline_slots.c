@@ -2,7 +2,7 @@
 //
 //        S slots                                   S − 1 slots, where threads read the tile into registers
 //   wait for tile i                            wait for tile i
-//   ── barrier ── all have read tile i−1       ── barrier ──   (cp.async: the copies of all threads are there)
+//   ── barrier ── all have read tile i−1       ── barrier ──   (cp.async: all copies are complete)
 //   issue tile i+S−1 over tile i−1             read tile i
 //   read tile i                                ── barrier ── all have read tile i
 //   compute                                    issue tile i+S−1 over tile i
@@ -11,10 +11,9 @@
 // Both copy equally far ahead. Fewer slots cost up to one barrier more, and the issue comes after the reads. They pay
 // in loops where the shared memory saved lets one more block share an SM that has few, or lets the loop have its stages
 // at all. What is computed from the tile may be stored for tensor cores or exchanged between threads: that needs a
-// barrier anyway, and the issue then goes after it.
-// A ring that tensor cores read has S slots, because they read while the threads continue. But if the stages do not fit
-// otherwise and no wgmma stays in flight, every ring gets S − 1: the issue comes at the iteration's end, when all reads
-// are done. The copies are then about one iteration less ahead.
+// barrier anyway, and the issue then goes after it. A ring that tensor cores read has S slots, because they read while
+// the threads continue. But if the stages do not fit otherwise and no wgmma stays in flight, every ring gets S − 1:
+// the issue comes at the iteration's end, when all reads are done. The copies are then about one iteration less ahead.
 #include "ir/scratch.h"
 #include "passes/buffer.h"
 #include "passes/packing.h"
@@ -33,7 +32,9 @@ void pipe_measure(Pipe *p) {
 static bool becomes_ring(const Pipe *p, const Op *op) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const AsyncLoad *a = &p->loads.data[i];
-    if (op == a->alloc || (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after)) return true;
+    if (op == a->alloc ||
+        (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after))
+      return true;
   }
   return false;
 }
@@ -61,7 +62,8 @@ static uint32_t shared_need(const Pipe *p) {
 static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
   uint32_t threads = p->module->num_warps * WARP_SIZE;
   int64_t by_shared = (p->module->target->shared_bytes + SYSTEM_SHARED_BYTES) / (bytes + SYSTEM_SHARED_BYTES);
-  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads), target_blocks_per_sm(p->module->target, threads)));
+  return (uint32_t)min_i64(by_shared, min_i64(SM_REGISTERS / (registers * threads),
+                                              target_blocks_per_sm(p->module->target, threads)));
 }
 
 // Whether the op or a later one of the body reads v.
@@ -80,7 +82,8 @@ static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
   for (uint32_t i = 0; i < p->loads.count; i++) {
     const Op *load = p->loads.data[i].load;
-    if (!p->loads.data[i].tma) words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
+    if (!p->loads.data[i].tma)
+      words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
   }
   return words;
 }
@@ -105,7 +108,8 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
   uint32_t bytes = shared_need(p), registers = registers_at(p, issue), blocks = blocks_of(p, full_bytes, registers);
   if (registers > THREAD_REGISTERS) return false;
   if (full_bytes > p->module->target->shared_bytes) return bytes <= p->module->target->shared_bytes;
-  return blocks_of(p, bytes, registers) > blocks && 4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
+  return blocks_of(p, bytes, registers) > blocks &&
+         4 * blocks * p->module->num_warps * WARP_SIZE < p->module->target->sm_threads;
 }
 
 // ---- where tiles are read ----
@@ -136,7 +140,8 @@ static Op *shorten_read_before(Pipe *p, const Op *work) {
   for (uint32_t i = 0; i < p->loads.count; i++) {
     AsyncLoad *a = &p->loads.data[i];
     reads[i] = a->load;
-    a->short_ring = (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
+    a->short_ring =
+        (!a->alloc || read_by_threads(p, op_result(a->alloc, 0), &reads[i])) && pipe_is_before(reads[i], work);
   }
   mark_groups(p);
   for (uint32_t i = 0; i < p->loads.count; i++)
@@ -187,7 +192,8 @@ static Op *issue_after_barrier(const Pipe *p, Op *last, Op *work) {
     uint32_t align;
     if (reads_computed(p, op)) return op;
     if (op == work) return last->next;
-    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && op_scratch_bytes(p->ctx, op, p->module->num_warps, &align)) return op->next;
+    if (op->opcode != OP_ALLOC && !becomes_ring(p, op) && op_scratch_bytes(p->ctx, op, p->module->num_warps, &align))
+      return op->next;
   }
 }
 

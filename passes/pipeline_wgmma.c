@@ -17,7 +17,9 @@ static bool can_overlap(const Pipe *p, Op *wgmma) {
   Block *body = pipe_body(p);
   // Carrying packed halves would unpack them, which reads them.
   if (type_is_scalar(type_elem(c->type), SC_F16)) return false;
-  if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) || !operand_is_staged(p, op_operand(wgmma, 1))) return false;
+  if (wgmma->parent != body || !operand_is_staged(p, op_operand(wgmma, 0)) ||
+      !operand_is_staged(p, op_operand(wgmma, 1)))
+    return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
   for (const Use *u = r->uses; u; u = u->next) {
     const Op *at = u->user;

@@ -17,7 +17,8 @@ typedef struct {
 // Values must stay at waits and where branches that yield tensors meet.
 static bool holds(const Op *op) {
   bool joins = false;
-  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++) joins |= op->results[i].type->kind == TYPE_TENSOR;
+  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++)
+    joins |= op->results[i].type->kind == TYPE_TENSOR;
   return joins || op_unit(op) == UNIT_EXCH;
 }
 
@@ -97,7 +98,8 @@ static uint32_t streamed_by(const Op *loop) {
 
 static void measure(Op *op, void *user) {
   Estimate *g = user;
-  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait) g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
+  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait)
+    g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
   if (op->opcode == OP_FOR) {
     uint32_t words = streamed_by(op);
     if (words > g->stream) g->stream = words;

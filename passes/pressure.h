@@ -11,7 +11,8 @@ typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to estimate (dots)
   uint32_t blocks;           // that an SM's registers hold
   uint32_t spare;            // more words that leave as many blocks, or enough of them
-  uint32_t stream;           // registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads
+  // Registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads.
+  uint32_t stream;
 } Pressure;
 
 // The most registers that each thread can have if so many blocks of so many threads share an SM.
