@@ -16,7 +16,6 @@ void buf_puts(Buf *b, const char *s);
 void buf_putc(Buf *b, char c);
 void buf_fill(Buf *b, char c, size_t n);   // c, n times
 void buf_printf(Buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
-void buf_vprintf(Buf *b, const char *fmt, va_list ap);
 // s inside double quotes, with \\ \" \n \t \xNN escapes: what the IR reader and JSON-like consumers read back.
 void buf_quote(Buf *b, const char *s, size_t n);
 const char *buf_str(Buf *b);

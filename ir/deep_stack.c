@@ -27,10 +27,10 @@ static size_t stack_left(void) {
   return here > stack.low && here < stack.high ? here - stack.low : 0;
 }
 
-typedef struct { void (*work)(void *user); void *user; locale_t locale; } DeepWork;
+typedef struct { void (*work)(void *user); void *user; locale_t locale; } StackWork;
 
 static void *run(void *argument) {
-  const DeepWork *w = argument;
+  const StackWork *w = argument;
   uselocale(w->locale);
   w->work(w->user);
   return NULL;
@@ -41,7 +41,7 @@ bool on_deep_stack(void (*work)(void *user), void *user) {
     work(user);
     return true;
   }
-  DeepWork w = {work, user, uselocale((locale_t)0)};
+  StackWork w = {work, user, uselocale((locale_t)0)};
   pthread_attr_t attr;
   pthread_t thread;
   if (pthread_attr_init(&attr)) return false;

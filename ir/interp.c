@@ -22,7 +22,7 @@ bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
 
 // ---- storage ----
 
-void *temporary(size_t n) {
+void *interp_malloc(size_t n) {
   void *m = malloc(n ? n : 1);
   if (!m) abort();   // as the arena: without memory nothing can be reported
   return m;
@@ -40,22 +40,22 @@ static size_t value_bytes(const Type *t) {
 static void reserve(void **data, size_t *capacity, size_t n) {
   if (*capacity >= n) return;
   free(*data);
-  *data = temporary(n);
+  *data = interp_malloc(n);
   *capacity = n;
 }
 
-uint32_t value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
+uint32_t interp_value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
 
-void *value_storage(Prog *p, const Value *v) {
+void *interp_value_storage(Prog *p, const Value *v) {
   Slot *s = &p->slots[v->number];
   reserve(&s->data, &s->capacity, value_bytes(v->type) * p->lanes);
   s->lanes = p->lanes;
   return s->data;
 }
 
-void *result_data(Prog *p, Op *op, uint32_t i) { return value_storage(p, &op->results[i]); }
+void *interp_result_data(Prog *p, Op *op, uint32_t i) { return interp_value_storage(p, &op->results[i]); }
 
-const void *value_data(Prog *p, const Value *v) {
+const void *interp_value_data(Prog *p, const Value *v) {
   Slot *s = &p->slots[v->number];
   if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
   // Defined outside of the region that runs: the same for every lane.
@@ -65,11 +65,11 @@ const void *value_data(Prog *p, const Value *v) {
   return s->wide;
 }
 
-const void *operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? value_data(p, op->operands[i].value) : NULL; }
+const void *interp_operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? interp_value_data(p, op->operands[i].value) : NULL; }
 
-int64_t operand_int(Prog *p, const Op *op, uint32_t i) {
+int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i) {
   const Type *t = operand_type(op, i);
-  return num_sext(element(operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
+  return num_sext(element(interp_operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
 }
 
 // Copies values to others at once: a source may be one of the destinations.
@@ -81,18 +81,18 @@ static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to
   if (overlap) {
     size_t total = 0, at = 0;
     for (uint32_t i = 0; i < n; i++) total += value_bytes(to[i]->type) * p->lanes;
-    all = temporary(total);
+    all = interp_malloc(total);
     for (uint32_t i = 0; i < n; i++) {
       size_t size = value_bytes(to[i]->type) * p->lanes;
-      memcpy(all + at, operand_data(p, from, skip + i), size);
+      memcpy(all + at, interp_operand_data(p, from, skip + i), size);
       at += size;
     }
   }
   size_t at = 0;
   for (uint32_t i = 0; i < n; i++) {
     size_t size = value_bytes(to[i]->type) * p->lanes;
-    const void *source = all ? all + at : operand_data(p, from, skip + i);
-    void *dest = value_storage(p, to[i]);
+    const void *source = all ? all + at : interp_operand_data(p, from, skip + i);
+    void *dest = interp_value_storage(p, to[i]);
     if (dest != source) memcpy(dest, source, size);
     at += size;
   }
@@ -106,10 +106,20 @@ static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
 
 // ---- control flow ----
 
+// Back to the scheduler, until other programs have run.
+static void give_way(Prog *p, const Op *op) {
+  if (!p->run->use_contexts) return;
+  p->waiting = op;
+  p->yielded = true;
+  swapcontext(&p->context, &p->run->scheduler);
+}
+
+static bool run_op(Prog *p, Op *op);
+
 static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes == 1; }
 
-bool run_block(Prog *p, Block *b) {
-  if (is_stepped(p)) step_into(p, b);
+bool interp_run_block(Prog *p, Block *b) {
+  if (is_stepped(p)) interp_step_into(p, b);
   for (Op *op = b->first; op; op = op->next) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
@@ -120,19 +130,19 @@ bool run_block(Prog *p, Block *b) {
 bool interp_for(Prog *p, Op *op) {
   Block *body = op->blocks[0];
   uint32_t bytes = type_elem_bytes(operand_type(op, 0));
-  int64_t iv = operand_int(p, op, 0), ub = operand_int(p, op, 1), step = operand_int(p, op, 2);
+  int64_t iv = interp_operand_int(p, op, 0), ub = interp_operand_int(p, op, 1), step = interp_operand_int(p, op, 2);
   if (step <= 0) return interp_fail(p, op, "the step of this loop is %lld; it must be positive", (long long)step);
   move_values(p, op, 3, body->args + 1, op->num_results);
   while (iv < ub) {
-    set_element(value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
-    step_round(p);
-    if (!run_block(p, body)) return false;
+    set_element(interp_value_storage(p, body->args[0]), bytes, 0, (uint64_t)iv);
+    interp_step_round(p);
+    if (!interp_run_block(p, body)) return false;
     move_values(p, body->last, 0, body->args + 1, op->num_results);
     if (__builtin_add_overflow(iv, step, &iv)) break;
     if (bytes == 4 && iv > INT32_MAX) break;
   }
   for (uint32_t i = 0; i < op->num_results; i++)
-    memcpy(result_data(p, op, i), value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
+    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
   return true;
 }
 
@@ -143,14 +153,14 @@ bool interp_while(Prog *p, Op *op) {
   for (;;) {
     outer |= p->synchronised;
     p->synchronised = false;
-    step_round(p);
-    if (!run_block(p, before)) return false;
-    bool again = *(const uint8_t *)operand_data(p, before->last, 0);
+    interp_step_round(p);
+    if (!interp_run_block(p, before)) return false;
+    bool again = *(const uint8_t *)interp_operand_data(p, before->last, 0);
     if (!again) break;
     move_values(p, before->last, 1, after->args, op->num_results);
-    if (!run_block(p, after)) return false;
+    if (!interp_run_block(p, after)) return false;
     move_values(p, after->last, 0, before->args, op->num_operands);
-    if (p->synchronised) interp_give_way(p, op);
+    if (p->synchronised) give_way(p, op);
   }
   p->synchronised |= outer;
   move_to_results(p, before->last, 1, op);
@@ -158,8 +168,8 @@ bool interp_while(Prog *p, Op *op) {
 }
 
 bool interp_if(Prog *p, Op *op) {
-  Block *b = op->blocks[*(const uint8_t *)operand_data(p, op, 0) ? 0 : 1];
-  if (!run_block(p, b)) return false;
+  Block *b = op->blocks[*(const uint8_t *)interp_operand_data(p, op, 0) ? 0 : 1];
+  if (!interp_run_block(p, b)) return false;
   move_to_results(p, b->last, 0, op);
   return true;
 }
@@ -174,18 +184,18 @@ static const InterpFn interp_fns[NUM_OPS] = {
 #include "ir/ops.def"
 };
 
-bool run_op(Prog *p, Op *op) {
+static bool run_op(Prog *p, Op *op) {
   bool steps = is_stepped(p);
-  if (steps) step_before(p, op);
+  if (steps) interp_step_before(p, op);
   if (!interp_fns[op->opcode](p, op)) return false;
-  if (steps) step_after(p, op);
-  if (p->shared) poison_scratch(p, op);
+  if (steps) interp_step_after(p, op);
+  if (p->shared) interp_poison_scratch(p, op);
   return true;
 }
 
 // ---- programs ----
 
-static Prog *new_prog(Run *run) {
+static Prog *new_prog(InterpRun *run) {
   Prog *p = run->free_progs;
   if (p) {
     run->free_progs = p->next;
@@ -195,17 +205,17 @@ static Prog *new_prog(Run *run) {
     if (!p->slots) abort();
   }
   const Module *m = run->launch->func->module;
-  if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = temporary(m->shared_bytes);
+  if (!p->shared && m->stage == STAGE_ALLOCATED) p->shared = interp_malloc(m->shared_bytes);
   *p = (Prog){.run = run, .slots = p->slots, .stack = p->stack, .shared = p->shared, .lanes = 1};
   return p;
 }
 
-static void free_prog(Run *run, Prog *p) {
+static void free_prog(InterpRun *run, Prog *p) {
   p->next = run->free_progs;
   run->free_progs = p;
 }
 
-static void release_progs(Run *run) {
+static void release_progs(InterpRun *run) {
   for (Prog *p = run->free_progs; p; p = p->next) {
     for (uint32_t i = 0; i < run->num_values; i++) {
       free(p->slots[i].data);
@@ -221,13 +231,13 @@ static void run_program(Prog *p) {
   const Func *f = p->run->launch->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Value *v = f->body->args[i];
-    void *to = value_storage(p, v);
+    void *to = interp_value_storage(p, v);
     if (v->type->kind == TYPE_DESC) memcpy(to, &p->run->descs[i], sizeof(InterpDesc));
     else set_element(to, type_elem_bytes(v->type), 0, num_zext(p->run->args[i].bits, type_elem_bits(v->type)));
   }
-  bool ok = run_block(p, f->body);
-  finish_copies(p, ok);
-  step_end(p);
+  bool ok = interp_run_block(p, f->body);
+  interp_finish_copies(p, ok);
+  interp_step_end(p);
   p->finished = true;
 }
 
@@ -237,20 +247,13 @@ static void start(uint32_t high, uint32_t low) {
   swapcontext(&p->context, &p->run->scheduler);
 }
 
-void interp_give_way(Prog *p, const Op *op) {
-  if (!p->run->use_contexts) return;
-  p->waiting = op;
-  p->yielded = true;
-  swapcontext(&p->context, &p->run->scheduler);
-}
-
 static void resume(Prog *p) {
   if (!p->run->use_contexts) {
     run_program(p);
     return;
   }
   if (!p->yielded) {
-    if (!p->stack) p->stack = temporary(STACK_BYTES);
+    if (!p->stack) p->stack = interp_malloc(STACK_BYTES);
     getcontext(&p->context);
     p->context.uc_stack.ss_sp = p->stack;
     p->context.uc_stack.ss_size = STACK_BYTES;
@@ -263,7 +266,7 @@ static void resume(Prog *p) {
 }
 
 // Runs programs in order; those that spin are taken up again in turn, beside newly started ones.
-static bool run_grid(Run *run) {
+static bool run_grid(InterpRun *run) {
   const InterpLaunch *l = run->launch;
   uint32_t count[3], first[3] = {0, 0, 0};
   bool part = l->num_programs[0] != 0, ok = true;
@@ -324,7 +327,7 @@ static void find_spin(Op *op, void *found) {
 }
 
 // The descriptor that a hidden parameter stands for, from the arguments that it names.
-static InterpDesc automatic_desc(const Run *run, const FuncParam *param, const Type *type) {
+static InterpDesc automatic_desc(const InterpRun *run, const FuncParam *param, const Type *type) {
   InterpDesc d = {.address = run->args[param->base_param].bits, .padding = param->padding};
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < type->rank; i++) {
@@ -337,7 +340,7 @@ static InterpDesc automatic_desc(const Run *run, const FuncParam *param, const T
 
 bool interp_run(Context *ctx, const InterpLaunch *launch) {
   Func *f = launch->func;
-  Run run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
+  InterpRun run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
   ir_number_values(f->module);
   run.num_values = 1;
   for (const Func *g = f->module->funcs; g; g = g->next) {

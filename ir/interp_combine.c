@@ -23,12 +23,12 @@ static bool run_region(Prog *p, const Op *op, const void *const *in, void *const
   for (uint32_t at = 0; at < lanes; at += step) {
     for (uint32_t k = 0; k < b->num_args; k++) {
       size_t bytes = type_elem_bytes(b->args[k]->type);
-      memcpy(value_storage(p, b->args[k]), (const char *)in[k] + at * bytes, step * bytes);
+      memcpy(interp_value_storage(p, b->args[k]), (const char *)in[k] + at * bytes, step * bytes);
     }
-    if (!run_block(p, b)) return false;
+    if (!interp_run_block(p, b)) return false;
     for (uint32_t k = 0; k < num_out; k++) {
       size_t bytes = type_elem_bytes(operand_type(b->last, k));
-      memcpy((char *)out[k] + at * bytes, operand_data(p, b->last, k), step * bytes);
+      memcpy((char *)out[k] + at * bytes, interp_operand_data(p, b->last, k), step * bytes);
     }
   }
   p->lanes = outer;
@@ -96,10 +96,10 @@ static bool begin(Combine *c, Prog *p, Op *op) {
   for (uint32_t k = 0; k < c->num; k++) {
     c->bytes[k] = type_elem_bytes(operand_type(op, k));
     size_t n = (size_t)type_numel(t) * c->bytes[k];
-    c->data[k] = temporary(n);
-    memcpy(c->data[k], operand_data(p, op, k), n);
-    c->left[k] = temporary(n);
-    c->right[k] = temporary(n);
+    c->data[k] = interp_malloc(n);
+    memcpy(c->data[k], interp_operand_data(p, op, k), n);
+    c->left[k] = interp_malloc(n);
+    c->right[k] = interp_malloc(n);
   }
   return true;
 }
@@ -137,7 +137,7 @@ bool interp_reduce(Prog *p, Op *op) {
   if (!begin(&c, p, op)) return false;
   uint8_t bits[LAYOUT_MAX_BITS];
   uint32_t n = reduce_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), bits);
-  uint32_t *low = temporary(c.size * sizeof *low), *high = temporary(c.size * sizeof *high), folded = 0, first = 0;
+  uint32_t *low = interp_malloc(c.size * sizeof *low), *high = interp_malloc(c.size * sizeof *high), folded = 0, first = 0;
   bool ok = true;
   if (op_int(op, ATTR_SQUARE, 0)) {
     first = reduce_square_folds(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0));
@@ -155,7 +155,7 @@ bool interp_reduce(Prog *p, Op *op) {
     folded |= bit;
   }
   for (uint32_t k = 0; k < c.num && ok; k++) {
-    char *out = result_data(p, op, k);
+    char *out = interp_result_data(p, op, k);
     for (size_t o = 0; o < c.outer; o++) memcpy(out + o * c.inner * c.bytes[k], c.data[k] + o * c.size * c.inner * c.bytes[k], c.inner * c.bytes[k]);
   }
   free(low);
@@ -205,10 +205,10 @@ bool interp_scan(Prog *p, Op *op) {
   c.reverse = op_int(op, ATTR_REVERSE, 0) != 0;
   ScanGroup groups[LAYOUT_MAX_BITS];
   uint32_t n = scan_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), groups);
-  uint32_t *index = temporary(3 * c.size * sizeof *index);
+  uint32_t *index = interp_malloc(3 * c.size * sizeof *index);
   bool ok = true;
   for (uint32_t k = 0; k < n && ok; k++) ok = scan_group(&c, groups[k], index, index + c.size, index + 2 * c.size);
-  for (uint32_t k = 0; k < c.num && ok; k++) memcpy(result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
+  for (uint32_t k = 0; k < c.num && ok; k++) memcpy(interp_result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
   free(index);
   return end(&c, ok);
 }
@@ -216,19 +216,19 @@ bool interp_scan(Prog *p, Op *op) {
 bool interp_map(Prog *p, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands * pack, num_out = op->num_results * pack;
   const Block *b = op->blocks[0];
-  size_t lanes = (size_t)value_count(p, op->results[0].type) / pack;
-  char **in = temporary((num_in + num_out) * sizeof *in), **out = in + num_in;
+  size_t lanes = (size_t)interp_value_count(p, op->results[0].type) / pack;
+  char **in = interp_malloc((num_in + num_out) * sizeof *in), **out = in + num_in;
   for (uint32_t k = 0; k < num_in; k++) {
     uint32_t bytes = type_elem_bytes(b->args[k]->type);
-    in[k] = temporary(lanes * bytes);
-    const void *x = operand_data(p, op, k / pack);
+    in[k] = interp_malloc(lanes * bytes);
+    const void *x = interp_operand_data(p, op, k / pack);
     for (size_t i = 0; i < lanes; i++) set_element(in[k], bytes, i, element(x, bytes, i * pack + k % pack));
   }
-  for (uint32_t k = 0; k < num_out; k++) out[k] = temporary(lanes * type_elem_bytes(op->results[k / pack].type));
+  for (uint32_t k = 0; k < num_out; k++) out[k] = interp_malloc(lanes * type_elem_bytes(op->results[k / pack].type));
   bool ok = run_region(p, op, (const void *const *)in, (void *const *)out, (uint32_t)lanes);
   for (uint32_t k = 0; k < num_out && ok; k++) {
     uint32_t bytes = type_elem_bytes(op->results[k / pack].type);
-    void *r = result_data(p, op, k / pack);
+    void *r = interp_result_data(p, op, k / pack);
     for (size_t i = 0; i < lanes; i++) set_element(r, bytes, i * pack + k % pack, element(out[k], bytes, i));
   }
   for (uint32_t k = 0; k < num_in + num_out; k++) free(in[k]);

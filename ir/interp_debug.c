@@ -17,7 +17,7 @@ static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
 static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const char *label, const Value *v) {
   const Type *t = v->type;
   if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) return;
-  const void *data = value_data(p, v);
+  const void *data = interp_value_data(p, v);
   for (int64_t i = 0, n = type_numel(t); i < n; i++) {
     buf_printf(b, "pid (%u, %u, %u) idx (", p->id[0], p->id[1], p->id[2]);
     int64_t below = n;
@@ -44,7 +44,7 @@ static void put_values(Prog *p, Buf *b, const Op *op) {
     put_elements(p, b, op, text, op->num_operands > 1 ? arena_printf(&p->run->ctx->arena, "(operand %u) ", k) : "", op_operand(op, k));
 }
 
-void put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
+void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v) {
   put_elements(p, b, NULL, "", arena_printf(&p->run->ctx->arena, "%s: ", name), v);
 }
 
@@ -61,8 +61,8 @@ bool interp_print(Prog *p, Op *op) {
 
 // Number of the first element that is false, or -1.
 static int64_t first_false(Prog *p, const Op *op) {
-  const uint8_t *c = operand_data(p, op, 0);
-  for (int64_t i = 0, n = value_count(p, operand_type(op, 0)); i < n; i++)
+  const uint8_t *c = interp_operand_data(p, op, 0);
+  for (int64_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++)
     if (!c[i]) return i;
   return -1;
 }
@@ -88,11 +88,11 @@ bool interp_assume(Prog *p, Op *op) {
 
 
 bool interp_breakpoint(Prog *p, Op *op) {
-  const uint8_t *c = operand_data(p, op, 0);
+  const uint8_t *c = interp_operand_data(p, op, 0);
   bool any = false;
-  for (uint32_t i = 0, n = value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
+  for (uint32_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++) any |= c[i] != 0;
   if (!any || !p->run->launch->breakpoint) return true;
-  step_from_breakpoint(p, op);
+  interp_step_from_breakpoint(p, op);
   return true;
 }
 

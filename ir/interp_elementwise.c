@@ -116,13 +116,13 @@ bool interp_scalar(Prog *p, Op *op) {
   const Type *types[4], *result = op->results[0].type, *elem = type_elem(result);
   const void *in[4] = {NULL};
   uint32_t bytes[4], num = op->num_operands, out_bytes = type_elem_bytes(result);
-  size_t n = value_count(p, result);
+  size_t n = interp_value_count(p, result);
   for (uint32_t i = 0; i < num; i++) {
     types[i] = type_elem(operand_type(op, i));
     bytes[i] = type_elem_bytes(types[i]);
-    in[i] = operand_data(p, op, i);
+    in[i] = interp_operand_data(p, op, i);
   }
-  void *out = result_data(p, op, 0);
+  void *out = interp_result_data(p, op, 0);
   if (op->opcode == OP_SELECT) {
     select_elements(op, n, in, out, operand_type(op, 0)->rank == 0 && result->rank);
     return true;

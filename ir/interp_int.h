@@ -35,9 +35,9 @@ struct PendingCopy {
   int64_t coords[MAX_RANK];
 };
 
-typedef struct Run Run;
+typedef struct InterpRun InterpRun;
 typedef struct Prog {
-  Run *run;
+  InterpRun *run;
   uint32_t id[3];
   Slot *slots;
   uint32_t lanes;
@@ -54,7 +54,7 @@ typedef struct Prog {
 
 typedef struct { const char *name; const Value *value; const char *text; } StepVar;
 
-struct Run {
+struct InterpRun {
   Context *ctx;
   const InterpLaunch *launch;
   uint32_t num_values;
@@ -77,12 +77,12 @@ struct Run {
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 // interp.c: storage
-uint32_t value_count(const Prog *p, const Type *t);          // elements × lanes
-const void *operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
-void *result_data(Prog *p, Op *op, uint32_t i);
-void *value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
-const void *value_data(Prog *p, const Value *v);
-void *temporary(size_t n);                                   // malloc that does not fail; free() it
+uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
+const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
+void *interp_result_data(Prog *p, Op *op, uint32_t i);
+void *interp_value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
+const void *interp_value_data(Prog *p, const Value *v);
+void *interp_malloc(size_t n);                                   // malloc that does not fail; free() it
 static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
 static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
 
@@ -102,40 +102,32 @@ static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bi
     default: ((uint64_t *)data)[i] = bits; break;
   }
 }
-int64_t operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
+int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
 
 // interp.c: running
-bool run_op(Prog *p, Op *op);
-bool run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
-void interp_give_way(Prog *p, const Op *op);
+bool interp_run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
 
 // interp_debug.c
-void put_variable(Prog *p, Buf *b, const char *name, const Value *v);
+void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
 // interp_step.c: only for run->stepper, and the first to begin
-void step_from_breakpoint(Prog *p, const Op *op);
-void step_into(Prog *p, const Block *b);    // its arguments have been set
-void step_before(Prog *p, const Op *op);
-void step_after(Prog *p, const Op *op);
-void step_end(Prog *p);
+void interp_step_from_breakpoint(Prog *p, const Op *op);
+void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
+void interp_step_before(Prog *p, const Op *op);
+void interp_step_after(Prog *p, const Op *op);
+void interp_step_end(Prog *p);
 // A loop begins another round: its line is a new place again.
-static inline void step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
+static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
-bool check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
-bool desc_load(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
-bool desc_store(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
-uint64_t atomic_combine(AtomicKind kind, const Type *elem, uint64_t old, uint64_t value);
+bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
+bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
+bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
 
 // interp_shared.c
-void view_read(const BufferView *v, const Type *tile, void *out);          // row-major
-void view_write(const BufferView *v, const Type *tile, const void *in);
-void poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
-bool finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
-
-// interp_dot.c: c[M,N] += a[M,K]·b[K,N], dense row-major; elements of the given types.
-void dot_tiles(Prog *p, const Type *a_elem, const void *a, const Type *b_elem, const void *b, const Type *c_elem, void *c,
-               int64_t m, int64_t n, int64_t k, bool tf32, bool is_signed);
+void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
+void interp_poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
+bool interp_finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
 
 #define HOW_SCALAR(name) interp_scalar
 #define HOW_LLVM(intrinsic) HOW_SCALAR

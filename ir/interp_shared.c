@@ -34,23 +34,23 @@ static void each_element(const BufferView *v, const Type *tile, char *dense, boo
   }
 }
 
-void view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
-void view_write(const BufferView *v, const Type *tile, const void *in) { each_element(v, tile, (char *)(uintptr_t)in, true); }
+void interp_view_read(const BufferView *v, const Type *tile, void *out) { each_element(v, tile, out, false); }
+static void view_write(const BufferView *v, const Type *tile, const void *in) { each_element(v, tile, (char *)(uintptr_t)in, true); }
 
 static void poison(const BufferView *v, const Type *tile) {
   size_t n = (size_t)type_numel(tile) * type_elem_bytes(tile);
-  void *bytes = temporary(n);
+  void *bytes = interp_malloc(n);
   memset(bytes, POISON, n);
   view_write(v, tile, bytes);
   free(bytes);
 }
 
-static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return operand_data(p, op, i); }
+static const BufferView *view_of(Prog *p, const Op *op, uint32_t i) { return interp_operand_data(p, op, i); }
 
 bool interp_alloc(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
   size_t tiles = t->count ? t->count : 1, n = tiles * (size_t)type_numel(t) * type_elem_bytes(t);
-  BufferView *v = result_data(p, op, 0);
+  BufferView *v = interp_result_data(p, op, 0);
   uint8_t *memory;
   if (p->shared) {
     int64_t offset = op_int(op, ATTR_OFFSET, 0);
@@ -61,7 +61,7 @@ bool interp_alloc(Prog *p, Op *op) {
     Slot *s = &p->slots[op->results[0].number];
     if (s->wide_capacity < n) {
       free(s->wide);
-      s->wide = temporary(n);
+      s->wide = interp_malloc(n);
       s->wide_capacity = n;
     }
     memory = s->wide;
@@ -69,11 +69,11 @@ bool interp_alloc(Prog *p, Op *op) {
   memset(memory, POISON, n);
   *v = (BufferView){.data = memory, .tile = type_numel(t)};
   row_major(t, v->strides);
-  if (has_operand(op, 0)) view_write(v, t, operand_data(p, op, 0));
+  if (has_operand(op, 0)) view_write(v, t, interp_operand_data(p, op, 0));
   return true;
 }
 
-void poison_scratch(Prog *p, const Op *op) {
+void interp_poison_scratch(Prog *p, const Op *op) {
   const Attr *offset = op_attr(op, ATTR_OFFSET);
   if (!offset || op->opcode == OP_ALLOC) return;
   const Module *m = p->run->launch->func->module;
@@ -84,10 +84,10 @@ void poison_scratch(Prog *p, const Op *op) {
 bool interp_buffer_index(Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   BufferView v = *view_of(p, op, 0);
-  int64_t i = operand_int(p, op, 1);
+  int64_t i = interp_operand_int(p, op, 1);
   if (i < 0 || i >= (t->count ? t->count : 1)) return interp_fail(p, op, "tile %lld of a buffer that has %u", (long long)i, t->count ? t->count : 1);
   v.data += i * v.tile * type_elem_bytes(t);
-  memcpy(result_data(p, op, 0), &v, sizeof v);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
 }
 
@@ -95,24 +95,24 @@ bool interp_buffer_trans(Prog *p, Op *op) {
   BufferView v = *view_of(p, op, 0), r = v;
   const Attr *order = op_attr(op, ATTR_ORDER);
   for (uint32_t k = 0; k < order->num_ints; k++) r.strides[k] = v.strides[order->ints[k]];
-  memcpy(result_data(p, op, 0), &r, sizeof r);
+  memcpy(interp_result_data(p, op, 0), &r, sizeof r);
   return true;
 }
 
 bool interp_buffer_slice(Prog *p, Op *op) {
   BufferView v = *view_of(p, op, 0);
   v.data += op_int(op, ATTR_START, 0) * v.strides[op_int(op, ATTR_AXIS, 0)] * type_elem_bytes(operand_type(op, 0));
-  memcpy(result_data(p, op, 0), &v, sizeof v);
+  memcpy(interp_result_data(p, op, 0), &v, sizeof v);
   return true;
 }
 
 bool interp_local_load(Prog *p, Op *op) {
-  view_read(view_of(p, op, 0), op->results[0].type, result_data(p, op, 0));
+  interp_view_read(view_of(p, op, 0), op->results[0].type, interp_result_data(p, op, 0));
   return true;
 }
 
 bool interp_local_store(Prog *p, Op *op) {
-  view_write(view_of(p, op, 1), operand_type(op, 1), operand_data(p, op, 0));
+  view_write(view_of(p, op, 1), operand_type(op, 1), interp_operand_data(p, op, 0));
   return true;
 }
 
@@ -144,7 +144,7 @@ static uint32_t length(const PendingCopy *list) {
   return n;
 }
 
-static void give_token(Prog *p, Op *op) { *(uint8_t *)result_data(p, op, 0) = 0; }
+static void give_token(Prog *p, Op *op) { *(uint8_t *)interp_result_data(p, op, 0) = 0; }
 
 // ---- cp.async ----
 
@@ -153,18 +153,18 @@ bool interp_async_copy(Prog *p, Op *op) {
   const Type *tile = operand_type(op, 0);
   size_t n = (size_t)type_numel(tile);
   uint32_t bytes = type_elem_bytes(tile);
-  const uint64_t *ptr = operand_data(p, op, 1);
-  const void *offset = operand_data(p, op, 2);
-  const uint8_t *mask = operand_data(p, op, 3);
-  const char *other = operand_data(p, op, 4);
-  uint8_t *data = temporary(n * bytes);
+  const uint64_t *ptr = interp_operand_data(p, op, 1);
+  const void *offset = interp_operand_data(p, op, 2);
+  const uint8_t *mask = interp_operand_data(p, op, 3);
+  const char *other = interp_operand_data(p, op, 4);
+  uint8_t *data = interp_malloc(n * bytes);
   for (size_t i = 0; i < n; i++) {
     if (mask && !mask[i]) {
       if (other) memcpy(data + i * bytes, other + i * bytes, bytes); else memset(data + i * bytes, 0, bytes);
       continue;
     }
     uint64_t from = offset ? *ptr + (uint64_t)num_sext(element(offset, type_elem_bytes(operand_type(op, 2)), i), type_elem_bits(operand_type(op, 2))) * bytes : ptr[i];
-    if (!check_access(p, op, from, bytes, "asynchronous load")) {
+    if (!interp_check_access(p, op, from, bytes, "asynchronous load")) {
       free(data);
       return false;
     }
@@ -216,7 +216,7 @@ static void put_barrier(uint8_t *at, Barrier b) {
   memcpy(at, &b, sizeof b);
 }
 
-static bool disabled(Prog *p, const Op *op, uint32_t pred) { return has_operand(op, pred) && !*(const uint8_t *)operand_data(p, op, pred); }
+static bool disabled(Prog *p, const Op *op, uint32_t pred) { return has_operand(op, pred) && !*(const uint8_t *)interp_operand_data(p, op, pred); }
 
 bool interp_mbar_init(Prog *p, Op *op) {
   uint32_t n = (uint32_t)op_int(op, ATTR_COUNT, 1);
@@ -254,7 +254,7 @@ static void land(PendingCopy *c) {
 bool interp_mbar_wait(Prog *p, Op *op) {
   if (disabled(p, op, 2)) return true;
   uint8_t *at = view_of(p, op, 0)->data;
-  uint32_t parity = (uint32_t)operand_int(p, op, 1) & 1;
+  uint32_t parity = (uint32_t)interp_operand_int(p, op, 1) & 1;
   for (PendingCopy **c = &p->tma_loads; *c && get_barrier(at).phase == parity;) {
     if ((*c)->barrier != at) {
       c = &(*c)->next;
@@ -272,7 +272,7 @@ bool interp_mbar_wait(Prog *p, Op *op) {
 // ---- TMA ----
 
 static void coords_of(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]) {
-  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = operand_int(p, op, i);
+  for (uint32_t i = first; i < op->num_operands; i++) coords[i - first] = interp_operand_int(p, op, i);
 }
 
 // The tile in the descriptor's rank: leading axes of 1 that the buffer leaves out are put back.
@@ -288,8 +288,8 @@ bool interp_tma_load(Prog *p, Op *op) {
   uint32_t rank = op->num_operands - 4;
   int64_t coords[MAX_RANK];
   coords_of(p, op, 4, coords);
-  uint8_t *data = temporary((size_t)type_numel(buffer) * type_elem_bytes(buffer));
-  if (!desc_load(p, op, operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
+  uint8_t *data = interp_malloc((size_t)type_numel(buffer) * type_elem_bytes(buffer));
+  if (!interp_read_tile(p, op, interp_operand_data(p, op, 0), tile_of(p, buffer, rank), coords, data)) {
     free(data);
     return false;
   }
@@ -307,7 +307,7 @@ static bool start_store(Prog *p, Op *op) {
   c->op = op;
   c->type = operand_type(op, 1);
   c->view = *view_of(p, op, 1);
-  c->desc = *(const InterpDesc *)operand_data(p, op, 0);
+  c->desc = *(const InterpDesc *)interp_operand_data(p, op, 0);
   coords_of(p, op, 2, c->coords);
   return true;
 }
@@ -317,10 +317,10 @@ bool interp_tma_reduce(Prog *p, Op *op) { return start_store(p, op); }
 // Shared memory is read here and not before: a buffer changed too early gives wrong results.
 static bool finish_store(Prog *p) {
   PendingCopy *c = p->tma_stores;
-  void *data = temporary((size_t)type_numel(c->type) * type_elem_bytes(c->type));
-  view_read(&c->view, c->type, data);
+  void *data = interp_malloc((size_t)type_numel(c->type) * type_elem_bytes(c->type));
+  interp_view_read(&c->view, c->type, data);
   int64_t atomic = c->op->opcode == OP_TMA_REDUCE ? op_int(c->op, ATTR_ATOMIC, ATOMIC_ADD) : -1;
-  bool ok = desc_store(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
+  bool ok = interp_write_tile(p, c->op, &c->desc, tile_of(p, c->type, c->op->num_operands - 2), c->coords, data, atomic);
   free(data);
   drop_first(&p->tma_stores);
   return ok;
@@ -333,7 +333,7 @@ bool interp_tma_wait(Prog *p, Op *op) {
   return true;
 }
 
-bool finish_copies(Prog *p, bool ok) {
+bool interp_finish_copies(Prog *p, bool ok) {
   while (p->copies) drop_first(&p->copies);
   while (p->tma_loads) drop_first(&p->tma_loads);
   while (p->tma_stores)

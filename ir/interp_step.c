@@ -11,7 +11,7 @@ static LineCol place_of(const Prog *p, const Op *op) {
 }
 
 static void set_variable(Prog *p, const char *name, const Value *v) {
-  Run *run = p->run;
+  InterpRun *run = p->run;
   for (uint32_t i = 0; i < run->step_vars.count; i++)
     if (strcmp(run->step_vars.data[i].name, name) == 0) {
       run->step_vars.data[i].value = v;
@@ -28,7 +28,7 @@ static const char *show(Prog *p, Buf *changed) {
   for (uint32_t i = 0; i < p->run->step_vars.count; i++) {
     StepVar *var = &p->run->step_vars.data[i];
     Buf b = buf_make(a);
-    put_variable(p, &b, var->name, var->value);
+    interp_put_variable(p, &b, var->name, var->value);
     const char *text = buf_str(&b);
     buf_puts(&all, text);
     if (strcmp(text, var->text) != 0) buf_puts(changed, text);
@@ -42,7 +42,7 @@ static void act(Prog *p, InterpAction action, LineCol at) {
   p->run->step_at = at;
 }
 
-void step_from_breakpoint(Prog *p, const Op *op) {
+void interp_step_from_breakpoint(Prog *p, const Op *op) {
   const InterpLaunch *l = p->run->launch;
   p->run->step_vars.count = 0;
   const char *name = op_str(op, ATTR_NAMES, "");
@@ -56,12 +56,12 @@ void step_from_breakpoint(Prog *p, const Op *op) {
   act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){false, all, all}), place_of(p, op));
 }
 
-void step_into(Prog *p, const Block *b) {
+void interp_step_into(Prog *p, const Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++)
     if (b->args[i]->name) set_variable(p, b->args[i]->name, b->args[i]);
 }
 
-void step_before(Prog *p, const Op *op) {
+void interp_step_before(Prog *p, const Op *op) {
   const InterpLaunch *l = p->run->launch;
   LineCol at = place_of(p, op), last = p->run->step_at;
   if (!at.file || (at.file == last.file && at.line == last.line)) return;
@@ -70,12 +70,12 @@ void step_before(Prog *p, const Op *op) {
   act(p, l->breakpoint(l->user, op, p->id, &(InterpStop){true, buf_str(&changed), all}), at);
 }
 
-void step_after(Prog *p, const Op *op) {
+void interp_step_after(Prog *p, const Op *op) {
   for (uint32_t i = 0; i < op->num_results; i++)
     if (op->results[i].name) set_variable(p, op->results[i].name, &op->results[i]);
 }
 
-void step_end(Prog *p) {
+void interp_step_end(Prog *p) {
   if (p->run->stepper != p) return;
   p->run->stepper = NULL;
   const InterpLaunch *l = p->run->launch;

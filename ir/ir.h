@@ -11,6 +11,7 @@
 #define TILE_IR_IR_H
 
 #include "ir/context.h"
+#include "ir/dtype.h"
 #include "ir/target.h"
 #include "ir/type.h"
 
@@ -191,7 +192,6 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param);
 // What a launch passes, and how much that may be: 4096 bytes before PTX 8.1 (CUDA 12.1).
 enum { MAX_PARAM_BYTES = 32764, MAX_PARAM_BYTES_OLD = 4096 };
 uint32_t func_param_bytes(const Func *f);
-Block *block_new(Context *ctx, Func *func, Op *parent);
 Value *block_add_arg(Context *ctx, Block *b, const Type *type);
 void block_remove_arg(Block *b, uint32_t index);                  // must have no uses
 

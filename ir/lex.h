@@ -13,11 +13,11 @@ typedef struct {
   const char *text;        // WORD, NUMBER as written; VALUE, SYMBOL, LAYOUT without the sigil; STRING raw, without quotes
   size_t size;
   Span span;
-} Token;
+} LexToken;
 typedef struct { Context *ctx; const SourceFile *file; size_t at; } Lexer;
 
-Token lex_next(Lexer *l);
+LexToken lex_next(Lexer *l);
 // The characters of a string token with its escapes resolved, interned.
-const char *lex_string(Context *ctx, const Token *t);
+const char *lex_string(Context *ctx, const LexToken *t);
 
 #endif

@@ -19,6 +19,13 @@ Module *module_new(Context *ctx, const Target *target) {
   return m;
 }
 
+static Block *block_new(Context *ctx, Func *func, Op *parent) {
+  Block *b = arena_new(&ctx->arena, Block);
+  b->func = func;
+  b->parent = parent;
+  return b;
+}
+
 Func *func_new(Module *m, const char *name, Span span) {
   Func *f = arena_new(&m->ctx->arena, Func);
   f->module = m;
@@ -56,13 +63,6 @@ uint32_t func_param_bytes(const Func *f) {
     if (has_fields) bytes = place(place(bytes, 4, t->rank), 8, t->rank);
   }
   return bytes;
-}
-
-Block *block_new(Context *ctx, Func *func, Op *parent) {
-  Block *b = arena_new(&ctx->arena, Block);
-  b->func = func;
-  b->parent = parent;
-  return b;
 }
 
 Value *block_add_arg(Context *ctx, Block *b, const Type *type) {

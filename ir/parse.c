@@ -40,7 +40,7 @@ static bool parse_use(Parser *p, Value **out) {
 // ---- attributes ----
 
 // A constant's value is read once its type is known: the token is kept.
-static bool parse_attrs(Parser *p, Op *attrs, Token *bits) {
+static bool parse_attrs(Parser *p, Op *attrs, LexToken *bits) {
   if (!accept(p, '{')) return true;
   while (!is_punct(p, '}')) {
     if (attrs->num_attrs + (bits->kind != TOK_END) && !expect(p, ',')) return false;
@@ -83,7 +83,7 @@ static bool parse_attrs(Parser *p, Op *attrs, Token *bits) {
   return true;
 }
 
-static bool set_bits(Parser *p, Op *op, const Token *t) {
+static bool set_bits(Parser *p, Op *op, const LexToken *t) {
   if (!op->num_results) return diag_error(p->ctx, t->span, "a value on an operation without a result");
   const Type *elem = type_elem(op->results[0].type);
   const char *s = intern_n(p->ctx, t->text, t->size);
@@ -111,7 +111,7 @@ static bool parse_block_args(Parser *p, Block *b) {
   while (!is_punct(p, ')')) {
     if (b->num_args && !expect(p, ',')) return false;
     if (p->tok.kind != TOK_VALUE) return fail(p, "a block argument");
-    Token name = p->tok;
+    LexToken name = p->tok;
     const Type *type = NULL;
     next(p);
     if (!expect(p, ':') || !parse_type(p, &type)) return false;
@@ -135,7 +135,7 @@ static bool check_counts(Parser *p, Opcode oc, Span span, uint32_t operands, uin
 // %a, %b = name %x, %y {attrs} : type, type do (%i: type) { … } do { … }
 static bool parse_op(Parser *p, Block *block) {
   Arena *arena = &p->ctx->arena;
-  VEC(Token) names = {0};
+  VEC(LexToken) names = {0};
   VEC(Value *) operands = {0};
   VEC(const Type *) types = {0};
   if (p->tok.kind == TOK_VALUE) {
@@ -162,7 +162,7 @@ static bool parse_op(Parser *p, Block *block) {
     } while (accept(p, ','));
   }
   Op attrs = {0};
-  Token bits = {.kind = TOK_END};
+  LexToken bits = {.kind = TOK_END};
   if (!parse_attrs(p, &attrs, &bits)) return false;
   if (accept(p, ':')) {
     do {
@@ -270,7 +270,7 @@ static bool parse_params(Parser *p) {
   while (!is_punct(p, ')')) {
     if (f->num_params && !expect(p, ',')) return false;
     if (p->tok.kind != TOK_VALUE) return fail(p, "a parameter");
-    Token name = p->tok;
+    LexToken name = p->tok;
     const Type *type = NULL;
     next(p);
     if (!expect(p, ':') || !parse_type(p, &type)) return false;

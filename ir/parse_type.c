@@ -113,11 +113,8 @@ bool parse_type(Parser *p, const Type **out) {
   if (++p->depth > MAX_PARSE_DEPTH) return diag_error(p->ctx, span, "nested too deeply");
   if (!parse_word(p, "a type", &word)) return false;
   p->depth--;
-  for (uint32_t k = 0; k < NUM_SCALARS; k++)
-    if (strcmp(scalar_name((ScalarKind)k), word) == 0) {
-      *out = type_scalar(p->ctx, (ScalarKind)k);
-      return true;
-    }
+  ScalarKind scalar;
+  if (scalar_find(word, &scalar)) return *out = type_scalar(p->ctx, scalar), true;
   if (strcmp(word, "token") == 0) {
     *out = type_token(p->ctx);
     return true;
@@ -147,7 +144,7 @@ bool parse_type(Parser *p, const Type **out) {
   if (buffer) {
     // A count is a number followed by a space and '*'.
     Lexer ahead = p->lexer;
-    Token star = lex_next(&ahead);
+    LexToken star = lex_next(&ahead);
     if (p->tok.kind == TOK_NUMBER && star.kind == TOK_PUNCT && star.punct == '*') {
       if (!parse_int(p, &count) || !expect(p, '*')) return false;
       if (count < 1 || count > 1024) return diag_error(p->ctx, span, "a multi-buffer has 1 to 1024 tiles");

@@ -12,7 +12,7 @@ enum { MAX_PARSE_DEPTH = 200 };
 typedef struct {
   Context *ctx;
   Lexer lexer;
-  Token tok;
+  LexToken tok;
   Module *module;
   Func *func;
   VEC(struct { const char *name; const Layout *layout; }) layouts;
@@ -24,7 +24,7 @@ typedef struct {
 static inline void next(Parser *p) { p->tok = lex_next(&p->lexer); }
 
 static inline bool fail(Parser *p, const char *what) {
-  Token *t = &p->tok;
+  LexToken *t = &p->tok;
   if (t->kind == TOK_END) return diag_error(p->ctx, t->span, "expected %s, found the end of the file", what);
   return diag_error(p->ctx, t->span, "expected %s", what);
 }

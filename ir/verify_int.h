@@ -8,7 +8,7 @@
 typedef struct { Module *m; Context *ctx; uint32_t order; bool ok; } Verifier;
 
 bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
-#define CHECK(cond, ...)                                 \
+#define RETURN_UNLESS(cond, ...)                                 \
   do {                                                   \
     if (!(cond)) return verify_fail(v, op, __VA_ARGS__); \
   } while (0)
@@ -20,8 +20,8 @@ static inline bool is_i1(const Type *t) { return type_is_scalar(type_elem(t), SC
 static inline bool is_i32(const Type *t) { return type_is_scalar(t, SC_I32); }
 static inline bool like(const Type *a, const Type *b) { return type_same_shape(a, b) && a->layout == b->layout; }
 // An access through operands `ptr` and `ptr` + 1 (offset, optional): *shape is what is accessed.
-bool check_address(Verifier *v, const Op *op, uint32_t ptr, const Type **shape);
-bool check_product(Verifier *v, const Op *op, const Type *a, const Type *b, const Type *c);
+bool verify_address(Verifier *v, const Op *op, uint32_t ptr, const Type **shape);
+bool verify_product(Verifier *v, const Op *op, const Type *a, const Type *b, const Type *c);
 
 #define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool verify_##verify(Verifier *v, const Op *op);
 #include "ir/ops.def"

@@ -3,24 +3,6 @@
 
 #include <string.h>
 
-
-const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
-#define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
-    TILE_DTYPES(DTYPE)
-#undef DTYPE
-};
-
-bool dtype_find(const char *name, DtypeKind *out) {
-  static const struct { const char *name; DtypeKind kind; } aliases[] = {
-      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64},
-      {"float8e4m3fn", DT_FP8E4NV}};
-  for (int i = 0; i < NUM_DTYPE_KINDS; i++)
-    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
-  for (size_t i = 0; i < countof(aliases); i++)
-    if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
-  return false;
-}
-
 const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
   CtType *t = arena_new(&ctx->arena, CtType);
   t->kind = CT_TYPE_SCALAR;

@@ -22,12 +22,6 @@ static Term *strong_arg(Lower *L, Call *c, uint32_t i) {
   return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i);
 }
 
-static const char *float_name(ScalarKind k) {
-  for (int d = 0; d < NUM_DTYPE_KINDS; d++)
-    if (dtype_info[d].cls == DTCLASS_FLOAT && ct_scalar_kind((DtypeKind)d) == k) return dtype_info[d].short_name;
-  return scalar_name(k);
-}
-
 // The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it
 // accepts halves.
 Term *tl_elementwise(Lower *L, Call *c) {
@@ -44,7 +38,7 @@ Term *tl_elementwise(Lower *L, Call *c) {
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
-              elems_text(L->ctx, op_info[oc].takes, float_name), term_describe(L, x[0]));
+              elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
   if (!ct_is_ptr(t))
     lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;

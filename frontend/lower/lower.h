@@ -143,7 +143,6 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
-ScalarKind ct_scalar_kind(DtypeKind k);                       // that carries it
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
 const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
 const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);

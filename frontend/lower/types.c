@@ -4,15 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ScalarKind scalar_of_dtype[NUM_DTYPE_KINDS] = {
-    [DT_INT1] = SC_I1,    [DT_INT8] = SC_I8,        [DT_INT16] = SC_I16,    [DT_INT32] = SC_I32,
-    [DT_INT64] = SC_I64,  [DT_UINT8] = SC_I8,       [DT_UINT16] = SC_I16,   [DT_UINT32] = SC_I32,
-    [DT_UINT64] = SC_I64, [DT_FP8E4NV] = SC_F8E4M3, [DT_FP8E5] = SC_F8E5M2, [DT_FP8E4B15] = SC_F8E4B15,
-    [DT_FP16] = SC_F16,   [DT_BF16] = SC_BF16,      [DT_FP32] = SC_F32,     [DT_FP64] = SC_F64,
-    [DT_VOID] = SC_I8,    [DT_FP8E4B8] = SC_I8,     [DT_FP8E5B16] = SC_I8,
-};
-
-ScalarKind ct_scalar_kind(DtypeKind k) { return scalar_of_dtype[k]; }
 const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
 bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
 
@@ -42,9 +33,9 @@ int64_t ct_numel(const CtType *t) {
 
 // Pointers to int1 are accessed as bytes, and pointers to pointers as 64-bit integers.
 const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
-  if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, scalar_of_dtype[t->scalar]);
+  if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, dtype_info[t->scalar].scalar);
   const CtType *to = t->elem;
-  ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : scalar_of_dtype[to->scalar];
+  ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : dtype_info[to->scalar].scalar;
   return type_ptr(L->ctx, type_scalar(L->ctx, k), t->is_const);
 }
 

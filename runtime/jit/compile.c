@@ -7,10 +7,6 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV &&
-                   TILE_FP64 == (int)DT_FP64,
-               "tile_type is DtypeKind");
-
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant,
                double milliseconds) {
   const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
