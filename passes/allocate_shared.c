@@ -40,7 +40,7 @@ static void report_too_much(Context *ctx, Module *m, Func *f, const Liveness *l,
     if (stages > most_stages) most_stages = stages;
     if (stages > 1)
       diag_note(ctx, op->span, "%u bytes for %s: %u stages of %u bytes%s", bytes, name, stages, bytes / tiles,
-                tiles < stages ? " less the one that is read" : "");
+                tiles < stages ? ", minus the one being read" : "");
     else diag_note(ctx, op->span, "%u bytes for %s", bytes, name);
   }
   for (uint32_t s = most_stages; s > 1; s--) {

@@ -123,7 +123,7 @@ static void tell_pointers(Lower *l, const Op *make) {
     return;
   }
   if (!tma_can_pad(t, (Padding)op_int(make, ATTR_PADDING, PAD_ZERO))) {
-    diag_warning(l->ctx, make->span, "a descriptor of fp8 that pads with NaN, which TMA has for wider types only: %s",
+    diag_warning(l->ctx, make->span, "an fp8 descriptor that pads with NaN, which TMA does for wider types only: %s",
                  by_pointers);
     diag_note(l->ctx, (Span){0, 0}, "leave the padding at zero, and TMA moves them");
     return;
@@ -181,7 +181,7 @@ static void lower(Op *op, void *user) {
     return;
   }
   if (needs_tma(op)) {
-    diag_error(l->ctx, op->span, "atomic_min and atomic_max of 16-bit elements are TMA's, which %s",
+    diag_error(l->ctx, op->span, "atomic_min and atomic_max of 16-bit elements need TMA, which %s",
                l->module->target->has_tma ? "does not take this descriptor" : "this target does not have");
     diag_note(l->ctx, (Span){0, 0},
               "compile for sm_90a with a descriptor that is an argument or made of arguments, or keep the array in "

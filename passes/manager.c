@@ -113,7 +113,7 @@ static bool run_pass(Manager *mg, PassId id) {
     ir_print_module(o->printed, m);
   }
   if (ok && o && o->verify_each && !ir_verify(m)) {
-    diag_note(ctx, (Span){0, 0}, "the module was broken by pass %s (run with --print-after=%s to see it)", row->name,
+    diag_note(ctx, (Span){0, 0}, "pass %s broke the module (run with --print-after=%s to see it)", row->name,
               row->name);
     ok = false;
   }
