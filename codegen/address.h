@@ -17,12 +17,13 @@ LLVMValueRef address_reg(Cg *c, const Address *a, uint32_t r);
 
 // One machine access: `count` elements from register `first` on, as num_words integers of word_bits.
 typedef struct { uint32_t count, num_words, word_bits, per_word; } AccessShape;
-AccessShape memory_access_shape(uint32_t vector, uint32_t elem_bytes);
+AccessShape access_shape(uint32_t vector, uint32_t elem_bytes);
 
-// Operand list of an inline-assembly access under construction.
-typedef struct { char text[512], constraints[256]; LLVMValueRef args[32]; unsigned num_args; } AsmAccess;
-const char *asm_reg_class(uint32_t bits);
-// `{$k, $k+1, …}` or `$k`.
-void asm_operand_list(char *out, size_t size, uint32_t first, uint32_t n);
+// Text of an access under construction: `.v2.b32 `, and `{$first, …}` or `$first`.
+void access_put_width(CgAsm *a, const AccessShape *s);
+void access_put_words(CgAsm *a, uint32_t first, const AccessShape *s);
+// `st<modifiers>` of the elements, storage integers, in threads where pred holds (NULL: all).
+void access_store(Cg *c, InsnId id, const char *modifiers, LLVMValueRef at, LLVMValueRef pred,
+                  const LLVMValueRef *elems, const AccessShape *s);
 
 #endif

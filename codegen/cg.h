@@ -27,7 +27,8 @@ typedef enum {
 typedef struct {
   uint32_t count;          // registers; `splat` values store only v[0]
   bool splat;              // one value for all elements: in every register and every thread
-  const char *pinned;      // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
+  // the accumulators are in PTX registers of this name and their numbers (wgmma_acc.c); v has nothing
+  const char *pinned;
   LLVMValueRef v[];
 } CgValue;
 
@@ -51,7 +52,6 @@ typedef struct Cg {
   LLVMValueRef smem;                         // the one dynamic shared array, made on first use
   LLVMValueRef tid, lane, warp;              // i32, in the entry block
   LLVMValueRef uniform_warp;                 // cg_uniform_warp's, made on first use
-  LLVMValueRef is_thread0;
   struct { LLVMBasicBlockRef block; uint32_t warp; LLVMValueRef pred; } issuer;   // the last answer of cg_issuer
   LLVMBasicBlockRef entry;
   uint32_t ptx;                              // lowest PTX version that suffices so far, ×10
@@ -78,11 +78,9 @@ void cg_set_scalar(Cg *c, Value *v, LLVMValueRef x);
 uint32_t cg_num_regs(const Type *t);                       // LLVM scalars that a value of the type needs
 LLVMTypeRef cg_elem_type(Cg *c, const Type *t);            // of the element, in a register
 ScalarKind cg_elem_kind(const Type *t);                    // pointers count as i64
-bool kind_is_fp8(ScalarKind k);
 NORETURN void cg_unsupported(Cg *c, const Op *op, const char *why);
 
 // ---- constants, small instructions ----
-LLVMValueRef cg_i1(Cg *c, bool v);
 LLVMValueRef cg_i32(Cg *c, uint32_t v);
 LLVMValueRef cg_i64(Cg *c, uint64_t v);
 LLVMValueRef cg_int(LLVMTypeRef t, uint64_t v);
@@ -90,6 +88,9 @@ bool cg_const_int(LLVMValueRef v, uint64_t *x);
 LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // the three drop neutral operands
 LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b);   // of i1; NULL counts as true
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b);            // with an i32 constant
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b);     // with an i32 constant
+LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_bitcast(Cg *c, LLVMValueRef v, LLVMTypeRef t);
 uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or vector type; pointers 64
 // An element as an integer of its storage width (i1: i8) and back.
@@ -99,21 +100,24 @@ LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
 // Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);
-LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads, LLVMValueRef *args, unsigned n);
+LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,
+                               LLVMValueRef *args, unsigned n);
 LLVMValueRef cg_unary_intrinsic(Cg *c, const char *name, LLVMValueRef x);   // overloaded on its argument
 LLVMValueRef cg_binary_intrinsic(Cg *c, const char *name, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef cg_intrinsic_false(Cg *c, const char *name, LLVMValueRef x);   // of x and `false`: a zero or INT_MIN is no poison
+LLVMValueRef cg_special_register(Cg *c, const char *name, uint32_t axis);   // `tid`, `ctaid` or `nctaid`
 LLVMBasicBlockRef cg_block(Cg *c, const char *name);
 void cg_require_ptx(Cg *c, uint32_t version);
 
 // ---- machine instructions (nvptx.c) ----
 LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-LLVMValueRef cg_insn_text(Cg *c, InsnId id, const char *text, const char *constraints, LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-const char *cg_insn_template(InsnId id);
+LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *constraints, LLVMTypeRef result,
+                    LLVMValueRef *args, unsigned n);
 enum { EFFECT_NONE = 0, EFFECT_SIDE = 1, EFFECT_CONVERGENT = 2, EFFECT_SYNC = 3 };
 
-// An instruction whose row has no text, under construction. The lowering names the results first and then the operands; each gets the
-// next number, $0 first, and the register class of its LLVM type. The lowering writes the text.
+// An instruction whose row has no text, under construction. The lowering names the results first and then the
+// operands; each gets the next number, $0 first, and the register class of its LLVM type. The lowering writes the
+// text.
 typedef struct {
   Cg *c;
   Buf text, constraints;
@@ -122,9 +126,9 @@ typedef struct {
 } CgAsm;
 CgAsm cg_asm_new(Cg *c);
 uint32_t cg_asm_result(CgAsm *a, LLVMTypeRef type);        // returns its number
-uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number
+uint32_t cg_asm_arg(CgAsm *a, LLVMValueRef v);             // returns its number; a byte is extended to 16 bits
 void cg_asm_tie(CgAsm *a, uint32_t result, LLVMValueRef v);   // v is in the register of that result beforehand
-void cg_asm_list(CgAsm *a, uint32_t first, uint32_t n);    // writes `{$first, …}`, or `$first` if n is 1
+void cg_asm_list(CgAsm *a, const char *open, uint32_t first, uint32_t n, const char *close);   // writes `$first, …` between the two
 LLVMValueRef cg_asm_call(CgAsm *a, InsnId id);
 // Result i of such a call.
 LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i);
@@ -166,18 +170,20 @@ LLVMValueRef placemap_join(Cg *c, const PlaceMap *m, LLVMValueRef thread, uint32
 // i1: this thread owns its data (all free bits clear); NULL when there are no free bits.
 LLVMValueRef cg_owner_pred(Cg *c, uint32_t free_thread);
 LLVMValueRef cg_layout_owner(Cg *c, const Type *t);        // of a tensor type; scalars: thread 0
-// For each register, the lowest register that holds the same element. reps has cg_num_regs entries.
-const uint32_t *cg_reg_reps(Cg *c, const Layout *l);
+// For each of cg_num_regs registers, the lowest register that holds the same element.
+const uint32_t *cg_reps(Cg *c, const Type *t);
 // Index of register r on `axis` as an i32 (thread part shared between calls through *thread).
 LLVMValueRef cg_axis_index(Cg *c, const Layout *l, uint32_t axis, uint32_t r, LLVMValueRef *thread);
-// Where each register of dst finds its element among src's registers of the same thread. False when it is elsewhere.
-bool cg_reg_sources(Cg *c, const Layout *dst, const Layout *src, uint32_t *sources);
+// x, whose registers have layout src, as registers of layout dst. NULL if a thread lacks an element.
+CgValue *cg_rename(Cg *c, const CgValue *x, const Layout *dst, const Layout *src);
 
 // ---- shared memory traffic (shared_access.c) ----
 // Elements between registers and shared memory at base (i32 byte offset) + map (element offsets), vectorised as the map
 // allows. Stores are made by owning threads only, further restricted by pred (may be NULL).
-void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values, LLVMValueRef pred);
-// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored, elsewhere.
+void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values,
+                     LLVMValueRef pred);
+// The same by stmatrix (lower_shared.c), where values and tile have its 8×8 fragments. False, and nothing is stored,
+// elsewhere.
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem, const CgValue *values);
 CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *elem);
 bool cg_can_load_matrices(const PlaceMap *map, const Type *elem);
@@ -198,6 +204,8 @@ bool cg_lower_packed_cast(Cg *c, Op *op, const uint32_t *reps);
 LLVMValueRef cg_float_to_f32(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding rounding);
 CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op);
+
+#define SCALAR_EMITTER(name) LLVMValueRef emit_##name(Cg *c, const Op *op UNUSED, ScalarKind k UNUSED, LLVMValueRef *in)
 
 // The emitters that the op table names: on one element (SCALAR) or on the op (WHOLE). An LLVM row has none.
 #define CG_DECLARE_SCALAR(name) ScalarEmitter emit_##name;

@@ -17,8 +17,8 @@ typedef struct {
   uint32_t ptx_version;    // ×10
 } CodegenResult;
 
-// False after diagnostics. want_llvm: the LLVM IR before optimisation as text. ice() on our bugs; LLVM's fatal errors come
-// back as an ice with LLVM's text.
+// False after diagnostics. want_llvm: the LLVM IR before optimisation as text. ice() on our bugs; LLVM's fatal errors
+// come back as an ice with LLVM's text.
 bool codegen_emit(Module *m, const CodegenOptions *options, bool want_llvm, bool want_ptx, CodegenResult *result);
 const char *codegen_llvm_version(void);
 

@@ -47,11 +47,13 @@ static void init_llvm(void) {
 #endif
 }
 
-// LLVM calls this between functions and passes. As after a fatal error, its context is given up when the host wants to stop.
+// LLVM calls this between functions and passes. As after a fatal error, its context is given up when the host wants
+// to stop.
 static void on_yield(LLVMContextRef ll, void *user) {
   (void)ll;
   Context *ctx = user;
-  if (fatal_return && ctx->should_stop && ctx->should_stop(ctx->stop_user)) longjmp(fatal_return->back, CONTEXT_STOPPED);
+  if (fatal_return && ctx->should_stop && ctx->should_stop(ctx->stop_user))
+    longjmp(fatal_return->back, CONTEXT_STOPPED);
 }
 
 typedef struct { Context *ctx; const char *text; } LlvmErrors;
@@ -113,7 +115,8 @@ static void check(Cg *c, LlvmErrors *errors, const char *where) {
 static bool choose_ptx_version(Cg *c) {
   uint32_t wanted = c->options->ptx_version;
   if (wanted && wanted < c->ptx)
-    return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for", c->ptx / 10, c->ptx % 10,
+    return diag_error(c->ctx, (Span){0}, "the program needs PTX %u.%u on %s, but version %u.%u was asked for",
+                      c->ptx / 10, c->ptx % 10,
                       c->target->name, wanted / 10, wanted % 10);
   if (wanted) c->ptx = wanted;
   while (!target_is_ptx_version(c->ptx) && c->ptx < 90) c->ptx++;
@@ -126,14 +129,16 @@ static LLVMTargetMachineRef make_target_machine(Cg *c) {
   if (LLVMGetTargetFromTriple(TRIPLE, &target, &error)) ice(c->ctx, "codegen: this LLVM has no NVPTX: %s", error);
   char features[16];
   snprintf(features, sizeof features, "+ptx%u", c->ptx);
-  static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault, LLVMCodeGenLevelDefault};
-  return LLVMCreateTargetMachine(target, TRIPLE, c->target->name, features, levels[c->options->opt_level & 3], LLVMRelocDefault,
+  static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault,
+                                               LLVMCodeGenLevelDefault};
+  return LLVMCreateTargetMachine(target, TRIPLE, c->target->name, features, levels[c->options->opt_level & 3],
+                                 LLVMRelocDefault,
                                  LLVMCodeModelDefault);
 }
 
-// instcombine writes an address sum without carries as `or disjoint`. LLVM's CodeGenPrepare looks at each such `or` once per
-// `or`: time grows with the square of a thread's elements. As an addition it means the same and takes linear time; instruction
-// selection makes an `or` of it again where that is better.
+// instcombine writes an address sum without carries as `or disjoint`. LLVM's CodeGenPrepare looks at each such `or`
+// once per `or`: time grows with the square of a thread's elements. As an addition it means the same and takes linear
+// time; instruction selection makes an `or` of it again where that is better.
 static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block), next; in; in = next) {
     next = LLVMGetNextInstruction(in);
@@ -146,9 +151,10 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   }
 }
 
-// LLVM's straight-line strength reduction asks, for every pair of sums, whether one may be poison where the other is not, and
-// walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the walk. Comparisons keep the
-// division itself: the range of a loop's bound says that what is counted does not overflow, and so addresses become sums.
+// LLVM's straight-line strength reduction asks, for every pair of sums, whether one may be poison where the other is
+// not, and walks what they are made of. A division of the program id stands below most addresses: frozen, it ends the
+// walk. Comparisons keep the division itself: the range of a loop's bound says that what is counted does not
+// overflow, and so addresses become sums.
 static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);
@@ -189,10 +195,12 @@ static void prepare(Cg *c) {
 
 static const char *keep_text(Cg *c, const char *s, size_t n) { return arena_strndup(c->arena, s, n); }
 
-// `.target sm_90a, debug`: with line tables LLVM asks for a debug build, for which ptxas does not optimise. The lines stay.
+// `.target sm_90a, debug`: with line tables LLVM asks for a debug build, for which ptxas does not optimise. The lines
+// stay.
 static const char *drop_debug_flag(Cg *c, const char *ptx) {
   static const char flag[] = ", debug";
-  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL, *at = target ? strstr(target, flag) : NULL;
+  const char *target = strstr(ptx, "\n.target "), *end = target ? strchr(target + 1, '\n') : NULL;
+  const char *at = target ? strstr(target, flag) : NULL;
   if (!at || !end || at > end) return ptx;
   return arena_printf(c->arena, "%.*s%s", (int)(at - ptx), ptx, at + sizeof flag - 1);
 }
@@ -216,13 +224,15 @@ static bool emit(Cg *c, LlvmErrors *errors, bool want_llvm, bool want_ptx, Codeg
     LLVMDisposeMessage(c->message);
     c->message = NULL;
   }
-  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message)) ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
+  if (LLVMVerifyModule(c->mod, LLVMReturnStatusAction, &c->message))
+    ice(c->ctx, "codegen: invalid LLVM IR: %s", c->message);
   LLVMDisposeMessage(c->message);
   c->message = NULL;
   if (want_ptx) {
     if (c->options->opt_level) optimize(c, tm);
     prepare(c);
-    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer)) ice(c->ctx, "codegen: LLVM: %s", c->message);
+    if (LLVMTargetMachineEmitToMemoryBuffer(tm, c->mod, LLVMAssemblyFile, &c->message, &c->buffer))
+      ice(c->ctx, "codegen: LLVM: %s", c->message);
     check(c, errors, "emitting PTX");
     result->ptx = drop_debug_flag(c, keep_text(c, LLVMGetBufferStart(c->buffer), LLVMGetBufferSize(c->buffer)));
   }

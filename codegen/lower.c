@@ -11,7 +11,7 @@ typedef struct {
 
 #define ENTRY_SCALAR(name) {.scalar = emit_##name}
 #define ENTRY_WHOLE(name) {.whole = emit_##name}
-#define ENTRY_GONE(name) {NULL}
+#define ENTRY_GONE(name) {.whole = NULL}
 #define ENTRY_LLVM(name) {.intrinsic = "llvm." #name} ENTRY_NO_MORE
 #define ENTRY_NO_MORE(name)
 static const Emitter emitters[NUM_OPS] = {
@@ -29,9 +29,9 @@ static LLVMValueRef lower_element(Cg *c, const Op *op, ScalarKind k, LLVMValueRe
 
 // For each register the lowest one that holds the same element, or an element that `constancy` says is equal.
 static const uint32_t *equal_registers(Cg *c, const Op *op) {
-  const Layout *l = op->results[0].type->layout;
   const Type *t = op->results[0].type;
-  const uint32_t *reps = cg_reg_reps(c, l);
+  const Layout *l = t->layout;
+  const uint32_t *reps = cg_reps(c, t);
   const Attr *constancy = op_attr(op, ATTR_CONSTANCY);
   if (!constancy) return reps;
   uint32_t equal = 0;        // register bits that move within a run of equal elements
@@ -63,8 +63,10 @@ static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi)
   return LLVMBuildInsertElement(c->b, pair, cg_reg(v, hi), cg_i32(c, 1), "");
 }
 
-// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with halves changed over.)
-static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps, CgValue *out) {
+// Neighbours in memory make a pair: so they were loaded and will be stored. (LLVM would choose pairs as well, with
+// halves changed over.)
+static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps,
+                         CgValue *out) {
   uint8_t bits[LAYOUT_MAX_BITS];
   const Layout *l = op->results[0].type->layout;
   uint32_t step = 0, most = 0;

@@ -12,15 +12,16 @@ void emit_histogram(Cg *c, Op *op) {
   cg_barrier(c);
 
   uint32_t n = cg_num_regs(x->type), num_bins = (uint32_t)type_numel(result);
-  const uint32_t *reps = type_is_tensor(x->type) ? cg_reg_reps(c, x->type->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, x->type);
   LLVMValueRef owner = cg_layout_owner(c, x->type), base = cg_smem_addr(c, scratch);
   for (uint32_t r = 0; r < n; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     LLVMValueRef v = LLVMBuildIntCast2(c->b, cg_reg(cg_get(x), r), c->t_i64, true, "");
     LLVMValueRef inside = LLVMBuildICmp(c->b, LLVMIntULT, v, cg_i64(c, num_bins), "");
     LLVMValueRef pred = cg_and(c, cg_and(c, inside, owner), mask ? cg_reg(cg_get(mask), r) : NULL);
-    LLVMValueRef offset = LLVMBuildShl(c->b, LLVMBuildTrunc(c->b, v, c->t_i32, ""), cg_i32(c, 2), "");
-    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void, (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
+    LLVMValueRef offset = cg_op(c, LLVMShl, LLVMBuildTrunc(c->b, v, c->t_i32, ""), 2);
+    cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void,
+            (LLVMValueRef[]){LLVMBuildAdd(c->b, base, offset, ""), cg_i32(c, 1), pred}, 3);
   }
   cg_barrier(c);
   CgValue *counts = cg_shared_load(c, scratch, &bins, counter);
@@ -39,7 +40,7 @@ void emit_gather(Cg *c, Op *op) {
   cg_shared_store(c, scratch, &store, elem, cg_get(x), NULL);
   cg_barrier(c);
 
-  const uint32_t *reps = cg_reg_reps(c, result->layout);
+  const uint32_t *reps = cg_reps(c, result);
   LLVMValueRef threads[LAYOUT_MAX_RANK] = {0};
   CgValue *out = cg_value_new(c, n);
   for (uint32_t r = 0; r < n; r++) {
@@ -53,8 +54,8 @@ void emit_gather(Cg *c, Op *op) {
                                  : cg_axis_index(c, result->layout, a, r, &threads[a]);
       uint32_t stride = (1u << layout_axis_shift(from->layout, a)) * bytes;
       // An index outside the axis reads some element of x, never beyond scratch.
-      if (a == axis) i = LLVMBuildAnd(c->b, i, cg_i32(c, (1u << from->layout->log2_size[a]) - 1), "");
-      at = cg_add(c, at, LLVMBuildMul(c->b, i, cg_i32(c, stride), ""));
+      if (a == axis) i = cg_op(c, LLVMAnd, i, (1u << from->layout->log2_size[a]) - 1);
+      at = cg_add(c, at, cg_op(c, LLVMMul, i, stride));
     }
     out->v[r] = cg_shared_load_one(c, cg_add(c, scratch, at), elem);
   }
@@ -66,13 +67,14 @@ void emit_map(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands, num_out = op->num_results;
   const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;
   uint32_t n = cg_num_regs(t);
-  const uint32_t *reps = type_is_tensor(t) ? cg_reg_reps(c, t->layout) : NULL;
+  const uint32_t *reps = cg_reps(c, t);
   CgValue **out = arena_array(c->arena, CgValue *, num_out + 1);
   for (uint32_t i = 0; i < num_out; i++) out[i] = cg_value_new(c, n);
-  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1), *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
+  LLVMValueRef *args = arena_array(c->arena, LLVMValueRef, num_in * pack + 1);
+  LLVMValueRef *results = arena_array(c->arena, LLVMValueRef, num_out * pack + 1);
   uint32_t *group = arena_array(c->arena, uint32_t, pack), held = 0;
   for (uint32_t r = 0; r < n; r++) {
-    if (reps && reps[r] != r) continue;
+    if (reps[r] != r) continue;
     group[held++] = r;
     if (held < pack) continue;
     for (uint32_t i = 0; i < num_in; i++)
@@ -84,7 +86,7 @@ void emit_map(Cg *c, Op *op) {
   }
   if (held) cg_unsupported(c, op, "pack does not divide the elements of a thread");
   for (uint32_t i = 0; i < num_out; i++) {
-    for (uint32_t r = 0; r < n; r++) out[i]->v[r] = out[i]->v[reps ? reps[r] : r];
+    for (uint32_t r = 0; r < n; r++) out[i]->v[r] = out[i]->v[reps[r]];
     cg_set(op_result(op, i), out[i]);
   }
 }

@@ -109,7 +109,7 @@ static Term *bind_kwargs(Lower *L, const CtParam *p, CallArgs *args, bool *used)
     if (used[k]) continue;
     used[k] = true;
     CtValue *c = term_to_ct(L, args->kwargs[k]);
-    if (c) dict_set_str(L->ctx, d->dict, args->keys[k], c);
+    if (c) ct_dict_set_str(L->ctx, d->dict, args->keys[k], c);
     else ok = lower_error(L, args->key_spans[k], "`**%s` of a jit function takes constants only", p->name) != NULL;
   }
   return ok ? term_const(L, d) : NULL;
@@ -312,9 +312,9 @@ static Term *call_builtin(Lower *L, CtValue *v, Term *self, CallArgs *args) {
   const BuiltinRow *row = builtin_row_of(name);
   if (row) return builtin_call(L, row, self, args);
   Term *fn = builtin_resolve(L, name);
-  if (fn && fn->ct->kind == CT_FUNCTION) {
+  if (fn) {
     CallArgs a = self ? with_self(L, self, args) : *args;
-    return call_function(L, fn->ct, &a);
+    return lower_call(L, fn, &a);
   }
   if (!comptime_has_function(name) && (strncmp(name, "tl.", 3) == 0 || strncmp(name, "libdevice.", 10) == 0)) {
     const char *last = strrchr(name, '.') + 1, *near = frontend_nearest_builtin(L->fe, last);

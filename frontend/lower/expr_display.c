@@ -135,7 +135,7 @@ Term *lower_dict(Lower *L, const Node *e) {
     if (!k || !v) return NULL;
     CtValue *ck = term_to_ct(L, k), *cv = term_to_ct(L, v);
     if (!ck || !cv) return lower_error(L, e->span, "a dict in a kernel holds constants only");
-    dict_set(L->ctx, d->dict, ck, cv);
+    ct_dict_set(L->ctx, d->dict, ck, cv);
   }
   return term_const(L, d);
 }

@@ -24,7 +24,7 @@ Term *term_const(Lower *L, CtValue *v) {
     CtClass *cls = v->instance->cls;
     Term **items = arena_array(L->arena, Term *, cls->num_fields + 1);
     for (uint32_t i = 0; i < cls->num_fields; i++) {
-      CtValue *f = instance_get(v->instance, cls->fields[i].name);
+      CtValue *f = ct_instance_get(v->instance, cls->fields[i].name);
       items[i] = f ? term_const(L, f) : term_none(L);
     }
     return term_tuple(L, items, cls->num_fields, cls);
