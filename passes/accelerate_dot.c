@@ -108,7 +108,7 @@ static bool comes_from_dot(Accel *s, const Value *v) {
 }
 
 static bool search_on(const Accel *s, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
     if (op_unit(op) == UNIT_DOT) {
       if (u->index < 2) return true;
@@ -137,7 +137,7 @@ static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
 // Operand buffers are only read; dots of one value share one. Dots are visited in program order, therefore an existing
 // buffer comes before.
 static Value *existing_buffer(const Value *src, const Type *type, const Block *block) {
-  for (const Use *u = src->uses; u; u = u->next)
+  EACH_USE(u, src)
     if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type)
       return &u->user->results[0];
   return NULL;

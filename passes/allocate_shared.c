@@ -67,7 +67,7 @@ static void keep_small_scratch(Liveness *l) {
 
 bool pass_allocate_shared(PassCtx *p) {
   uint32_t most = 0;
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     Liveness l = liveness_compute(p->ctx, p->module, f);
     keep_small_scratch(&l);
     Placed *placed = arena_array(&p->ctx->arena, Placed, l.count + 1);

@@ -50,7 +50,7 @@ typedef struct {
 static const int64_t UNBOUNDED = 0x7fffffff;
 
 static bool feeds_dot(const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (u->user->opcode == OP_DOT && u->index < 2) return true;
     if (u->user->opcode == OP_TRANS && feeds_dot(&u->user->results[0])) return true;
   }

@@ -194,8 +194,8 @@ static void analyse_op(AxisAnalysis *a, Op *op) {
 }
 
 static void analyse_block(AxisAnalysis *a, Block *b) {
-  for (Op *op = b->first; op; op = op->next) analyse_op(a, op);
-  for (Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b) analyse_op(a, op);
+  EACH_OP(op, b)
     if (op->opcode == OP_ASSUME) apply_assume(a, op, op_operand(op, 0));
 }
 
@@ -212,7 +212,7 @@ static void seed_params(AxisAnalysis *a, Func *f) {
 AxisAnalysis *axis_analyse(Context *ctx, Module *m) {
   AxisAnalysis *a = arena_new(&ctx->arena, AxisAnalysis);
   a->ctx = ctx;
-  for (Func *f = m->funcs; f; f = f->next) {
+  EACH_FUNC(f, m) {
     seed_params(a, f);
     analyse_block(a, f->body);
     // Assumptions follow what was computed from the value. The second sweep knows them from the start.

@@ -202,7 +202,7 @@ bool pass_canonicalize(PassCtx *p) {
   bool any = false;
   do {
     c.changed = false;
-    for (Func *f = p->module->funcs; f; f = f->next) {
+    EACH_FUNC(f, p->module) {
       canon_block(&c, f->body);
       drop_unused(f->body);
     }

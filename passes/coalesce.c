@@ -44,8 +44,8 @@ static void gather(Op *op, void *user) {
 // Whether the kernel reduces or scans a tensor of this shape along the axis, in loops as deep as `at`. For a sum that a
 // loop has accumulated it is not worth giving the loop fewer columns per row.
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
-  for (uint32_t i = 0; i < c->reductions.count; i++) {
-    const Op *op = c->reductions.data[i];
+  VEC_EACH(x, c->reductions) {
+    const Op *op = *x;
     if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
         op_int(op, ATTR_AXIS, 0) != axis)
       continue;
@@ -65,15 +65,15 @@ static bool same_choice(const Choice *x, const Func *f, const Type *t, const Blo
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b) {
-  for (uint32_t i = 0; i < c->choices.count; i++)
-    if (same_choice(&c->choices.data[i], f, t, b)) return c->choices.data[i].layout;
+  VEC_EACH(x, c->choices)
+    if (same_choice(x, f, t, b)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
     int64_t cost = 0;
-    for (uint32_t i = 0; i < c->anchors.count; i++) {
-      const Op *op = c->anchors.data[i].op;
+    VEC_EACH(it, c->anchors) {
+      const Op *op = it->op;
       AccessInfo a;
       if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
       if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;

@@ -30,7 +30,7 @@ static void hoist_invariants(Op *outer, const Op *inner) {
 
 // The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
-  for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, inner->blocks[0]) {
     if (op->opcode != OP_MAKE_DESC) continue;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (!value_defined_outside(op_operand(op, i), outer)) return true;
@@ -40,7 +40,7 @@ static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
 
 static Op *only_inner_loop(Op *outer) {
   Op *inner = NULL;
-  for (Op *op = outer->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, outer->blocks[0]) {
     if (op->opcode != OP_FOR) continue;
     if (inner) return NULL;
     inner = op;

@@ -25,7 +25,7 @@ static uint32_t blocks_wanted(const Module *m, Func *f) {
 bool pass_hint_occupancy(PassCtx *p) {
   uint32_t blocks = UINT32_MAX;
   if (p->module->maxnreg) return false;
-  for (Func *f = p->module->funcs; f; f = f->next) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
+  EACH_FUNC(f, p->module) blocks = (uint32_t)min_i64(blocks, blocks_wanted(p->module, f));
   if (!p->module->funcs || !blocks) return false;
   p->module->min_blocks = blocks;
   return true;

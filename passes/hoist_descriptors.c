@@ -22,7 +22,7 @@ static bool known_to_launcher(const Func *f, const Value *v, int *param, int64_t
 }
 
 static bool only_moves_tiles(const Value *d) {
-  for (const Use *u = d->uses; u; u = u->next) {
+  EACH_USE(u, d) {
     Opcode oc = u->user->opcode;
     if (oc != OP_DESC_LOAD && oc != OP_DESC_STORE && oc != OP_DESC_REDUCE) return false;
     if (oc == OP_DESC_REDUCE &&
@@ -58,7 +58,7 @@ static void hoist(Op *op, void *user) {
                   : is_constant && p.stride_values[i] * bytes % TMA_ALIGNMENT != 0)
       return;
   }
-  for (const Use *u = op_result(op, 0)->uses; u; u = u->next) tma_guard_empty(u->user, op);
+  EACH_USE(u, op_result(op, 0)) tma_guard_empty(u->user, op);
   Value *map = func_add_param(f, t, p);
   value_replace_all_uses(op_result(op, 0), map);
   map->name = p.name;

@@ -54,21 +54,21 @@ static bool same_access(const Access *a, const Access *b) {
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
-  for (uint32_t i = 0; i < to->count; i++)
-    if (same_access(&to->data[i], &a)) return false;
+  VEC_EACH(x, *to)
+    if (same_access(x, &a)) return false;
   vec_push(&s->ctx->arena, to, a);
   return true;
 }
 
 static Slate copy_slate(Barriers *s, const Slate *from) {
   Slate to = {0};
-  for (uint32_t i = 0; i < from->count; i++) vec_push(&s->ctx->arena, &to, from->data[i]);
+  VEC_EACH(x, *from) vec_push(&s->ctx->arena, &to, *x);
   return to;
 }
 
 static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
   bool grew = false;
-  for (uint32_t i = 0; i < from->count; i++) grew |= add_access(s, to, from->data[i]);
+  VEC_EACH(x, *from) grew |= add_access(s, to, *x);
   return grew;
 }
 
@@ -82,9 +82,9 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
     if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1))
       tile = -1;
-  for (uint32_t i = 0; i < allocs.count; i++) {
-    const Type *t = allocs.data[i]->results[0].type;
-    uint32_t lo = (uint32_t)op_int(allocs.data[i], ATTR_OFFSET, 0), bytes = buffer_bytes(t);
+  VEC_EACH(alloc, allocs) {
+    const Type *t = (*alloc)->results[0].type;
+    uint32_t lo = (uint32_t)op_int(*alloc, ATTR_OFFSET, 0), bytes = buffer_bytes(t);
     if (tile >= 0 && t->count && tile < t->count) {
       bytes /= t->count;
       lo += bytes * (uint32_t)tile;
@@ -145,8 +145,8 @@ static bool conflict(const Access *before, const Access *now) {
 
 static void clear_at_barrier(Slate *s) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < s->count; i++)
-    if (s->data[i].pending != PENDING_NO) s->data[n++] = s->data[i];
+  VEC_EACH(x, *s)
+    if (x->pending != PENDING_NO) s->data[n++] = *x;
   s->count = n;
 }
 
@@ -165,10 +165,10 @@ static void complete(Barriers *s, Pending kind, bool all) {
 
 static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
-  for (uint32_t i = 0; i < now->count; i++)
+  VEC_EACH(x, *now)
     for (uint32_t k = 0; k < s->slate.count; k++) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
-      if (!conflict(&s->slate.data[k], &now->data[i])) continue;
+      if (!conflict(&s->slate.data[k], x)) continue;
       // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
       Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
@@ -236,8 +236,8 @@ static void walk_op(Barriers *s, Op *op) {
     case OP_PINGPONG_PASS: s->pingpong = NULL; return;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
-      for (uint32_t i = 0; i < s->slate.count; i++)
-        s->slate.data[i].before_pingpong |= s->slate.data[i].pending == PENDING_NO;
+      VEC_EACH(x, s->slate)
+        x->before_pingpong |= x->pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -259,17 +259,17 @@ static void walk_op(Barriers *s, Op *op) {
   }
   if (!now.count) return;
   meet(s, op, &now);
-  for (uint32_t i = 0; i < now.count; i++)
-    if (op->opcode != OP_TMA_LOAD || !now.data[i].is_write) add_access(s, &s->slate, now.data[i]);
+  VEC_EACH(it, now)
+    if (op->opcode != OP_TMA_LOAD || !it->is_write) add_access(s, &s->slate, *it);
 }
 
 static void walk_block(Barriers *s, Block *b) {
-  for (Op *op = b->first; op; op = op->next) walk_op(s, op);
+  EACH_OP(op, b) walk_op(s, op);
 }
 
 bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.slate = (Slate){0};
     s.pingpong = NULL;
     walk_block(&s, f->body);

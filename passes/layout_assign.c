@@ -91,7 +91,7 @@ static void flow(Assign *c) {
       if (pivot && may_settle(c, v->def, pivot)) set_pivot(c, v->def, pivot);
     }
     if (layout_rule_is_free(v)) continue;        // each user can have its own copy
-    for (Use *u = v->uses; u; u = u->next) {
+    EACH_USE(u, v) {
       const Layout *pivot = layout_rule_pivot_of_operand(c->ctx, u->user, u->index, l);
       if (!pivot || c->pivots[u->user->mark]) continue;
       if (may_settle(c, u->user, pivot)) set_pivot(c, u->user, pivot);
@@ -125,8 +125,8 @@ static void assign_all(Assign *c, const Module *m, const LayoutAnchors *anchors)
     set_pivot(c, c->ops.data[i], own);
     flow(c);
   }
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(x, c->ops) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) assign_default(c, &op->results[k]);
     for (uint32_t b = 0; b < op->num_blocks; b++)
       for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) assign_default(c, op->blocks[b]->args[k]);
@@ -191,14 +191,14 @@ static void settle_result(Assign *c, Op *op, uint32_t k, const Layout *made) {
 }
 
 static void rewrite(Assign *c) {
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(x, c->ops) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_results; k++) set_type(c, &op->results[k]);
     for (uint32_t b = 0; b < op->num_blocks; b++)
       for (uint32_t k = 0; k < op->blocks[b]->num_args; k++) set_type(c, op->blocks[b]->args[k]);
   }
-  for (uint32_t i = 0; i < c->ops.count; i++) {
-    Op *op = c->ops.data[i];
+  VEC_EACH(it, c->ops) {
+    Op *op = *it;
     convert_carried(c, op);
     for (uint32_t k = 0; k < op->num_results; k++) settle_result(c, op, k, carried_layout(op, k));
     const Layout *pivot = c->pivots[op->mark];
@@ -220,8 +220,8 @@ void layout_assign(Context *ctx, Module *m, const LayoutAnchors *anchors, const 
   module_walk(m, number, &c);
   c.pivots = arena_array(&ctx->arena, const Layout *, c.ops.count + 1);
   c.fixed = arena_alloc(&ctx->arena, sizeof *c.fixed * (c.ops.count + 1));
-  for (uint32_t i = 0; i < fixed.count; i++)
-    for (uint32_t k = 0; k < 2; k++) c.fixed[fixed.data[i].op->mark][k] = fixed.data[i].operand[k];
+  VEC_EACH(x, fixed)
+    for (uint32_t k = 0; k < 2; k++) c.fixed[x->op->mark][k] = x->operand[k];
   assign_all(&c, m, anchors);
   rewrite(&c);
 }

@@ -39,8 +39,8 @@ static void search_uses(Value *v, void *user) {
   UseSearch *s = user;
   // A constant that loops start from is in no buffer, and other loops may start from it, too.
   if (!v || layout_rule_is_free(v)) return;
-  for (uint32_t i = 0; i < s->seen.count; i++)
-    if (s->seen.data[i] == v) return;
+  VEC_EACH(x, s->seen)
+    if (*x == v) return;
   vec_push(&s->ctx->arena, &s->seen, v);
   // After a full wait the value holds no buffer.
   if (value_op(v, OP_WGMMA_WAIT) && op_int(v->def, ATTR_COUNT, 0) == 0) return;
@@ -48,7 +48,7 @@ static void search_uses(Value *v, void *user) {
     uint32_t end = use_end(s->order, v->block->parent, s->home);
     if (end > s->end) s->end = end;
   }
-  for (Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
     uint32_t end = op->opcode == OP_TMA_STORE || op->opcode == OP_TMA_REDUCE ? bulk_store_end(s->order, op, s->home)
                                                                              : use_end(s->order, op, s->home);

@@ -108,8 +108,8 @@ static void check_box(Context *ctx, const Op *op, const Type *desc) {
 // once.
 static void tell_pointers(Lower *l, const Op *make) {
   if (!l->module->target->has_tma) return;
-  for (uint32_t i = 0; i < l->told.count; i++)
-    if (l->told.data[i] == make) return;
+  VEC_EACH(x, l->told)
+    if (*x == make) return;
   vec_push(&l->ctx->arena, &l->told, make);
   const Type *t = make->results[0].type;
   uint32_t bytes = type_elem_bytes(t);
@@ -153,7 +153,7 @@ static void choose_params(Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     if (f->params[i].kind != PARAM_DESC) continue;
     if (!tma_can_pad(f->body->args[i]->type, f->params[i].padding)) f->params[i].kind = PARAM_DESC_FIELDS;
-    for (const Use *u = f->body->args[i]->uses; u; u = u->next)
+    EACH_USE(u, f->body->args[i])
       if (op_unit(u->user) == UNIT_DESC && !tma_has(u->user)) f->params[i].kind = PARAM_DESC_FIELDS;
   }
 }
@@ -218,7 +218,7 @@ static void lower(Op *op, void *user) {
 
 bool pass_lower_descriptors(PassCtx *p) {
   Lower l = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) choose_params(f);
+  EACH_FUNC(f, p->module) choose_params(f);
   module_walk(p->module, lower, &l);
   return l.changed;
 }

@@ -136,13 +136,13 @@ static Value *scratch_param(LowerTma *s) {
 }
 
 static bool is_written(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next)
+  EACH_USE(u, desc)
     if (u->user->opcode == OP_TMA_STORE || u->user->opcode == OP_TMA_REDUCE) return true;
   return false;
 }
 
 static bool compares_signed(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next) {
+  EACH_USE(u, desc) {
     int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE
                        ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD)
                        : ATOMIC_ADD;
@@ -204,7 +204,7 @@ static void order_at_barrier(Op *op, void *user) {
 
 bool pass_lower_tma(PassCtx *p) {
   LowerTma s = {.module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.func = f;
     s.stored = false;
     s.buffers.count = 0;
@@ -219,7 +219,7 @@ bool pass_lower_tma(PassCtx *p) {
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);
-    for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
+    VEC_EACH(x, s.accesses) lower(&s, *x);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
     BarrierOrder order = {.ctx = p->ctx};
     block_walk(f->body, find_accesses, &order);

@@ -83,7 +83,7 @@ static void torture_round_trip(Manager *mg, const char *pass) {
   if (first.size != second.size || memcmp(buf_str(&first), buf_str(&second), first.size))
     ice(ctx, "the IR printed after %s reads back differently", pass);
   *m = *copy;
-  for (Func *f = m->funcs; f; f = f->next) f->module = m;
+  EACH_FUNC(f, m) f->module = m;
 }
 
 // False after diagnostics or if the caller's hook stops the pipeline.

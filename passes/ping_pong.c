@@ -93,7 +93,7 @@ static bool mark_from_carried(const Chain *c, Value *v) {
 
 // Only g reads O, and only g and the second dot read what g computes.
 static bool is_only_delayed(const Chain *c, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & DELAYED)) return false;
   return true;
 }
@@ -103,7 +103,7 @@ static bool find_chain(Op *loop, Chain *c) {
   Op *dots[2];
   uint32_t n = 0, all = OF_FIRST | OF_SECOND | DELAYED | SEEN, seen = SEEN;
   block_walk(body, clear_marks, &all);
-  for (Op *op = body->first; op; op = op->next) {
+  EACH_OP(op, body) {
     if (op->opcode != OP_WGMMA) continue;
     if (n == 2) return false;
     dots[n++] = op;
@@ -145,7 +145,7 @@ static bool find_chain(Op *loop, Chain *c) {
     if (!(op->mark & OF_SECOND) || !is_memory(op)) continue;
     // The second dot's tiles stay with it.
     if (op->mark & OF_FIRST) return false;
-    for (const Use *u = op_result(op, 0)->uses; u; u = u->next)
+    EACH_USE(u, op_result(op, 0))
       if (u->user->parent != body || !(u->user->mark & (OF_SECOND | DELAYED))) return false;
   }
   return loads[0] && loads[1];
@@ -165,7 +165,7 @@ static bool is_between(const Op *op) {
 static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
-  for (const Op *op = c->loop->blocks[0]->first; op; op = op->next)
+  EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
   return value_map_get(map, op_operand(c->second, 1));
 }
@@ -275,7 +275,7 @@ static void schedule(PingPong *s, Chain *c) {
   for (uint32_t i = 0, k = 0; i < n; i++)
     if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
   Value *a = clone_operand(&b, c, carried[n - 1]);
-  for (const Op *op = body->first; op; op = op->next)
+  EACH_OP(op, body)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);
   Value *tiles = clone_tiles(&b, c, iv);
   build_pingpong(&b, OP_PINGPONG_WAIT, false);

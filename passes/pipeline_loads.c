@@ -9,7 +9,7 @@
 
 static Op *first_consumer(const Pipe *p, const Value *v) {
   Op *first = NULL;
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *at = pipe_in_body(p, u->user);
     if (at->opcode == OP_ALLOC || buffer_is_view(at)) at = first_consumer(p, op_result(at, 0));
     if (!at) continue;
@@ -19,7 +19,7 @@ static Op *first_consumer(const Pipe *p, const Value *v) {
 }
 
 static Op *only_alloc(const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     if (u->user->opcode == OP_ALLOC) return u->user;
   return NULL;
 }
@@ -56,8 +56,8 @@ static void mark_written(Pipe *p) {
     if (f->params[i].kind == PARAM_AUTO_TENSORMAP) continue;   // with its base
     GlobalUses uses = global_uses_of(p->ctx, f, i);
     bool written = false;
-    for (uint32_t k = 0; k < uses.writes.count; k++)
-      written |= block_encloses(pipe_body(p), uses.writes.data[k]->parent);
+    VEC_EACH(x, uses.writes)
+      written |= block_encloses(pipe_body(p), (*x)->parent);
     for (uint32_t k = 0; written && k < uses.reads.count; k++) uses.reads.data[k]->mark = WRITTEN;
   }
 }
@@ -96,7 +96,7 @@ static void consider(Pipe *p, Op *op, bool all_loads) {
 static bool add_to_slice(Pipe *p, Value *v);
 
 static bool add_captures(Pipe *p, Block *b) {
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (op_operand(op, i) && !add_to_slice(p, op_operand(op, i))) return false;
@@ -136,7 +136,7 @@ static bool slice_of(Pipe *p, const Op *load) {
 static void find_slices(Pipe *p) {
   p->carried_in_slice = arena_array(&p->ctx->arena, bool, p->loop->num_results + 1);
   for (bool all = false; !all;) {      // a failed attempt leaves marks: repeat with the remaining loads
-    for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark &= ~(uint32_t)IN_SLICE;
+    EACH_OP(op, pipe_body(p)) op->mark &= ~(uint32_t)IN_SLICE;
     for (uint32_t i = 0; i < p->loop->num_results; i++) p->carried_in_slice[i] = false;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < p->loads.count; i++)
@@ -158,8 +158,7 @@ static bool match_outside(Pipe *p, Op *conditional, int64_t peeled) {
   if (!conditional) return false;
   Op *op = next_peeled(conditional->blocks[0]->first, peeled);
   bool any = false;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (op_int(a->load, ATTR_PEELED, 0) != peeled) continue;
     a->outside = op && value_has_one_use(op_result(op, 0)) ? only_alloc(op_result(op, 0)) : NULL;
     if (!a->outside || !a->alloc || op_operand(op, 0) != op_operand(a->load, 0) ||
@@ -176,11 +175,11 @@ static void find_outside(Pipe *p) {
   p->front = p->loop->prev, p->back = p->loop->next, p->pingpong = NULL;
   while (p->front && p->front->opcode != OP_IF) p->front = p->front->prev;
   while (p->back && p->back->opcode != OP_IF) p->back = p->back->next;
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->opcode == OP_PINGPONG_WAIT) p->pingpong = op;
   if (p->pingpong && match_outside(p, p->front, 1) && match_outside(p, p->back, -1)) return;
   p->front = p->back = NULL;
-  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].outside = NULL, p->loads.data[i].ahead = false;
+  VEC_EACH(a, p->loads) a->outside = NULL, a->ahead = false;
 }
 
 // Copies are issued by a warp of the last warpgroup in the ping-pong order. A tensor map that the block has made is
@@ -201,18 +200,16 @@ bool pipe_is_short(const Op *op) {
 // Tiles that are read close together, as the operands of mma are, share one wait. A barrier between them would also
 // hold the first tiles' registers longer than the hardware scheduler needs.
 static void join_waits(Pipe *p) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     for (Op *op = a->consumer->prev; op && !a->tma && pipe_is_short(op); op = op->prev)
-      for (uint32_t k = 0; k < p->loads.count; k++)
-        if (p->loads.data[k].consumer == op && !p->loads.data[k].tma) a->consumer = op;
+      VEC_EACH(load, p->loads)
+        if (load->consumer == op && !load->tma) a->consumer = op;
   }
 }
 
 static void group_loads(Pipe *p) {
   p->groups.count = p->num_copy_groups = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     uint32_t g = 0;
     for (; g < p->groups.count; g++) {
       const LoadGroup *other = &p->groups.data[g];
@@ -230,10 +227,10 @@ static void group_loads(Pipe *p) {
 
 bool pipe_choose_loads(Pipe *p, bool all_loads) {
   p->loads.count = 0;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) op->mark = 0;
+  EACH_OP(op, pipe_body(p)) op->mark = 0;
   if (global_is_acquired(pipe_body(p))) return false;   // memory may have changed then
   mark_written(p);
-  for (Op *op = pipe_body(p)->first; op; op = op->next) consider(p, op, all_loads);
+  EACH_OP(op, pipe_body(p)) consider(p, op, all_loads);
   if (p->loads.count == 0) return false;
   pipe_measure(p);
   find_slices(p);

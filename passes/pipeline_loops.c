@@ -81,7 +81,7 @@ static void replace_load(NewBody *n, const AsyncLoad *a) {
   wait_once(n, a);
   if (issue_at_wait(n)) issue_once(n);
   Value *tile = tma_build_index(&n->b, a->ring, place_of(n, a).slot), *read = NULL;
-  for (const Use *u = x->uses; u; u = u->next) {
+  EACH_USE(u, x) {
     // The read can give the wanted layout.
     if (u->user->opcode == OP_CONVERT_LAYOUT && u->user->parent == pipe_body(n->pipe) && !a->filled_after) {
       Value *converted = op_result(u->user, 0);
@@ -101,8 +101,7 @@ static void clone_op(NewBody *n, Op *op) {
   n->b.span = op->span;
   n->b.inlined_at = op->inlined_at;
   const AsyncLoad *load = NULL, *alloc = NULL;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     // A wait for an mbarrier needs no barrier after it: copies are issued first.
     if (a->consumer == op && !(n->issue_before == op && a->tma)) wait_once(n, a);
     if (a->load == op) load = a;
@@ -173,7 +172,7 @@ static void expand(Pipe *p) {
   Block *body = pipe_body(p);
   uint32_t n = loop->num_results, num = n;
   NewBody new = {.pipe = p, .issue_after = pipe_overlap_wgmmas(p)};
-  for (Op *op = body->first; op; op = op->next)
+  EACH_OP(op, body)
     if (op->opcode == OP_PINGPONG_PASS) new.issue_after = op;
   new.issue_before = pipe_choose_slots(p, new.issue_after);
   bool any_short = ring_any_short(p);

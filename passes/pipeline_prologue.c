@@ -13,7 +13,7 @@ static void need(Value *v, const Block *block) {
 static void need_operands(const Op *op, const Block *block) {
   for (uint32_t i = 0; i < op->num_operands; i++) need(op_operand(op, i), block);
   for (uint32_t k = 0; k < op->num_blocks; k++)
-    for (const Op *o = op->blocks[k]->first; o; o = o->next) need_operands(o, block);
+    EACH_OP(o, op->blocks[k]) need_operands(o, block);
 }
 
 // Whether the prologue may come before the op: not if it writes global memory, waits, or has scratch.
@@ -54,11 +54,11 @@ static Op *above_slow(Pipe *p, Op *at) {
 static Op *prologue_position(Pipe *p, Op *at) {
   Block *block = at->parent;
   bool all_tma = true;
-  for (uint32_t i = 0; i < p->loads.count; i++) all_tma &= p->loads.data[i].tma;
-  for (Op *op = block->first; op; op = op->next) op->mark &= ~(uint32_t)NEEDED;
+  VEC_EACH(a, p->loads) all_tma &= a->tma;
+  EACH_OP(op, block) op->mark &= ~(uint32_t)NEEDED;
   for (uint32_t i = 0; i < p->loop->num_operands; i++)
     if (i < 3 || p->carried_in_slice[i - 3]) need(op_operand(p->loop, i), block);
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->mark & IN_SLICE) need_operands(op, block);
   for (uint32_t i = 0; i < p->loads.count; i++) need_operands(p->loads.data[i].load, block);
   for (Op *op = p->loop; op != at; op = op->prev)

@@ -11,20 +11,19 @@ const Type *ring_type(const Pipe *p, const AsyncLoad *a) {
 
 bool ring_any_short(const Pipe *p) {
   bool any = false;
-  for (uint32_t i = 0; i < p->loads.count; i++) any |= p->loads.data[i].short_ring;
+  VEC_EACH(a, p->loads) any |= a->short_ring;
   return any;
 }
 
 void ring_build(Pipe *p, Builder *b) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     b->span = a->load->span;   // for the message that lists buffers
     a->ring = build_alloc(b, ring_type(p, a), NULL);
     if (a->short_ring) op_set_int(p->ctx, a->ring->def, ATTR_NUM_STAGES, p->stages);
   }
-  for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma)
-      p->groups.data[g].barriers = tma_build_barriers(b, ring_slots(p, p->groups.data[g].short_ring));
+  VEC_EACH(group, p->groups)
+    if (group->tma)
+      group->barriers = tma_build_barriers(b, ring_slots(p, group->short_ring));
 }
 
 RingRead ring_next(Builder *b, RingRead place, uint32_t slots) {
@@ -75,8 +74,7 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
   if (bar) tma_build_expect(b, bar, place.pred, group->bytes, issuer);
   Value **tokens = arena_array(&p->ctx->arena, Value *, p->loads.count);
   uint32_t num_tokens = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (a->group != g) continue;
     Value *buf = tma_build_index(b, a->ring, a->short_ring ? place.short_slot : place.slot);
     if (bar) issue_tma(b, map, a, buf, bar, place.pred, issuer);
@@ -86,7 +84,7 @@ static void issue_group(Pipe *p, Builder *b, const ValueMap *map, uint32_t g, Ri
 }
 
 void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite next, int64_t issuer) {
-  for (Op *op = pipe_body(p)->first; op; op = op->next)
+  EACH_OP(op, pipe_body(p))
     if (op->mark & IN_SLICE) build_clone(b, op, map);
   for (uint32_t g = 0; g < p->groups.count; g++) {
     RingWrite place = p->groups.data[g].ahead ? next : here;
@@ -98,8 +96,7 @@ void ring_issue(Pipe *p, Builder *b, ValueMap *map, RingWrite here, RingWrite ne
 
 // cp.async writes through the generic proxy; wgmma reads through the async proxy, perhaps not as the first reader.
 static bool needs_fence(const Pipe *p, uint32_t g) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (a->group == g && !a->tma && a->alloc && buffer_read_by_async_proxy(op_result(a->alloc, 0))) return true;
   }
   return false;
@@ -138,8 +135,7 @@ void ring_wait(Pipe *p, Builder *b, uint32_t g, RingRead place, bool issued) {
 
 void ring_serve_outside(Pipe *p, bool ahead, Value *slot, Value *phase) {
   bool *waited = arena_array(&p->ctx->arena, bool, p->groups.count);
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (!a->outside || a->ahead != ahead) continue;
     Builder b = builder_before(p->ctx, a->outside);
     if (!waited[a->group]) ring_wait(p, &b, a->group, (RingRead){slot, phase}, false);
@@ -156,6 +152,6 @@ void ring_drain(Pipe *p, Builder *b) {
 }
 
 void ring_invalidate(Pipe *p, Builder *b) {
-  for (uint32_t g = 0; g < p->groups.count; g++)
-    if (p->groups.data[g].tma) tma_build_invalidate(b, p->groups.data[g].barriers);
+  VEC_EACH(group, p->groups)
+    if (group->tma) tma_build_invalidate(b, group->barriers);
 }

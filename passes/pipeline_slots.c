@@ -30,8 +30,7 @@ void pipe_measure(Pipe *p) {
 
 // Whether the op's memory, or scratch, is not needed beside the rings.
 static bool becomes_ring(const Pipe *p, const Op *op) {
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const AsyncLoad *a = &p->loads.data[i];
+  VEC_EACH(a, p->loads) {
     if (op == a->alloc ||
         (op->opcode == OP_CONVERT_LAYOUT && op_operand(op, 0) == op_result(a->load, 0) && !a->filled_after))
       return true;
@@ -46,13 +45,13 @@ static uint32_t shared_need(const Pipe *p) {
   Lifetime ring = {.begin = p->first_number, .end = p->last_number};
   for (uint32_t i = 0; i < p->shared.count; i++)
     if (!becomes_ring(p, p->shared.items[i].op)) l.items[l.count++] = p->shared.items[i];
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const Type *t = ring_type(p, &p->loads.data[i]);
+  VEC_EACH(a, p->loads) {
+    const Type *t = ring_type(p, a);
     ring.bytes = buffer_bytes(t), ring.align = buffer_align(t);
     l.items[l.count++] = ring;
   }
-  for (uint32_t g = 0; g < p->groups.count; g++) {
-    ring.bytes = p->groups.data[g].tma ? ring_slots(p, p->groups.data[g].short_ring) * (uint32_t)sizeof(uint64_t) : 0;
+  VEC_EACH(group, p->groups) {
+    ring.bytes = group->tma ? ring_slots(p, group->short_ring) * (uint32_t)sizeof(uint64_t) : 0;
     ring.align = sizeof(uint64_t);
     if (ring.bytes) l.items[l.count++] = ring;
   }
@@ -68,7 +67,7 @@ static uint32_t blocks_of(const Pipe *p, uint32_t bytes, uint32_t registers) {
 
 // Whether the op or a later one of the body reads v.
 static bool used_from(const Pipe *p, const Value *v, const Op *op) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     const Op *at = pipe_in_body(p, u->user);
     if (at == op || pipe_is_before(op, at)) return true;
   }
@@ -80,9 +79,9 @@ enum { ADDRESS_WORDS = 2 };
 // Words per thread of the global addresses that are copied from.
 static uint32_t address_words(const Pipe *p) {
   uint32_t words = 0;
-  for (uint32_t i = 0; i < p->loads.count; i++) {
-    const Op *load = p->loads.data[i].load;
-    if (!p->loads.data[i].tma)
+  VEC_EACH(a, p->loads) {
+    const Op *load = a->load;
+    if (!a->tma)
       words += layout_regs_per_thread(load->results[0].type->layout) / pipe_copy_elements(load) * ADDRESS_WORDS;
   }
   return words;
@@ -116,7 +115,7 @@ static bool is_worth(const Pipe *p, uint32_t full_bytes, const Op *issue) {
 
 // Sets *last to the body's last op that reads the buffer v. False: something other than threads reads it.
 static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *at = pipe_in_body(p, u->user);
     bool is_view = at == u->user && buffer_is_view(at);
     if (is_view ? !read_by_threads(p, op_result(at, 0), last) : u->user->opcode != OP_LOCAL_LOAD) return false;
@@ -127,10 +126,10 @@ static bool read_by_threads(const Pipe *p, const Value *v, Op **last) {
 
 static void mark_groups(Pipe *p) {
   for (uint32_t g = 0; g < p->groups.count; g++) p->groups.data[g].short_ring = p->groups.data[g].tma;
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (!p->loads.data[i].short_ring) p->groups.data[p->loads.data[i].group].short_ring = false;
-  for (uint32_t i = 0; i < p->loads.count; i++)       // an mbarrier's phase covers all of its tiles
-    if (p->loads.data[i].tma) p->loads.data[i].short_ring = p->groups.data[p->loads.data[i].group].short_ring;
+  VEC_EACH(a, p->loads)
+    if (!a->short_ring) p->groups.data[a->group].short_ring = false;
+  VEC_EACH(load, p->loads) // an mbarrier's phase covers all of its tiles
+    if (load->tma) load->short_ring = p->groups.data[load->group].short_ring;
 }
 
 // The rings that threads have read before `work` get S − 1 slots. Returns the last op that reads one; NULL: there is
@@ -150,15 +149,15 @@ static Op *shorten_read_before(Pipe *p, const Op *work) {
 }
 
 static void set_all(Pipe *p, bool is_short) {
-  for (uint32_t i = 0; i < p->loads.count; i++) p->loads.data[i].short_ring = is_short;
+  VEC_EACH(a, p->loads) a->short_ring = is_short;
   mark_groups(p);
 }
 
 // ---- where copies are issued ----
 
 static const AsyncLoad *async_load(const Pipe *p, const Op *load) {
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].load == load) return &p->loads.data[i];
+  VEC_EACH(a, p->loads)
+    if (a->load == load) return a;
   return NULL;
 }
 
@@ -169,7 +168,7 @@ static Op *first_work(const Pipe *p) {
     const AsyncLoad *load = async_load(p, op);
     bool other_load = !load && (op->opcode == OP_LOAD || op->opcode == OP_DESC_LOAD);
     waited = waited || (load && !load->alloc);
-    for (uint32_t i = 0; i < p->loads.count; i++) waited = waited || p->loads.data[i].consumer == op;
+    VEC_EACH(a, p->loads) waited = waited || a->consumer == op;
     if (op == pipe_body(p)->last || (waited && (other_load || !pipe_is_short(op)))) return op;
   }
 }

@@ -6,8 +6,8 @@ static bool operand_is_staged(const Pipe *p, const Value *buf) {
   while (buf->def && buffer_is_view(buf->def)) buf = op_operand(buf->def, 0);
   if (buf->type->kind != TYPE_BUFFER) return false;
   if (value_defined_outside(buf, p->loop)) return true;
-  for (uint32_t i = 0; i < p->loads.count; i++)
-    if (p->loads.data[i].alloc == buf->def) return true;
+  VEC_EACH(a, p->loads)
+    if (a->alloc == buf->def) return true;
   return false;
 }
 
@@ -21,7 +21,7 @@ static bool can_overlap(const Pipe *p, Op *wgmma) {
       !operand_is_staged(p, op_operand(wgmma, 1)))
     return false;
   if (c->block != body || op_operand(body->last, c->index - 1) != r || !value_has_one_use(c)) return false;
-  for (const Use *u = r->uses; u; u = u->next) {
+  EACH_USE(u, r) {
     const Op *at = u->user;
     while (at->parent != body) at = at->parent->parent;
     if (at != body->last && (at == u->user || at->opcode != OP_IF)) return false;
@@ -36,7 +36,7 @@ static void build_wgmma_wait(Builder *b, int64_t count, Value **v) {
 }
 
 static bool used_inside(const Value *v, const Op *op) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     for (uint32_t k = 0; k < op->num_blocks; k++)
       if (block_encloses(op->blocks[k], u->user->parent)) return true;
   return false;
@@ -86,7 +86,7 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
   Op *last = NULL;
   uint32_t num = 0;
   bool mixed = false;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) {
+  EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
     if (can_overlap(p, op)) num++, last = op;
     else mixed = true;
@@ -95,7 +95,7 @@ Op *pipe_overlap_wgmmas(Pipe *p) {
   if (!last || mixed) return NULL;
   Builder after = builder_at_end(p->ctx, p->loop->parent->func, p->loop->parent, p->loop->span);
   after.before = p->loop->next;
-  for (Op *op = pipe_body(p)->first; op; op = op->next) {
+  EACH_OP(op, pipe_body(p)) {
     if (op->opcode != OP_WGMMA) continue;
     op_set_int(p->ctx, op, ATTR_ASYNC, 1);
     wait_in_conditionals(p, op);

@@ -47,8 +47,8 @@ static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
 }
 
 static bool has_failed(const Split *s, const Value *arg) {
-  for (uint32_t i = 0; i < s->failed.count; i++)
-    if (s->failed.data[i] == arg) return true;
+  VEC_EACH(x, s->failed)
+    if (*x == arg) return true;
   return false;
 }
 
@@ -219,8 +219,7 @@ static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
   for (uint32_t i = 0; i < n; i++) types[i] = op->results[i].type;
   for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(op, i);
   Builder before = builder_before(s->ctx, op);
-  for (uint32_t k = 0; k < list->count; k++) {
-    Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     types[c->index] = c->init.base->type;
     operands[c->index + 3] = c->init.base;
     if (!c->carries_offset) continue;
@@ -238,8 +237,7 @@ static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
 // In the body and after the loop, pointers are composed again from base and offset.
 static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list) {
   Block *body = made->blocks[0];
-  for (uint32_t k = 0; k < list->count; k++) {
-    const Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     Value *arg = body->args[c->index + 1];
     const Type *t = arg->type;
     arg->type = c->init.base->type;
@@ -251,8 +249,7 @@ static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list
   Value **results = op_result_values(s->ctx, made);
   Builder after = builder_before(s->ctx, old);
   for (uint32_t i = 0; i < old->num_results; i++) made->results[i].name = old->results[i].name;
-  for (uint32_t k = 0; k < list->count; k++) {
-    const Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     Address a = {results[c->index], c->carries_offset ? op_result(made, c->offset_index) : c->init.offset};
     results[c->index] = compose(s, &after, old->results[c->index].type, a);
   }
@@ -268,8 +265,7 @@ static void split_for(Split *s, Op *op) {
   }
   split_block(s, body);
   Op *yield = body->last;
-  for (uint32_t k = 0; k < list.count; k++) {
-    const Carried *c = &list.data[k];
+  VEC_EACH(c, list) {
     Address a;
     if (!decompose(s, op_operand(yield, c->index), &a)) ice(s->ctx, "a carried pointer that was to be split is not");
     op_set_operand(yield, c->index, a.base);
@@ -402,6 +398,6 @@ bool pass_split_addresses(PassCtx *p) {
     search.grew = false;
     module_walk(p->module, find_failures, &search);
   }
-  for (Func *f = p->module->funcs; f; f = f->next) split_block(&s, f->body);
+  EACH_FUNC(f, p->module) split_block(&s, f->body);
   return s.changed;
 }

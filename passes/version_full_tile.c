@@ -184,7 +184,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
 }
 
 static void visit_block(Version *s, Block *block) {
-  for (Op *op = block->first; op; op = op->next)
+  EACH_OP(op, block)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
   // A loop whose loads are copied ahead keeps them in its body.
@@ -215,6 +215,6 @@ static void fold_decided(Op *op, void *user) {
 bool pass_version_full_tile(PassCtx *p) {
   Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  EACH_FUNC(f, p->module) visit_block(&s, f->body);
   return s.changed;
 }
