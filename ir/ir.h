@@ -177,6 +177,11 @@ struct Module {
   Func *funcs;
 };
 
+// Walks a list; the body must not unlink what it stands at.
+#define EACH_FUNC(f, module) for (Func *f = (module)->funcs; f; f = f->next)
+#define EACH_OP(op, block) for (Op *op = (block)->first; op; op = op->next)
+#define EACH_USE(u, value) for (Use *u = (value)->uses; u; u = u->next)
+
 // ---- op_info.c ----
 typedef struct {
   const char *name;
