@@ -1,5 +1,5 @@
-// Rewrites what ptxas and LLVM's instruction selection get wrong. `tests/random_kernels.py --expressions --device=gpu`
-// looks for it.
+// Rewrites what ptxas and LLVM's instruction selection get wrong. `tests/random_kernels.py --expressions
+// --device=gpu` looks for it.
 //
 // ptxas, seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on whatever target
 // the PTX names:
