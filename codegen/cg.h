@@ -3,7 +3,7 @@
 // How a tile value looks in LLVM:
 //   scalar               one LLVM scalar, the same in every thread
 //   tensor               one LLVM scalar per register of its layout (register number = index); registers that hold the
-//                        same element share one LLVM value
+//                        same element share one LLVM value, and a splat has one for all
 //   buffer               one i32: byte offset from the start of dynamic shared memory
 //   descriptor           [address of the tensor map (generic), or the base if the target has no maps; rank extents
 //                        (i32); rank strides (i64)]

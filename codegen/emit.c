@@ -111,7 +111,7 @@ static void check(Cg *c, LlvmErrors *errors, const char *where) {
   if (errors->text) ice(c->ctx, "codegen: LLVM, %s: %s", where, errors->text);
 }
 
-// Takes the version that the user wants, or the lowest that exists and suffices.
+// Takes the version that the user wants, or the lowest that suffices, rounded up to one that exists.
 static bool choose_ptx_version(Cg *c) {
   uint32_t wanted = c->options->ptx_version;
   if (wanted && wanted < c->ptx)

@@ -15,7 +15,8 @@ typedef struct {
 #define ENTRY_LLVM(name) {.intrinsic = "llvm." #name} ENTRY_NO_MORE
 #define ENTRY_NO_MORE(name)
 static const Emitter emitters[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = ENTRY_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) \
+  [OP_##id] = ENTRY_##how(name),
 #include "ir/ops.def"
 };
 
