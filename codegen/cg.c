@@ -75,12 +75,14 @@ LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildAnd(c->b, a, b, "");
 }
 
-LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b) {
-  return LLVMBuildBinOp(c->b, o, a, cg_i32(c, b), "");
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildBinOp(c->b, o, a, cg_int(LLVMTypeOf(a), b), "");
 }
-LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b) {
-  return LLVMBuildICmp(c->b, p, a, cg_i32(c, b), "");
+
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildICmp(c->b, p, a, cg_int(LLVMTypeOf(a), b), "");
 }
+
 LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildSelect(c->b, p, a, b, "");
 }
@@ -119,7 +121,7 @@ LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k) {
 }
 
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem) {
-  if (elem == c->t_i1) return LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+  if (elem == c->t_i1) return cg_cmp(c, LLVMIntNE, v, 0);
   return cg_bitcast(c, v, elem);
 }
 

@@ -88,8 +88,9 @@ bool cg_const_int(LLVMValueRef v, uint64_t *x);
 LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // cg_add, cg_xor, cg_and drop neutral operands
 LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b);   // of i1; NULL counts as true
-LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b);            // with an i32 constant
-LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b);     // with an i32 constant
+// With a constant of the type of a.
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b);
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b);
 LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_bitcast(Cg *c, LLVMValueRef v, LLVMTypeRef t);
 uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or vector type; pointers 64
