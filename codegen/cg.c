@@ -125,12 +125,22 @@ LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem) {
   return cg_bitcast(c, v, elem);
 }
 
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n) {
+  if (n == 1) return v[0];
+  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v[0]), n));
+  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
+  return vec;
+}
+
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i) {
+  bool is_vector = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+  return is_vector ? LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "") : v;
+}
+
 // NVPTX turns the bitcast of a vector into one mov of a register tuple.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits) {
   if (n == 1) return v[0];
-  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n));
-  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
-  return LLVMBuildBitCast(c->b, vec, LLVMIntTypeInContext(c->ll, n * bits), "");
+  return LLVMBuildBitCast(c->b, cg_vector(c, v, n), LLVMIntTypeInContext(c->ll, n * bits), "");
 }
 
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out) {
@@ -139,7 +149,7 @@ void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef
     return;
   }
   LLVMValueRef vec = LLVMBuildBitCast(c->b, word, LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n), "");
-  for (uint32_t i = 0; i < n; i++) out[i] = LLVMBuildExtractElement(c->b, vec, cg_i32(c, i), "");
+  for (uint32_t i = 0; i < n; i++) out[i] = cg_element(c, vec, i);
 }
 
 LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,

@@ -98,6 +98,9 @@ uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or 
 LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem);
 LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
+// A vector of the values, or the value if n is 1, and element i of such a vector.
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n);
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i);
 // Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);
