@@ -11,7 +11,7 @@ typedef struct {
 
 #define ENTRY_SCALAR(name) {.scalar = emit_##name}
 #define ENTRY_WHOLE(name) {.whole = emit_##name}
-#define ENTRY_GONE(name) {NULL}
+#define ENTRY_GONE(name) {.whole = NULL}
 #define ENTRY_LLVM(name) {.intrinsic = "llvm." #name} ENTRY_NO_MORE
 #define ENTRY_NO_MORE(name)
 static const Emitter emitters[NUM_OPS] = {

@@ -56,8 +56,8 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative, or
-// when a group does not straddle zero, which aligned groups do not.
+// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative,
+// or when a group does not straddle zero, which aligned groups do not.
 static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
   AxisInfo r = axis_unknown(t);
@@ -74,9 +74,11 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       continue;
     }
     // x counts up from a multiple of g, y is a multiple of g: g neighbours have one quotient (x not negative).
-    int64_t g = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
+    int64_t g =
+        axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
     if (x->nonneg) r.constancy[i] = max_i64(r.constancy[i], g);
-    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k && (x->contiguity[i] == 1 || x->nonneg))
+    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k &&
+        (x->contiguity[i] == 1 || x->nonneg))
       r.divisibility[i] = x->divisibility[i] / k;
   }
   r.nonneg = x->nonneg && y->nonneg;
@@ -93,8 +95,8 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dy = axis_divisor_at(y, i, 1);
     int64_t c = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], dy));
-    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left out of
-    // account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
+    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left
+    // out of account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
     r.contiguity[i] = c;
     r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, r.contiguity[i]), dy);
   }
@@ -102,7 +104,8 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   bool is_unsigned = op->opcode == OP_REMUI;
   if (y->lo > 0 && (!is_unsigned || x->lo >= 0)) {
     int64_t most = y->hi - 1;
-    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most, x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
+    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most,
+                   x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
   } else if (y->lo > 0) {
     axis_set_range(&r, t, 0, y->hi - 1);
   }
@@ -162,8 +165,8 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and the
-// groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
+// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and
+// the groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
 static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   AxisInfo r = axis_unknown(op->results[0].type);
   common_constancy(&r, x, y);
@@ -184,7 +187,8 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       if (pred == CMP_SGT || pred == CMP_SGE) r.prefix[i] = axis_gcd(y->contiguity[i], x->constancy[i]);
     }
   int result = -1;
-  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || type_elem_bits(op_operand(op, 0)->type) == 1) return r;
+  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || type_elem_bits(op_operand(op, 0)->type) == 1)
+    return r;
   switch (pred) {
     case CMP_SLT: result = x->hi < y->lo ? 1 : x->lo >= y->hi ? 0 : -1; break;
     case CMP_SLE: result = x->hi <= y->lo ? 1 : x->lo > y->hi ? 0 : -1; break;
@@ -210,7 +214,8 @@ static AxisInfo select_info(const Op *op, const AxisInfo *c, const AxisInfo *x, 
 static AxisInfo minmax_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   AxisInfo r = axis_unknown(op->results[0].type);
   common_constancy(&r, x, y);
-  for (uint32_t i = 0; i < r.rank; i++) r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
+  for (uint32_t i = 0; i < r.rank; i++)
+    r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
   bool is_min = op->opcode == OP_MINSI || op->opcode == OP_MINUI;
   bool is_signed = op->opcode == OP_MINSI || op->opcode == OP_MAXSI;
   if (type_elem_bits(op->results[0].type) == 1) return r;
@@ -261,7 +266,9 @@ static AxisInfo cast_info(const Op *op, const AxisInfo *x) {
         for (uint32_t i = 0; i < u.rank; i++) {
           u.contiguity[i] = same ? x->contiguity[i] : 1;
           int64_t bytes = type_elem_bytes(type_elem(from)->elem);
-          u.divisibility[i] = same ? x->divisibility[i] : x->contiguity[i] == 1 ? x->divisibility[i] : axis_gcd(x->divisibility[i], bytes);
+          u.divisibility[i] = same                    ? x->divisibility[i]
+                              : x->contiguity[i] == 1 ? x->divisibility[i]
+                                                      : axis_gcd(x->divisibility[i], bytes);
         }
       }
       return u;
@@ -356,7 +363,8 @@ static void apply_promises(const Op *op, AxisInfo *r) {
     const Attr *a = op_attr(op, keys[k]);
     if (!a) continue;
     for (uint32_t i = 0; i < r->rank && i < a->num_ints; i++)
-      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i]) : axis_floor_pow2(a->ints[i]));
+      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i])
+                                                                        : axis_floor_pow2(a->ints[i]));
   }
 }
 
@@ -413,7 +421,9 @@ static AxisInfo transfer(const Op *op, uint32_t index, const AxisInfo *const *x)
     case OP_MULI: return mul_info(op, x[0], x[1]);
     case OP_DIVSI: case OP_DIVUI: return div_info(op, x[0], x[1]);
     case OP_REMSI: case OP_REMUI: return rem_info(op, x[0], x[1]);
-    case OP_SHLI: case OP_SHRSI: case OP_SHRUI: return shift_or_scale(op, x[0], x[1], type_elem_bits(op->results[0].type));
+    case OP_SHLI:
+    case OP_SHRSI:
+    case OP_SHRUI: return shift_or_scale(op, x[0], x[1], type_elem_bits(op->results[0].type));
     case OP_ANDI: case OP_ORI: case OP_XORI: return bit_info(op, x[0], x[1]);
     case OP_CMPI: case OP_CMPF: return cmp_info(op, x[0], x[1]);
     case OP_SELECT: return select_info(op, x[0], x[1], x[2]);

@@ -96,8 +96,8 @@ struct CtEnv {
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
-CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
-CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
+CtValue *ct_env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
+CtValue *ct_env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
 
 // A module. Built-in ones have a canonical prefix ("tl", "triton", "libdevice", "gl", "math", …) and no scope: an
 // attribute they do not bind themselves becomes the builtin "prefix.attribute". Files have a scope.
@@ -211,6 +211,20 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+// The element of a block type, else t itself.
+const CtType *ct_scalar_of(const CtType *t);
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+// These look at the element of a block type. A pointer is neither float nor int, and of no kind.
+bool ct_is_ptr(const CtType *t);
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                                // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integers
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
@@ -228,13 +242,13 @@ enum { CT_UNORDERED = 2 };
 int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
-CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
-CtValue *dict_get_str(const CtDict *d, const char *key);
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key);
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
-CtValue *instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
+CtValue *ct_dict_get_str(const CtDict *d, const char *key);
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key);
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
+CtValue *ct_instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
 const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
 const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
 
