@@ -1,4 +1,4 @@
-// Values, constants and the small instructions that every lowering is written in.
+// Values, constants and the small instructions that every lowering is written with.
 #include "codegen/cg.h"
 
 #include <string.h>
@@ -123,7 +123,7 @@ LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem) {
   return cg_bitcast(c, v, elem);
 }
 
-// Through a vector bitcast, which NVPTX turns into one mov of a register tuple.
+// NVPTX turns the bitcast of a vector into one mov of a register tuple.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits) {
   if (n == 1) return v[0];
   LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n));

@@ -1,6 +1,6 @@
-// dot on multiply-adds: both operands go to scratch shared memory row-major, then every thread runs an LLVM loop over K
-// that reads the rows and columns of its own results. Sums are taken in f32 for narrower floats, one fused
-// multiply-add per k in ascending order, starting from c.
+// dot on multiply-adds: both operands go to scratch, row-major, and then every thread runs a loop over K that reads the
+// rows and columns of its own results. Starting from c, it does one fused multiply-add per k in ascending order; floats
+// narrower than f32 have f32 accumulators.
 #include "codegen/cg.h"
 
 typedef struct {
@@ -100,7 +100,7 @@ void emit_dot(Cg *c, Op *op) {
     for (uint32_t r = 0; r < regs; r++) {
       if (reps[r] != r) continue;
       uint32_t ra = r + step * regs;
-      // The same loaded element serves many results: widen it once. (LLVM merges what this misses.)
+      // One loaded element serves many results: widen it once. (LLVM merges the widenings that remain.)
       if (!wide_a[ra]) wide_a[ra] = widen(&t, rows->v[ra], t.a);
       acc[r] = multiply_add(&t, wide_a[ra], widen(&t, cols->v[r], t.b), acc[r]);
     }

@@ -1,5 +1,5 @@
-// Division, roots and transcendental functions: one machine instruction where the row promises no more, and the exact
-// remainder.
+// Division, roots and transcendental functions, by one machine instruction if the op's row promises no more; and the
+// exact remainder.
 #include "codegen/cg.h"
 
 #define MACHINE(name, id) SCALAR_EMITTER(name) { return cg_insn(c, INSN_##id, c->t_f32, in, 1); }
@@ -10,8 +10,8 @@ MACHINE(cos, COS_F32)
 MACHINE(tanh, TANH_F32)
 MACHINE(rcp, RCP_F32)
 
-// x / d for many x and one d: what div.full does, with the part that depends on d alone made once. The reciprocal is
-// normal because d is scaled to where that is so; x is scaled likewise.
+// x / d for many x and one d: what div.full does, but LLVM can do the part that depends on d alone once. d is scaled so
+// that its reciprocal is normal, and x by the same factor.
 static LLVMValueRef divide_by_one(Cg *c, LLVMValueRef x, LLVMValueRef d) {
   LLVMValueRef size = cg_unary_intrinsic(c, "llvm.fabs", d);
   LLVMValueRef large = LLVMBuildFCmp(c->b, LLVMRealOGT, size, LLVMConstReal(c->t_f32, 0x1p126), "");
@@ -47,7 +47,8 @@ static LLVMValueRef ibin(Cg *c, LLVMOpcode o, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildBinOp(c->b, o, a, b, "");
 }
 
-// A positive finite number as significand · 2^exponent, the significand's top bit being bit `man`, subnormals included.
+// Splits a positive finite number, perhaps subnormal, into significand · 2^exponent. Bit `man` is the top bit of the
+// significand.
 static void split_float(Cg *c, FloatShape s, LLVMValueRef bits, LLVMValueRef *sig, LLVMValueRef *exponent) {
   LLVMValueRef one = cg_int(s.t, 1), zero = cg_int(s.t, 0);
   LLVMValueRef e = ibin(c, LLVMLShr, bits, cg_int(s.t, s.man));
@@ -89,7 +90,7 @@ static LLVMValueRef exact_fmod(Cg *c, LLVMValueRef a, LLVMValueRef b, FloatShape
   LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSGT, left, zero, ""), loop, after);
 
   LLVMPositionBuilderAtEnd(c->b, after);
-  // reduced · 2^ey back to a float: move its top bit to bit `man` as far as the exponent allows.
+  // reduced · 2^ey becomes a float again: its top bit moves to bit `man`, as far as the exponent allows.
   LLVMValueRef lz = cg_intrinsic_false(c, "llvm.ctlz", reduced);
   LLVMValueRef up = ibin(c, LLVMSub, lz, cg_int(t, s.bits - 1 - s.man));
   LLVMValueRef room = ibin(c, LLVMSub, ey, one);

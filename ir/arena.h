@@ -28,7 +28,8 @@ void arena_init_with(Arena *a, ArenaMemory memory, jmp_buf *const *on_empty);
 void arena_free(Arena *a);                    // gives all memory back; the arena can be used again
 // Zeroed memory, aligned to 16 bytes. Never returns NULL: running out of memory leaves by longjmp to on_empty.
 void *arena_alloc(Arena *a, size_t size);
-void *arena_try(Arena *a, size_t size);       // NULL when there is none, for those who have something to give back first
+// NULL when there is none, for those who have something to give back first.
+void *arena_try(Arena *a, size_t size);
 ArenaMark arena_mark(const Arena *a);
 void arena_rewind(Arena *a, ArenaMark m);     // frees what was allocated since the mark
 char *arena_strndup(Arena *a, const char *s, size_t n);

@@ -1,4 +1,5 @@
-// Buf: growing text in an arena. Always NUL-terminated; the text stays where buf_str last found it until the next append.
+// Buf: growing text in an arena. Always NUL-terminated; the text stays where buf_str last found it until the next
+// append.
 #ifndef TILE_IR_BUF_H
 #define TILE_IR_BUF_H
 

@@ -1,6 +1,6 @@
-// Numbers are read and written as in C, whatever locale the host has chosen: with a decimal comma 0.5 would read as 0. IN_C_LOCALE in a
-// block gives this thread C's locale until the block is left by its end or a return. A longjmp must not leave it: it stands where
-// those that memory or a bug causes arrive.
+// Numbers are read and written as in C, whatever locale the host has chosen: with a decimal comma 0.5 would read as 0.
+// IN_C_LOCALE in a block gives this thread C's locale until the block is left by its end or a return. A longjmp must
+// not leave it: it stands where those that memory or a bug causes arrive.
 #ifndef TILE_IR_C_LOCALE_H
 #define TILE_IR_C_LOCALE_H
 

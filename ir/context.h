@@ -45,7 +45,8 @@ uint32_t diag_error_count(const Context *ctx);
 const char *diag_render(Context *ctx, bool color);
 static inline Span span_of(Loc a, Loc b) { return (Span){a, b}; }
 
-// A bug of ours: remembers op and pass, and leaves by longjmp to ctx->on_ice when set (the facade sets it), else aborts.
+// A bug of ours: remembers op and pass, and leaves by longjmp to ctx->on_ice when set (the facade sets it), else
+// aborts.
 NORETURN void ice(Context *ctx, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 // ---- intern.c ----

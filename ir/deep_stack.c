@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-// Where a thread's stack is does not change, and finding it out may mean reading the process's whole memory map. Empty: it is not known.
+// Where a thread's stack is does not change, and finding it out may mean reading the process's whole memory map. Empty:
+// it is not known.
 typedef struct { bool is_known; uintptr_t low, high; } Stack;
 
 static Stack find_stack(void) {

@@ -1,5 +1,5 @@
-// Linear algebra over GF(2) on 32-bit columns: the arithmetic under layouts. A map is a list of columns; the image of an
-// input is the xor of the columns at its set bits.
+// Linear algebra over GF(2) on 32-bit columns: the arithmetic under layouts. A map is a list of columns; the image of
+// an input is the xor of the columns at its set bits.
 #ifndef TILE_IR_GF2_H
 #define TILE_IR_GF2_H
 

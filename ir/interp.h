@@ -37,7 +37,8 @@ typedef struct {
 typedef struct {
   Func *func;
   uint32_t grid[3];
-  const InterpArg *args;       // one per parameter; hidden ones (PARAM_AUTO_TENSORMAP, PARAM_SCRATCH) are made here and may be missing
+  // One per parameter; hidden ones (PARAM_AUTO_TENSORMAP, PARAM_SCRATCH) are made here and may be missing.
+  const InterpArg *args;
   uint32_t num_args;
   const InterpBuffer *buffers; // in any order
   uint32_t num_buffers;
@@ -48,8 +49,8 @@ typedef struct {
   uint32_t first_program[3], num_programs[3];  // only these programs of the grid when num_programs[0] is not 0
 } InterpLaunch;
 
-// False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the chain
-// of inlined calls as notes. Numbers the module's values anew.
+// False after a diagnostic at the op that failed (out of bounds, failed assert, deadlock), with the program and the
+// chain of inlined calls as notes. Numbers the module's values anew.
 bool interp_run(Context *ctx, const InterpLaunch *launch);
 
 #endif

@@ -35,7 +35,8 @@ static bool run_region(Prog *p, const Op *op, const void *const *in, void *const
   return true;
 }
 
-// The operands of a reduce or scan, being combined. Element (o, i, n) is at (o · size + i) · inner + n, i along the axis.
+// The operands of a reduce or scan, being combined. Element (o, i, n) is at (o · size + i) · inner + n, i along the
+// axis.
 typedef struct {
   Prog *p;
   const Op *op;
@@ -92,7 +93,8 @@ static bool begin(Combine *c, Prog *p, Op *op) {
   const Type *t = operand_type(op, 0);
   uint32_t axis = (uint32_t)op_int(op, ATTR_AXIS, 0);
   *c = (Combine){.p = p, .op = op, .num = op->num_operands, .outer = 1, .inner = 1, .size = (size_t)t->shape[axis]};
-  for (uint32_t k = 0; k < t->rank; k++) *(k < axis ? &c->outer : k > axis ? &c->inner : &(size_t){0}) *= (size_t)t->shape[k];
+  for (uint32_t k = 0; k < t->rank; k++)
+    *(k < axis ? &c->outer : k > axis ? &c->inner : &(size_t){0}) *= (size_t)t->shape[k];
   for (uint32_t k = 0; k < c->num; k++) {
     c->bytes[k] = type_elem_bytes(operand_type(op, k));
     size_t n = (size_t)type_numel(t) * c->bytes[k];
@@ -137,7 +139,8 @@ bool interp_reduce(Prog *p, Op *op) {
   if (!begin(&c, p, op)) return false;
   uint8_t bits[LAYOUT_MAX_BITS];
   uint32_t n = reduce_order(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0), bits);
-  uint32_t *low = interp_malloc(c.size * sizeof *low), *high = interp_malloc(c.size * sizeof *high), folded = 0, first = 0;
+  uint32_t *low = interp_malloc(c.size * sizeof *low), *high = interp_malloc(c.size * sizeof *high), folded = 0,
+           first = 0;
   bool ok = true;
   if (op_int(op, ATTR_SQUARE, 0)) {
     first = reduce_square_folds(operand_type(op, 0), (uint32_t)op_int(op, ATTR_AXIS, 0));
@@ -156,7 +159,8 @@ bool interp_reduce(Prog *p, Op *op) {
   }
   for (uint32_t k = 0; k < c.num && ok; k++) {
     char *out = interp_result_data(p, op, k);
-    for (size_t o = 0; o < c.outer; o++) memcpy(out + o * c.inner * c.bytes[k], c.data[k] + o * c.size * c.inner * c.bytes[k], c.inner * c.bytes[k]);
+    for (size_t o = 0; o < c.outer; o++)
+      memcpy(out + o * c.inner * c.bytes[k], c.data[k] + o * c.size * c.inner * c.bytes[k], c.inner * c.bytes[k]);
   }
   free(low);
   free(high);
@@ -208,13 +212,15 @@ bool interp_scan(Prog *p, Op *op) {
   uint32_t *index = interp_malloc(3 * c.size * sizeof *index);
   bool ok = true;
   for (uint32_t k = 0; k < n && ok; k++) ok = scan_group(&c, groups[k], index, index + c.size, index + 2 * c.size);
-  for (uint32_t k = 0; k < c.num && ok; k++) memcpy(interp_result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
+  for (uint32_t k = 0; k < c.num && ok; k++)
+    memcpy(interp_result_data(p, op, k), c.data[k], c.outer * c.size * c.inner * c.bytes[k]);
   free(index);
   return end(&c, ok);
 }
 
 bool interp_map(Prog *p, Op *op) {
-  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands * pack, num_out = op->num_results * pack;
+  uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands * pack,
+           num_out = op->num_results * pack;
   const Block *b = op->blocks[0];
   size_t lanes = (size_t)interp_value_count(p, op->results[0].type) / pack;
   char **in = interp_malloc((num_in + num_out) * sizeof *in), **out = in + num_in;

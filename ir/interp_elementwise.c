@@ -98,7 +98,8 @@ static bool fast_addptr(const Op *op, size_t n, const void *const *in, void *out
   uint32_t bits = type_elem_bits(operand_type(op, 1));
   if (bits != 32 && bits != 64) return false;
   for (size_t i = 0; i < n; i++)
-    r[i] = base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
+    r[i] =
+        base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
   return true;
 }
 

@@ -1,9 +1,9 @@
 // Inside the interpreter: shared by interp*.c only.
 //
-// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1, pointers
-// 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop body have one
-// slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every scalar of the
-// region is then an array of `lanes`.
+// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1,
+// pointers 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop
+// body have one slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every
+// scalar of the region is then an array of `lanes`.
 #ifndef TILE_IR_INTERP_INT_H
 #define TILE_IR_INTERP_INT_H
 
@@ -20,7 +20,8 @@ typedef struct {
 } Slot;
 
 // A buffer in shared memory: a strided view of elements. The value of a TYPE_BUFFER.
-typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;   // strides in elements; tile: of a multi-buffer
+// Strides in elements; tile: of a multi-buffer.
+typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;
 
 typedef struct PendingCopy PendingCopy;
 struct PendingCopy {
@@ -73,18 +74,27 @@ struct InterpRun {
   VEC(StepVar) step_vars;
 };
 
+// interp_values.c
 // Records the error, with the program and the call chain; returns false.
 bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-// interp.c: storage
 uint32_t interp_value_count(const Prog *p, const Type *t);          // elements × lanes
 const void *interp_operand_data(Prog *p, const Op *op, uint32_t i); // NULL when absent
 void *interp_result_data(Prog *p, Op *op, uint32_t i);
 void *interp_value_storage(Prog *p, const Value *v);                // makes room for v's elements × lanes
 const void *interp_value_data(Prog *p, const Value *v);
+size_t interp_value_bytes(const Type *t);                           // of one lane
+void interp_reserve(void **data, size_t *capacity, size_t n);        // contents are lost when it grows
+void interp_row_major(const Type *t, int64_t strides[MAX_RANK]);
+void interp_coords(Prog *p, const Op *op, uint32_t first, int64_t coords[MAX_RANK]);   // the operands from `first` on
 void *interp_malloc(size_t n);                                   // malloc that does not fail; free() it
 static inline const Type *operand_type(const Op *op, uint32_t i) { return op->operands[i].value->type; }
 static inline bool has_operand(const Op *op, uint32_t i) { return i < op->num_operands && op->operands[i].value; }
+
+static inline bool operand_is_false(Prog *p, const Op *op, uint32_t i) {   // a predicate that is absent holds
+  const uint8_t *x = interp_operand_data(p, op, i);
+  return x && !*x;
+}
 
 static inline uint64_t element(const void *data, uint32_t bytes, size_t i) {
   switch (bytes) {
@@ -105,13 +115,13 @@ static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bi
 int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
 
 // interp.c: running
-bool interp_run_block(Prog *p, Block *b);                           // up to its terminator, whose operands are then ready
+// Up to its terminator, whose operands are then ready.
+bool interp_run_block(Prog *p, Block *b);
 
 // interp_debug.c
 void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
 // interp_step.c: only for run->stepper, and the first to begin
-void interp_step_from_breakpoint(Prog *p, const Op *op);
 void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
 void interp_step_before(Prog *p, const Op *op);
 void interp_step_after(Prog *p, const Op *op);
@@ -120,20 +130,26 @@ void interp_step_end(Prog *p);
 static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
+// Gathers n elements through the operands ptr, offset?, mask?, other? that begin at `first`, each access checked.
+bool interp_load_elements(Prog *p, const Op *op, uint32_t first, size_t n, const char *what, char *out);
 bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, const char *what);
 bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, void *out);
-bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords, const void *in, int64_t atomic);
+bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
+                       const void *in, int64_t atomic);
 
 // interp_shared.c
 void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
-void interp_poison_scratch(Prog *p, const Op *op);                                // stage ALLOCATED: what the op's lowering would overwrite
-bool interp_finish_copies(Prog *p, bool ok);                                      // at the end: stores land if all went well, the rest is dropped
+// Stage ALLOCATED: what the op's lowering would overwrite.
+void interp_poison_scratch(Prog *p, const Op *op);
+// At the end: stores land if all went well, the rest is dropped.
+bool interp_finish_copies(Prog *p, bool ok);
 
 #define HOW_SCALAR(name) interp_scalar
 #define HOW_LLVM(intrinsic) HOW_SCALAR
 #define HOW_WHOLE(name) interp_##name
 #define HOW_GONE(name) interp_##name
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) bool HOW_##how(name)(Prog *p, Op *op);
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  bool HOW_##how(name)(Prog *p, Op *op);
 #include "ir/ops.def"
 
 #endif

@@ -1,5 +1,6 @@
-// The hash map: open addressing in an arena, at most half full, linear probing. A key is a pointer, compared by address or by the user's
-// MapEqual (what it points to: a string, a type). Nothing is removed, and nobody walks a map: its order is that of addresses.
+// The hash map: open addressing in an arena, at most half full, linear probing. A key is a pointer, compared by address
+// or by the user's MapEqual (what it points to: a string, a type). Nothing is removed, and nobody walks a map: its
+// order is that of addresses.
 //
 //   MapSlot *s = map_at(&arena, &map, v);      the slot of pointer v, made if it was not there (value NULL, number 0)
 //   s = map_get(&map, v);                      … or NULL
@@ -18,7 +19,9 @@ typedef struct { MapSlot *slots; uint32_t count, capacity; } Map;   // {0} is em
 // Does the key of a slot equal the one looked for? Their hashes do.
 typedef bool MapEqual(const void *kept, const void *key);
 
-static inline uint32_t map_hash_pointer(const void *p) { return (uint32_t)(((uint64_t)(uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 32); }
+static inline uint32_t map_hash_pointer(const void *p) {
+  return (uint32_t)(((uint64_t)(uintptr_t)p >> 4) * 0x9E3779B97F4A7C15ull >> 32);
+}
 
 static inline uint32_t map_hash_bytes(const char *s, size_t n) {
   uint32_t h = 2166136261u;

@@ -50,7 +50,9 @@ Value *func_add_param(Func *f, const Type *type, FuncParam param) {
   return v;
 }
 
-static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) { return (bytes + size - 1) / size * size + size * count; }
+static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
+  return (bytes + size - 1) / size * size + size * count;
+}
 
 // In order, each at a multiple of its size; a descriptor's map is followed by its extents and strides.
 uint32_t func_param_bytes(const Func *f) {
@@ -58,7 +60,8 @@ uint32_t func_param_bytes(const Func *f) {
   for (uint32_t i = 0; i < f->num_params; i++) {
     const Type *t = f->body->args[i]->type;
     const FuncParamKind kind = f->params[i].kind;
-    const bool is_map = kind == PARAM_DESC || kind == PARAM_AUTO_TENSORMAP, has_fields = kind == PARAM_DESC || kind == PARAM_DESC_FIELDS;
+    const bool is_map = kind == PARAM_DESC || kind == PARAM_AUTO_TENSORMAP,
+               has_fields = kind == PARAM_DESC || kind == PARAM_DESC_FIELDS;
     bytes = place(bytes, is_map ? TENSOR_MAP_BYTES : has_fields ? 8 : type_elem_bytes(t), 1);
     if (has_fields) bytes = place(place(bytes, 4, t->rank), 8, t->rank);
   }
@@ -249,7 +252,8 @@ void op_erase(Op *op) {
   op->num_blocks = 0;
 }
 
-Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands, uint32_t num_operands) {
+Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t num_results, Value *const *operands,
+               uint32_t num_operands) {
   Op *made = op_new(ctx, op->parent->func, op->opcode, op->span, result_types, num_results, operands, num_operands, 0);
   op_copy_attrs(ctx, made, op);
   made->inlined_at = op->inlined_at;
@@ -265,7 +269,9 @@ Op *op_rebuild(Context *ctx, Op *op, const Type *const *result_types, uint32_t n
 
 ValueMap *value_map_new(Context *ctx) { return arena_new(&ctx->arena, ValueMap); }
 
-void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) { map_at(&ctx->arena, m, from)->value = to; }
+void value_map_set(Context *ctx, ValueMap *m, const Value *from, Value *to) {
+  map_at(&ctx->arena, m, from)->value = to;
+}
 
 Value *value_map_get(const ValueMap *m, Value *v) {
   const MapSlot *s = m ? map_get(m, v) : NULL;
@@ -276,7 +282,8 @@ static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {
   Op *made = op_new(ctx, func, op->opcode, op->span, NULL, 0, NULL, 0, op->num_blocks);
   op_copy_attrs(ctx, made, op);
   made->inlined_at = op->inlined_at;
-  for (uint32_t i = 0; i < op->num_operands; i++) op_append_operand(ctx, made, value_map_get(map, op->operands[i].value));
+  for (uint32_t i = 0; i < op->num_operands; i++)
+    op_append_operand(ctx, made, value_map_get(map, op->operands[i].value));
   made->num_results = op->num_results;
   made->results = arena_array(&ctx->arena, Value, op->num_results);
   for (uint32_t i = 0; i < op->num_results; i++) {

@@ -6,11 +6,12 @@
 //     for every index i with bit b and all bits folded before clear:  acc[i] = combine(acc[i], acc[i | 1 << b])
 // The result is acc[0]. Example, 8 elements, 2 registers × 4 lanes: (0+1)+(2+3) + ((4+5)+(6+7)).
 //
-// Sum of squares. The first folds in registers, three at most, are one chain of multiply-adds over the 2^k elements x[j] that
-// they bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] = fma(x[j], x[j], acc[0]).
+// Sum of squares. The first folds in registers, three at most, are one chain of multiply-adds over the 2^k elements
+// x[j] that they bring together, in the order of those bits' number: acc[0] = x[0]·x[0], then acc[0] = fma(x[j], x[j],
+// acc[0]).
 //
-// Scan. The axis' index bits, from the lowest up, are cut into groups of neighbours held by the same kind of place. At a
-// group of k bits above 2^lo already scanned elements there are 2^k blocks of 2^lo each; T[j] is the last element of
+// Scan. The axis' index bits, from the lowest up, are cut into groups of neighbours held by the same kind of place. At
+// a group of k bits above 2^lo already scanned elements there are 2^k blocks of 2^lo each; T[j] is the last element of
 // block j. Registers and warps: P[0] = T[0], P[j] = combine(P[j-1], T[j]). Lanes: P = T, then for d = 1, 2, 4 …
 //     P[j] = combine(P[j-d], P[j]) for all j ≥ d at once.
 // Then block j ≥ 1: its last element becomes P[j], any other element x becomes combine(P[j-1], x).

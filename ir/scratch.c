@@ -50,8 +50,8 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
     reg_of_lane[i] = regs_of(&m, image);
     gf2_add(&lanes, plan->from_lane[i], 1u << i);
   }
-  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^ …
-  // Lanes outside the span of from_lane keep their registers in place.
+  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^
+  // … Lanes outside the span of from_lane keep their registers in place.
   for (uint32_t i = 0; i < 5; i++) gf2_add(&lanes, 1u << i, 0);
   for (uint32_t i = 0; i < 5; i++) {
     uint32_t pre = 0;
@@ -79,12 +79,14 @@ ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
     if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
     uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
     ShufflePlan plan;
-    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan)) return CONVERT_SHUFFLE;
+    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan))
+      return CONVERT_SHUFFLE;
   }
   return CONVERT_SHARED;
 }
 
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec) {
+const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+                                     uint32_t *load_vec) {
   uint32_t log2_vec = 0;
   uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
   const Layout *l = layout_make_shared_for_conversion(ctx, from->layout, to->layout, bits, &log2_vec);
@@ -109,7 +111,8 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   if (type_is_tensor(result)) {
     p.partial = layout_slice(ctx, t->layout, axis);
     LayoutMap m;
-    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS) p.through_shared = true;
+    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS)
+      p.through_shared = true;
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;

@@ -10,10 +10,11 @@
 typedef enum { CONVERT_NONE, CONVERT_REGISTERS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
 ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to);
 // The swizzled scratch layout of a CONVERT_SHARED conversion and its vector widths (elements) for store and load.
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec);
+const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+                                     uint32_t *load_vec);
 enum { TENSOR_MAP_BYTES = 128 };
-// Bytes of scratch the op needs (0: none) and its alignment: make_tensor_map, convert_layout, reduce, scan, histogram, gather, dot,
-// atomics whose result several threads hold.
+// Bytes of scratch the op needs (0: none) and its alignment: make_tensor_map, convert_layout, reduce, scan, histogram,
+// gather, dot, atomics whose result several threads hold.
 uint32_t op_scratch_bytes(Context *ctx, const Op *op, uint32_t num_warps, uint32_t *align);
 
 // A conversion within warps by one shuffle per register. Registers and lanes as bit vectors, rounds j:
@@ -42,13 +43,13 @@ typedef struct {
 } ReducePlan;
 ReducePlan reduce_plan(Context *ctx, const Op *op);
 
-// Where a scan's warps exchange the totals of their blocks: by group of warp bits (each of 5 may be one), then operand. Returns bytes; 0:
-// the axis is inside warps.
+// Where a scan's warps exchange the totals of their blocks: by group of warp bits (each of 5 may be one), then operand.
+// Returns bytes; 0: the axis is inside warps.
 enum { MAX_SCAN_OFFSETS = 5 * MAX_COMBINED };
 uint32_t scan_scratch_offsets(const Op *op, uint32_t offsets[MAX_SCAN_OFFSETS]);
 
-// Bytes from one tile of a multi-buffer to the next. TMA reads and writes at multiples of 128, so a tile that is more than a
-// barrier begins at one.
+// Bytes from one tile of a multi-buffer to the next. TMA reads and writes at multiples of 128, so a tile that is more
+// than a barrier begins at one.
 enum { BARRIER_BYTES = 8, TMA_TILE_ALIGN = 128 };
 uint32_t buffer_tile_stride(const Type *t);
 uint32_t buffer_tile_bytes(const Type *t);   // of one tile, without what it is rounded up to

@@ -20,8 +20,8 @@ const Target *target_find(const char *name);             // NULL when unknown
 bool target_is_ptx_version(uint32_t version);            // ×10; one that LLVM 22 can print
 const Target *target_at(uint32_t i);                     // NULL past the end
 enum { WARP_SIZE = 32, WARPGROUP_WARPS = 4 };
-// Of all of them: 32-bit registers of an SM, the most that a thread can have, and the shared memory that the system takes in each block (an
-// SM has as much more than its largest block).
+// Of all of them: 32-bit registers of an SM, the most that a thread can have, and the shared memory that the system
+// takes in each block (an SM has as much more than its largest block).
 enum { SM_REGISTERS = 65536, THREAD_REGISTERS = 255, SYSTEM_SHARED_BYTES = 1024 };
 // The most blocks of so many threads that an SM holds, registers and shared memory aside.
 static inline uint32_t target_blocks_per_sm(const Target *t, uint32_t threads) {

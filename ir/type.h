@@ -41,7 +41,8 @@ struct Type {
 const Type *type_scalar(Context *ctx, ScalarKind k);
 const Type *type_ptr(Context *ctx, const Type *elem, bool is_const);
 const Type *type_tensor(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
-const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout, uint32_t count);
+const Type *type_buffer(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout,
+                        uint32_t count);
 const Type *type_desc(Context *ctx, const Type *elem, int rank, const int64_t *shape, const Layout *layout);
 const Type *type_token(Context *ctx);
 
@@ -64,8 +65,8 @@ static inline bool type_is_scalar(const Type *t, ScalarKind k) { return t->kind 
 bool type_is_int(const Type *t);                 // of the element: i1…i64
 bool type_is_float(const Type *t);
 bool type_is_ptr(const Type *t);                 // of the element
-// How TMA moves the tile of a descriptor: the swizzle span in bytes (0, 32, 64, 128), and how many elements of the last axis
-// one box holds. A wider tile is moved as boxes side by side, each of whole rows.
+// How TMA moves the tile of a descriptor: the swizzle span in bytes (0, 32, 64, 128), and how many elements of the last
+// axis one box holds. A wider tile is moved as boxes side by side, each of whole rows.
 uint32_t type_desc_swizzle_bytes(const Type *desc);
 uint32_t type_desc_box_width(const Type *desc);
 bool type_same_shape(const Type *a, const Type *b);

@@ -211,6 +211,20 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+// The element of a block type, else t itself.
+const CtType *ct_scalar_of(const CtType *t);
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+// These look at the element of a block type. A pointer is neither float nor int, and of no kind.
+bool ct_is_ptr(const CtType *t);
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                                // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integers
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"

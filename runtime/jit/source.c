@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -439,6 +440,11 @@ static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *
 }
 
 // ---- entering the Context ----
+
+void jit_start_clock(tile_jit *jit) {
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
+  limits_apply(&jit->limits, &jit->ctx);
+}
 
 typedef struct {
   enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what;
