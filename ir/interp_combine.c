@@ -1,4 +1,4 @@
-// reduce, scan and map: a region of scalars run over many elements at once. The order of combining is reduce_order.h's.
+// reduce, scan and map: a region of scalars that runs over many elements at once. reduce_order.h gives the order.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "ir/num.h"
 #include "ir/reduce_order.h"
 
-// Whether the region can run on arrays in place of scalars: no branches, nothing but element-wise work.
+// Whether the region can run on arrays in place of scalars: it has elementwise ops only, and no branches.
 static bool is_straight(const Block *b) {
   for (const Op *op = b->first; op; op = op->next) {
     bool same_for_all = op_is(op, TRAIT_PURE) && !op->num_operands;
@@ -15,7 +15,7 @@ static bool is_straight(const Block *b) {
   return true;
 }
 
-// Runs the region for `lanes` sets of arguments: in[k] is the array for argument k, out[k] the one for what it yields.
+// Runs the region for `lanes` sets of arguments: in[k] is the array of argument k, out[k] gets what the block yields.
 static bool run_region(Prog *p, const Op *op, const void *const *in, void *const *out, uint32_t lanes) {
   Block *b = op->blocks[0];
   uint32_t outer = p->lanes, step = is_straight(b) ? lanes : 1, num_out = b->last->num_operands;
@@ -35,8 +35,7 @@ static bool run_region(Prog *p, const Op *op, const void *const *in, void *const
   return true;
 }
 
-// The operands of a reduce or scan, being combined. Element (o, i, n) is at (o · size + i) · inner + n, i along the
-// axis.
+// The operands of a reduce or scan. Element (o, i, n), with i along the axis, is at (o · size + i) · inner + n.
 typedef struct {
   Prog *p;
   const Op *op;
@@ -72,7 +71,7 @@ static void scatter(const Combine *c, char *const *from, const uint32_t *index, 
   }
 }
 
-// For all t at once: element to[t] becomes combine(element a[t], element b[t]).
+// Element to[t] becomes combine(element a[t], element b[t]), for all t at once.
 static bool combine(const Combine *c, const uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t count) {
   if (!count) return true;
   const void *in[32];
@@ -167,11 +166,10 @@ bool interp_reduce(Prog *p, Op *op) {
   return end(&c, ok);
 }
 
-// One group of a scan: blocks of 2^lo scanned elements become blocks of 2^(lo + k).
+// One group of a scan: blocks of 2^lo scanned elements become blocks of 2^(lo + k). Totals are scanned in place, at the
+// last element of each block. The other elements of a block get the scanned total of the block before it.
 static bool scan_group(const Combine *c, ScanGroup g, uint32_t *to, uint32_t *a, uint32_t *b) {
   uint32_t block = 1u << g.first, num = 1u << g.count, chunk = block * num;
-  // What a block's other elements get is the scanned total of the block before; totals are scanned in place, at the
-  // last element of each block.
   bool ok = true;
   if (g.dim == LAYOUT_LANE) {
     for (uint32_t d = 1; d < num && ok; d *= 2) {

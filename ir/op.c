@@ -1,4 +1,4 @@
-// Ops, blocks and values: making, linking, erasing, cloning, use lists. Everything lives in the Context's arena.
+// Makes, links, erases and clones ops, blocks and values, and keeps the lists of uses. All live in the Context's arena.
 #include <string.h>
 
 #include "ir/ir.h"
@@ -54,7 +54,7 @@ static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
   return (bytes + size - 1) / size * size + size * count;
 }
 
-// In order, each at a multiple of its size; a descriptor's map is followed by its extents and strides.
+// Parameters lie in order, each at a multiple of its size. A descriptor's map is followed by its extents and strides.
 uint32_t func_param_bytes(const Func *f) {
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -119,7 +119,7 @@ void op_set_operand(Op *op, uint32_t i, Value *v) {
 
 void op_append_operand(Context *ctx, Op *op, Value *v) {
   if (op->num_operands == op->cap_operands) {
-    // Uses are linked by address: take them out, move, put them back.
+    // Uses are linked by address: each is unlinked, moved and linked again.
     uint32_t cap = op->cap_operands ? op->cap_operands * 2 : 4;
     Use *bigger = arena_array(&ctx->arena, Use, cap);
     for (uint32_t i = 0; i < op->num_operands; i++) {
