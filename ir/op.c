@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/num.h"
 #include "ir/scratch.h"
 
 // ---- modules, functions, blocks ----
@@ -322,7 +323,7 @@ bool value_constant_int(const Value *v, int64_t *x) {
   uint64_t bits;
   if (!v || !type_is_int(v->type) || !value_constant_bits(v, &bits)) return false;
   uint32_t w = type_elem_bits(v->type);
-  *x = w == 1 || w >= 64 ? (int64_t)bits : (int64_t)(bits << (64 - w)) >> (64 - w);
+  *x = w == 1 ? (int64_t)bits : num_sext(bits, w);
   return true;
 }
 
