@@ -142,7 +142,7 @@ static void multiply_precisely(const Wgmma *p, uint32_t k_end, uint32_t depth, L
   LLVMValueRef *partial = arena_array(c->arena, LLVMValueRef, n), zero = LLVMConstNull(c->t_f32);
   for (uint32_t i = 0; i < n; i++)
     if (from_zero) words[i] = zero;
-    else if (scale) words[i] = LLVMBuildSelect(c->b, scale, words[i], zero, "");
+    else if (scale) words[i] = cg_select(c, scale, words[i], zero);
   for (uint32_t k = 0; k < k_end; k += depth) {
     for (uint32_t i = 0; i < n; i++) partial[i] = LLVMGetUndef(c->t_f32);
     multiply(p, k, k + depth < k_end ? k + depth : k_end, NULL, "0", partial);

@@ -41,6 +41,8 @@ char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 
 // A growable array in an arena: VEC(int) v = {0}; vec_push(&arena, &v, 3); v.data[0]; v.count.
 #define VEC(T) struct { T *data; uint32_t count, capacity; }
+// Walks a vector's elements with a pointer; the body must not push.
+#define VEC_EACH(x, v) for (__auto_type x = (v).data; (uint32_t)(x - (v).data) < (v).count; x++)
 #define vec_push(arena, v, x)                                                                                   \
   do {                                                                                                          \
     if ((v)->count == (v)->capacity)                                                                            \

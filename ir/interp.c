@@ -57,7 +57,7 @@ static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes 
 
 bool interp_run_block(Prog *p, Block *b) {
   if (is_stepped(p)) interp_step_into(p, b);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
   }
@@ -293,7 +293,7 @@ bool interp_run(Context *ctx, const InterpLaunch *launch) {
   InterpRun run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
   ir_number_values(f->module);
   run.num_values = 1;
-  for (const Func *g = f->module->funcs; g; g = g->next) {
+  EACH_FUNC(g, f->module) {
     uint32_t n = ir_count_values(g);
     if (n > run.num_values) run.num_values = n;
   }

@@ -8,7 +8,7 @@
 
 // Whether the region can run on arrays in place of scalars: it has elementwise ops only, and no branches.
 static bool is_straight(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     bool same_for_all = op_is(op, TRAIT_PURE) && !op->num_operands;
     if (!op_is(op, TRAIT_ELEMENTWISE | TRAIT_TERMINATOR) && !same_for_all) return false;
   }

@@ -25,6 +25,7 @@
 #define TILE_IR_IR_H
 
 #include "ir/context.h"
+#include "ir/dtype.h"
 #include "ir/target.h"
 #include "ir/type.h"
 
@@ -175,6 +176,11 @@ struct Module {
   bool fp_fusion, debug, auto_tma, cooperative, pdl;
   Func *funcs;
 };
+
+// Walks a list; the body must not unlink what it stands at.
+#define EACH_FUNC(f, module) for (Func *f = (module)->funcs; f; f = f->next)
+#define EACH_OP(op, block) for (Op *op = (block)->first; op; op = op->next)
+#define EACH_USE(u, value) for (Use *u = (value)->uses; u; u = u->next)
 
 // ---- op_info.c ----
 typedef struct {

@@ -243,7 +243,7 @@ void op_move_before(Op *op, Op *before) {
 static void drop_uses(Op *op) {
   for (uint32_t i = 0; i < op->num_operands; i++) op_set_operand(op, i, NULL);
   for (uint32_t k = 0; k < op->num_blocks; k++)
-    for (Op *in = op->blocks[k]->first; in; in = in->next) drop_uses(in);
+    EACH_OP(in, op->blocks[k]) drop_uses(in);
 }
 
 void op_erase(Op *op) {
@@ -300,7 +300,7 @@ static Op *clone(Context *ctx, Func *func, const Op *op, ValueMap *map) {
       arg->name = from->args[i]->name;
       value_map_set(ctx, map, from->args[i], arg);
     }
-    for (const Op *in = from->first; in; in = in->next) op_append(clone(ctx, func, in, map), to);
+    EACH_OP(in, from) op_append(clone(ctx, func, in, map), to);
   }
   return made;
 }
@@ -340,18 +340,18 @@ void block_walk(Block *b, OpVisitor visit, void *user) {
 bool op_only_computes(const Op *op) {
   if (!op_is(op, TRAIT_PURE | TRAIT_TERMINATOR) && op->opcode != OP_IF) return false;
   for (uint32_t i = 0; i < op->num_blocks; i++)
-    for (const Op *in = op->blocks[i]->first; in; in = in->next)
+    EACH_OP(in, op->blocks[i])
       if (!op_only_computes(in)) return false;
   return true;
 }
 
 void module_walk(Module *m, OpVisitor visit, void *user) {
-  for (Func *f = m->funcs; f; f = f->next) block_walk(f->body, visit, user);
+  EACH_FUNC(f, m) block_walk(f->body, visit, user);
 }
 
 static void clear_block(Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) b->args[i]->aux = NULL;
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     op->mark = 0;
     for (uint32_t i = 0; i < op->num_results; i++) op->results[i].aux = NULL;
     for (uint32_t i = 0; i < op->num_blocks; i++) clear_block(op->blocks[i]);
@@ -359,7 +359,7 @@ static void clear_block(Block *b) {
 }
 
 void module_clear_scratch(Module *m) {
-  for (Func *f = m->funcs; f; f = f->next) clear_block(f->body);
+  EACH_FUNC(f, m) clear_block(f->body);
 }
 
 static void walk_inside_out(Block *b, OpVisitor visit, void *user) {
@@ -371,5 +371,5 @@ static void walk_inside_out(Block *b, OpVisitor visit, void *user) {
 }
 
 void module_walk_inside_out(Module *m, OpVisitor visit, void *user) {
-  for (Func *f = m->funcs; f; f = f->next) walk_inside_out(f->body, visit, user);
+  EACH_FUNC(f, m) walk_inside_out(f->body, visit, user);
 }

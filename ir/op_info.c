@@ -120,7 +120,9 @@ enum {
   ROW(id, OF_ELEMENT_##how <= HAS(id, ELEMENTWISE), "only elementwise ops are SCALAR or LLVM")                         \
   ROW(id, HAS(id, CONVERTS) == (ELEMS_OF_##id >> RESULT_SHIFT != 0),                                                   \
       "a conversion (N), and no other, names the result's elements")                                                   \
-  ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")
+  ROW(id, !(HAS(id, COMMUTES) || HAS(id, HALVES)) || HAS(id, ELEMENTWISE), "C and H are for elementwise ops")          \
+  ROW(id, !HAS(id, COMMUTES) || sizeof operands == sizeof "a b", "C is for two operands")                              \
+  ROW(id, !(HAS(id, MOVES) || HAS(id, FREE)) || !HAS(id, ELEMENTWISE), "M and F are for no elementwise op")
 #include "ir/ops.def"
 
 // ---- elements ----

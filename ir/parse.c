@@ -360,7 +360,7 @@ static bool parse_constexprs(Parser *p) {
 static bool parse_func(Parser *p) {
   next(p);
   if (p->tok.kind != TOK_SYMBOL) return fail(p, "'@' and the function's name");
-  for (Func *f = p->module->funcs; f; f = f->next)
+  EACH_FUNC(f, p->module)
     if (strcmp(f->name, token_text(p)) == 0) return diag_error(p->ctx, p->tok.span, "@%s is already defined", f->name);
   p->func = func_new(p->module, token_text(p), p->tok.span);
   next(p);

@@ -130,11 +130,8 @@ bool parse_type(Parser *p, const Type **out) {
   if (++p->depth > MAX_PARSE_DEPTH) return diag_error(p->ctx, span, "nested too deeply");
   if (!parse_word(p, "a type", &word)) return false;
   p->depth--;
-  for (uint32_t k = 0; k < NUM_SCALARS; k++)
-    if (strcmp(scalar_name((ScalarKind)k), word) == 0) {
-      *out = type_scalar(p->ctx, (ScalarKind)k);
-      return true;
-    }
+  ScalarKind scalar;
+  if (scalar_find(word, &scalar)) return *out = type_scalar(p->ctx, scalar), true;
   if (strcmp(word, "token") == 0) {
     *out = type_token(p->ctx);
     return true;

@@ -30,7 +30,7 @@ typedef struct {
 
 static void number_block(Block *b, uint32_t *n) {
   for (uint32_t i = 0; i < b->num_args; i++) b->args[i]->number = (*n)++;
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) op->results[i].number = (*n)++;
     for (uint32_t i = 0; i < op->num_blocks; i++) number_block(op->blocks[i], n);
   }
@@ -38,7 +38,7 @@ static void number_block(Block *b, uint32_t *n) {
 
 static void count_block(const Block *b, uint32_t *n) {
   *n += b->num_args;
-  for (const Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     *n += op->num_results;
     for (uint32_t i = 0; i < op->num_blocks; i++) count_block(op->blocks[i], n);
   }
@@ -57,7 +57,7 @@ uint32_t ir_count_values(const Func *f) {
 }
 
 void ir_number_values(Module *m) {
-  for (Func *f = m->funcs; f; f = f->next) number_func(f);
+  EACH_FUNC(f, m) number_func(f);
 }
 
 // False if the name is taken.
@@ -89,7 +89,7 @@ static void name_value(Printer *p, const Value *v) {
 
 static void name_block(Printer *p, const Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) name_value(p, b->args[i]);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) name_value(p, &op->results[i]);
     for (uint32_t i = 0; i < op->num_blocks; i++) name_block(p, op->blocks[i]);
   }
@@ -106,7 +106,7 @@ static void collect_layout(Printer *p, const Type *t) {
 
 static void collect_layouts(Printer *p, const Block *b) {
   for (uint32_t i = 0; i < b->num_args; i++) collect_layout(p, b->args[i]->type);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     for (uint32_t i = 0; i < op->num_results; i++) collect_layout(p, op->results[i].type);
     for (uint32_t i = 0; i < op->num_blocks; i++) collect_layouts(p, op->blocks[i]);
   }
@@ -243,7 +243,7 @@ static void print_op(Printer *p, const Op *op, uint32_t indent) {
 }
 
 static void print_ops(Printer *p, const Block *b, uint32_t indent) {
-  for (const Op *op = b->first; op; op = op->next) print_op(p, op, indent);
+  EACH_OP(op, b) print_op(p, op, indent);
 }
 
 void ir_print_op(Buf *out, const Op *op) {
@@ -317,11 +317,11 @@ void ir_print_module(Buf *out, const Module *m) {
 #define FIELD(text, field, usual) if (m->field != usual) buf_printf(out, ", " #text " = %u", m->field);
 #include "ir/module.def"
   buf_puts(out, "}\n");
-  for (Func *f = m->funcs; f; f = f->next) collect_layouts(&p, f->body);
+  EACH_FUNC(f, m) collect_layouts(&p, f->body);
   for (uint32_t i = 0; i < p.layouts.count; i++) {
     buf_printf(out, "#%u = ", i);
     layout_print(out, p.layouts.data[i]);
     buf_putc(out, '\n');
   }
-  for (Func *f = m->funcs; f; f = f->next) print_func(&p, f);
+  EACH_FUNC(f, m) print_func(&p, f);
 }

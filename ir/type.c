@@ -104,6 +104,11 @@ int64_t type_numel(const Type *t) {
 uint32_t scalar_bits(ScalarKind k) { return scalars[k].bits; }
 bool scalar_is_float(ScalarKind k) { return scalars[k].is_float; }
 const char *scalar_name(ScalarKind k) { return scalars[k].name; }
+bool scalar_find(const char *name, ScalarKind *out) {
+  for (uint32_t k = 0; k < NUM_SCALARS; k++)
+    if (!strcmp(scalars[k].name, name)) return *out = (ScalarKind)k, true;
+  return false;
+}
 
 uint32_t type_elem_bits(const Type *t) {
   t = type_elem(t);

@@ -56,7 +56,8 @@ const Type *type_elem(const Type *t);            // element of a tensor, buffer 
 int64_t type_numel(const Type *t);               // 1 for scalars and pointers
 uint32_t scalar_bits(ScalarKind k);
 bool scalar_is_float(ScalarKind k);
-const char *scalar_name(ScalarKind k);
+const char *scalar_name(ScalarKind k);            // in the text of the IR
+bool scalar_find(const char *name, ScalarKind *out);   // by that name
 uint32_t type_elem_bits(const Type *t);          // of the element; pointers 64; i1 is 1
 uint32_t type_elem_bytes(const Type *t);         // storage in memory: i1 takes 1 byte
 static inline bool type_is_tensor(const Type *t) { return t->kind == TYPE_TENSOR; }

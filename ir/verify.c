@@ -106,7 +106,7 @@ static bool check_op(Verifier *v, const Op *op) {
 }
 
 static void number_ops(Verifier *v, const Block *b) {
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     op->mark = v->order++;
     for (uint32_t i = 0; i < op->num_blocks; i++) number_ops(v, op->blocks[i]);
   }
@@ -155,7 +155,7 @@ static bool check_module(const Module *m) {
 bool ir_verify(Module *m) {
   bool ok = check_module(m);
   if (!ok) return false;
-  for (const Func *f = m->funcs; f; f = f->next) {
+  EACH_FUNC(f, m) {
     Verifier v = {.m = m, .ctx = m->ctx, .ok = true};
     number_ops(&v, f->body);
     if (check_params(&v, f) && check_block(&v, f->body, f->body->first) && f->body->last->opcode != OP_RETURN)

@@ -115,7 +115,7 @@ static CtValue *class_attr(Comptime *ct, CtValue *v, const char *name) {
     CtValue *members = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < cls->env->count; i++)
       if (cls->env->bindings[i].value->kind == CT_INSTANCE)
-        dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
+        ct_dict_set_str(ct->ctx, members->dict, cls->env->bindings[i].name, cls->env->bindings[i].value);
     return members;
   }
   return NULL;
@@ -131,7 +131,7 @@ static CtValue *class_value(Comptime *ct, CtClass *cls) {
 
 static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span span) {
   CtInstance *in = v->instance;
-  CtValue *found = instance_get(in, name);
+  CtValue *found = ct_instance_get(in, name);
   if (found) return found;
   if ((found = ct_class_lookup(in->cls, name))) {
     if (found->kind != CT_FUNCTION && found->kind != CT_BUILTIN) return found;
@@ -147,7 +147,7 @@ static CtValue *instance_attr(Comptime *ct, CtValue *v, const char *name, Span s
   if (!strcmp(name, "__dict__")) {
     CtValue *d = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < in->attrs->count; i++)
-      dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
+      ct_dict_set_str(ct->ctx, d->dict, in->attrs->bindings[i].name, in->attrs->bindings[i].value);
     return d;
   }
   if (ct_has_method(v, name)) return method_of(ct, v, "instance", name);
@@ -212,10 +212,10 @@ bool ct_set_attr(Comptime *ct, CtValue *v, const char *name, CtValue *item, Span
   switch (v->kind) {
     case CT_INSTANCE:
       if (v->instance->cls->form == CLASS_NAMEDTUPLE) break;
-      env_set(ct->ctx, v->instance->attrs, name, item);
+      ct_env_set(ct->ctx, v->instance->attrs, name, item);
       return true;
-    case CT_CLASS: env_set(ct->ctx, v->cls->env, name, item); return true;
-    case CT_MODULE: if (!v->module->env) break; env_set(ct->ctx, v->module->env, name, item); return true;
+    case CT_CLASS: ct_env_set(ct->ctx, v->cls->env, name, item); return true;
+    case CT_MODULE: if (!v->module->env) break; ct_env_set(ct->ctx, v->module->env, name, item); return true;
     case CT_FUNCTION: return true;   // fn.cache = …: nothing a kernel can see
     case CT_MISSING: return ct_fail_missing(ct, span, v) != NULL;
     default: break;

@@ -84,7 +84,7 @@ static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv
           named |= fn->params[j].name == a->kwargs[k].name &&
                    (fn->params[j].kind == PARAM_NORMAL || fn->params[j].kind == PARAM_KEYWORD_ONLY);
         if (named) continue;
-        dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
+        ct_dict_set_str(ct->ctx, v->dict, a->kwargs[k].name, a->kwargs[k].value);
         taken[k] = true;
       }
     } else {
@@ -98,7 +98,7 @@ static bool bind_call(Comptime *ct, const CtFunction *fn, const CtArgs *a, CtEnv
       if (!v) v = p->default_value;
       if (!v) return ct_fail(ct, a->span, "TypeError", "%s() needs a value for '%s'", fn->name, p->name) != NULL;
     }
-    env_set(ct->ctx, env, p->name, v);
+    ct_env_set(ct->ctx, env, p->name, v);
   }
   if (used < a->num_args)
     return ct_fail(ct, a->span, "TypeError", "%s() takes %u positional arguments, not %u", fn->name, used,

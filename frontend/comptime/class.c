@@ -5,7 +5,7 @@
 
 CtValue *ct_class_lookup(const CtClass *cls, const char *name) {
   for (const CtClass *c = cls; c; c = c->base) {
-    CtValue *v = c->env ? env_get_local(c->env, name) : NULL;
+    CtValue *v = c->env ? ct_env_get_local(c->env, name) : NULL;
     if (v) return v;
   }
   return NULL;
@@ -45,7 +45,7 @@ static void collect_fields(Comptime *ct, const Node *n, CtClass *cls) {
     const Node *s = n->cls.body.data[i];
     if (s->kind != NODE_ANN_ASSIGN || s->ann.target->kind != NODE_NAME) continue;
     const char *name = s->ann.target->name.id;
-    CtValue *default_value = s->ann.value ? env_get_local(cls->env, name) : NULL;
+    CtValue *default_value = s->ann.value ? ct_env_get_local(cls->env, name) : NULL;
     vec_push(ct->arena, &fields, ((CtField){name, ct_eval_quietly(ct, s->ann.annotation, cls->env), default_value}));
   }
   cls->fields = fields.data;
@@ -61,8 +61,8 @@ static void make_members(Comptime *ct, CtValue *cls) {
     if (b->value->kind == CT_MISSING && !strcmp(b->value->missing.name, "enum.auto")) b->value = ct_int(ct->ctx, next);
     if (b->value->kind == CT_INT) next = b->value->i + 1;
     CtValue *member = ct_instance_new(ct, cls->cls);
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
-    env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
+    ct_env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "name"), ct_str(ct->ctx, b->name));
+    ct_env_set(ct->ctx, member->instance->attrs, intern(ct->ctx, "value"), b->value);
     b->value = member;
   }
 }
@@ -120,7 +120,7 @@ static bool default_of(Comptime *ct, const CtField *f, Span span, CtValue **out)
   *out = v;
   if (v->kind != CT_INSTANCE || v->instance->cls->env || strcmp(v->instance->cls->name, "dataclasses.Field"))
     return true;
-  CtValue *factory = instance_get(v->instance, intern(ct->ctx, "default_factory"));
+  CtValue *factory = ct_instance_get(v->instance, intern(ct->ctx, "default_factory"));
   *out = factory ? ct_call(ct, factory, &(CtArgs){.span = span}) : NULL;
   return *out || !factory;
 }
@@ -143,7 +143,7 @@ static bool bind_fields(Comptime *ct, CtClass *cls, CtInstance *in, const CtArgs
       if (a->kwargs[i].name == f->name) v = a->kwargs[i].value;
     if (!v && f->default_value && !default_of(ct, f, a->span, &v)) return false;
     if (!v) return ct_fail(ct, a->span, "TypeError", "%s needs a value for '%s'", cls->name, f->name) != NULL;
-    env_set(ct->ctx, in->attrs, f->name, v);
+    ct_env_set(ct->ctx, in->attrs, f->name, v);
   }
   return true;
 }
@@ -155,7 +155,7 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
     if (!ct_iterate(ct, cls, a->span, &members)) return NULL;
     for (uint32_t i = 0; i < members.count && a->num_args == 1; i++)
       if (members.data[i] == a->args[0] ||
-          ct_equal(instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
+          ct_equal(ct_instance_get(members.data[i]->instance, intern(ct->ctx, "value")), a->args[0]))
         return members.data[i];
     return ct_fail(ct, a->span, "ValueError", "%s has no member with the value %s", c->name,
                    a->num_args ? ct_repr(ct->ctx, a->args[0]) : "()");
@@ -172,7 +172,7 @@ CtValue *ct_instantiate(Comptime *ct, CtValue *cls, const CtArgs *a) {
     return ct_call(ct, init, &with_self) ? v : NULL;
   }
   if (c->form == CLASS_EXCEPTION) {
-    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
+    ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "args"), ct_tuple(ct->ctx, a->args, a->num_args));
     return v;
   }
   if (c->form == CLASS_NAMEDTUPLE || c->form == CLASS_DATACLASS || c->form == CLASS_AGGREGATE) {

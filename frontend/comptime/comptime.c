@@ -326,7 +326,7 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
 }
 
 CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
-  CtValue *v = env_lookup(env, name);
+  CtValue *v = ct_env_lookup(env, name);
   if (!v) v = ct_python_name(ct, name);
   if (!v) v = ct_language_name(ct, name);
   CtValue *star = !v || v->kind == CT_BUILTIN ? ct_star_name(ct, env, name) : NULL;
@@ -357,7 +357,7 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
   CtValue *v = NULL;
   if (expr) {
     CtEnv *env = ct_env_new(ct, module ? module->env : NULL, (CtModule *)module);
-    for (uint32_t i = 0; i < num_extra; i++) env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
+    for (uint32_t i = 0; i < num_extra; i++) ct_env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
     v = ct_eval(ct, expr, env);
   }
   leave(ct);

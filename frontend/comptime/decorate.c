@@ -90,7 +90,7 @@ static CtFunction *copy_function(Comptime *ct, const CtFunction *fn) {
 }
 
 static bool option_is_set(const CtDict *options, const char *name) {
-  const CtValue *v = options ? dict_get_str(options, name) : NULL;
+  const CtValue *v = options ? ct_dict_get_str(options, name) : NULL;
   return v && v->kind != CT_MISSING && ct_is_true(v);
 }
 
@@ -111,8 +111,8 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
   ct_function_params(ct, fn);
   if (ct->error) return NULL;
   if (options) {
-    mark_params(fn, dict_get_str(options, "do_not_specialize"), false);
-    mark_params(fn, dict_get_str(options, "do_not_specialize_on_alignment"), true);
+    mark_params(fn, ct_dict_get_str(options, "do_not_specialize"), false);
+    mark_params(fn, ct_dict_get_str(options, "do_not_specialize_on_alignment"), true);
   }
   return ct_function_value(ct, fn);
 }
@@ -137,19 +137,19 @@ static CtValue *make_config(Comptime *ct, const CtArgs *a) {
   CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1),
                          ct_none(ct->ctx), ct_none(ct->ctx),   ct_none(ct->ctx)};
   for (size_t i = 0; i < countof(attrs); i++)
-    env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
+    ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
   return v;
 }
 
 static int small_int(Comptime *ct, const CtInstance *in, const char *name) {
-  const CtValue *v = instance_get(in, intern(ct->ctx, name));
+  const CtValue *v = ct_instance_get(in, intern(ct->ctx, name));
   return v && v->kind == CT_INT && v->i > 0 && v->i < 1 << 20 ? (int)v->i : 0;
 }
 
 bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
   if (object->kind != CT_INSTANCE || strcmp(object->instance->cls->name, "triton.Config")) return false;
   const CtInstance *in = object->instance;
-  CtValue *kwargs = instance_get(in, intern(ct->ctx, "kwargs")), *hook = instance_get(in, intern(ct->ctx, "pre_hook"));
+  CtValue *kwargs = ct_instance_get(in, intern(ct->ctx, "kwargs")), *hook = ct_instance_get(in, intern(ct->ctx, "pre_hook"));
   *out = (CtConfig){.kwargs = kwargs && kwargs->kind == CT_DICT ? kwargs->dict : ct_dict(ct->ctx)->dict,
                     .num_warps = small_int(ct, in, "num_warps"),
                     .num_stages = small_int(ct, in, "num_stages"),
@@ -163,7 +163,7 @@ bool comptime_read_config(Comptime *ct, CtValue *object, CtConfig *out) {
 // ---- autotune and heuristics ----
 
 static CtValue *option(const CtDict *options, const char *name) {
-  CtValue *v = dict_get_str(options, name);
+  CtValue *v = ct_dict_get_str(options, name);
   return v && v->kind != CT_NONE && v->kind != CT_MISSING ? v : NULL;
 }
 
@@ -175,7 +175,7 @@ static CtValue *apply_autotune(Comptime *ct, const CtDict *options, CtValue *v, 
   CtFunction *fn = copy_function(ct, v->fn);
   CtAutotune *tune = fn->autotune = arena_new(ct->arena, CtAutotune);
   CtList configs;
-  if (!ct_iterate(ct, dict_get_str(options, "configs"), span, &configs)) return NULL;
+  if (!ct_iterate(ct, ct_dict_get_str(options, "configs"), span, &configs)) return NULL;
   tune->configs = arena_array(ct->arena, CtConfig, configs.count + 1);
   for (uint32_t i = 0; i < configs.count; i++) {
     if (comptime_read_config(ct, configs.data[i], &tune->configs[tune->num_configs])) tune->num_configs++;
@@ -225,7 +225,7 @@ static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
 
 static CtDict *kwargs_dict(Comptime *ct, const CtArgs *a) {
   CtValue *d = ct_dict(ct->ctx);
-  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
   return d->dict;
 }
 
@@ -241,7 +241,7 @@ CT_FN(call_autotune) {
   if (values[0]->kind == CT_MISSING) return values[0];
   CtValue *options = ct_dict(ct->ctx);
   for (size_t i = 0; i < countof(values); i++)
-    if (values[i]) dict_set_str(ct->ctx, options->dict, names[i] + (names[i][0] == '?'), values[i]);
+    if (values[i]) ct_dict_set_str(ct->ctx, options->dict, names[i] + (names[i][0] == '?'), values[i]);
   return delayed(ct, "triton.autotune", options->dict);
 }
 

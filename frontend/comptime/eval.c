@@ -64,7 +64,7 @@ static bool dict_add(Comptime *ct, CtDict *d, CtValue *key, CtValue *value, Span
   if (key->kind == CT_MISSING) return ct_fail_missing(ct, span, key) != NULL;
   if (!ct_is_hashable(key))
     return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(key)) != NULL;
-  dict_set(ct->ctx, d, key, value);
+  ct_dict_set(ct->ctx, d, key, value);
   return true;
 }
 
@@ -85,7 +85,7 @@ static CtValue *eval_dict(Comptime *ct, const Node *n, CtEnv *env) {
     if (value->kind != CT_DICT)
       return ct_fail(ct, value_node->span, "TypeError", "'%s' is not a dictionary", ct_kind_name(value));
     for (uint32_t k = 0; k < value->dict->count; k++)
-      dict_set(ct->ctx, d->dict, value->dict->entries[k].key, value->dict->entries[k].value);
+      ct_dict_set(ct->ctx, d->dict, value->dict->entries[k].key, value->dict->entries[k].value);
   }
   return d;
 }
@@ -361,7 +361,7 @@ static CtEnv *scope_for(CtEnv *env, const char *name) {
     if (env->globals.data[i] == name) return env->module->env;
   for (uint32_t i = 0; i < env->nonlocals.count; i++)
     for (CtEnv *e = env->parent; e && env->nonlocals.data[i] == name; e = e->parent)
-      if (!e->is_class && env_get_local(e, name)) return e;
+      if (!e->is_class && ct_env_get_local(e, name)) return e;
   return env;
 }
 
@@ -397,7 +397,7 @@ static bool unpack(Comptime *ct, const Node *target, CtValue *value, CtEnv *env)
 
 bool ct_assign(Comptime *ct, const Node *target, CtValue *value, CtEnv *env) {
   switch (target->kind) {
-    case NODE_NAME: env_set(ct->ctx, scope_for(env, target->name.id), target->name.id, value); return true;
+    case NODE_NAME: ct_env_set(ct->ctx, scope_for(env, target->name.id), target->name.id, value); return true;
     case NODE_TUPLE: case NODE_LIST: return unpack(ct, target, value, env);
     case NODE_ATTRIBUTE: {
       CtValue *v = ct_eval(ct, target->attr.first, env);

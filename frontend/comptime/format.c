@@ -165,7 +165,7 @@ static CtValue *text_of(Comptime *ct, CtValue *v, bool repr, Span span) {
     if (!method) method = ct_class_special(ct, v, "__repr__");
     if (method) return ct_call1(ct, method, v, span);
     if (v->instance->cls->form == CLASS_EXCEPTION) {
-      CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
+      CtValue *args = ct_instance_get(v->instance, intern(ct->ctx, "args"));
       if (args && args->list.count == 1) return ct_str(ct->ctx, ct_to_str(ct->ctx, args->list.data[0]));
     }
   }
@@ -217,7 +217,7 @@ CtValue *ct_format_percent(Comptime *ct, CtValue *format, CtValue *args, Span sp
       const char *close = strchr(s, ')');
       if (!close || args->kind != CT_DICT) return ct_fail(ct, span, "TypeError", "%%(name) needs a dictionary");
       const char *key = arena_strndup(ct->arena, s + 1, (size_t)(close - s - 1));
-      v = dict_get_str(args->dict, key);
+      v = ct_dict_get_str(args->dict, key);
       if (!v) return ct_fail(ct, span, "KeyError", "no entry for key '%s'", key);
       s = close + 1;
     }

@@ -144,22 +144,22 @@ static CtValue *checked_key(Comptime *ct, const CtArgs *a) {
 }
 
 CT_FN(dict_method_get) {
-  CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
+  CtValue *key = checked_key(ct, a), *v = key ? ct_dict_get(self->dict, key) : NULL;
   if (!key || v) return v;
   return a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
 }
 
 CT_FN(dict_setdefault) {
-  CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
+  CtValue *key = checked_key(ct, a), *v = key ? ct_dict_get(self->dict, key) : NULL;
   if (!key || v) return v;
   v = a->num_args > 1 ? a->args[1] : ct_none(ct->ctx);
-  dict_set(ct->ctx, self->dict, key, v);
+  ct_dict_set(ct->ctx, self->dict, key, v);
   return v;
 }
 
 CT_FN(dict_pop) {
-  CtValue *key = checked_key(ct, a), *v = key ? dict_get(self->dict, key) : NULL;
-  if (v) dict_remove(ct->ctx, self->dict, key);
+  CtValue *key = checked_key(ct, a), *v = key ? ct_dict_get(self->dict, key) : NULL;
+  if (v) ct_dict_remove(ct->ctx, self->dict, key);
   if (!key || v) return v;
   return a->num_args > 1 ? a->args[1] : ct_fail(ct, a->span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
@@ -169,9 +169,9 @@ CT_FN(dict_update) {
     CtValue *from = ct_call_builtin(ct, NULL, "dict", &(CtArgs){&a->args[i], 1, NULL, 0, a->span});
     if (!from || from->kind != CT_DICT) return from ? ct_fail_missing(ct, a->span, from) : NULL;
     for (uint32_t k = 0; k < from->dict->count; k++)
-      dict_set(ct->ctx, self->dict, from->dict->entries[k].key, from->dict->entries[k].value);
+      ct_dict_set(ct->ctx, self->dict, from->dict->entries[k].key, from->dict->entries[k].value);
   }
-  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, self->dict, a->kwargs[i].name, a->kwargs[i].value);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_dict_set_str(ct->ctx, self->dict, a->kwargs[i].name, a->kwargs[i].value);
   return ct_none(ct->ctx);
 }
 
@@ -184,14 +184,14 @@ CT_FN(dict_copy) {
   CtValue *v = ct_dict(ct->ctx);
   v->kind = self->kind;
   for (uint32_t i = 0; i < self->dict->count; i++)
-    dict_set(ct->ctx, v->dict, self->dict->entries[i].key, self->dict->entries[i].value);
+    ct_dict_set(ct->ctx, v->dict, self->dict->entries[i].key, self->dict->entries[i].value);
   return v;
 }
 
 CT_FN(dict_popitem) {
   if (!self->dict->count) return ct_fail(ct, a->span, "KeyError", "nothing is left to take");
   const CtEntry last = self->dict->entries[self->dict->count - 1];
-  dict_remove(ct->ctx, self->dict, last.key);
+  ct_dict_remove(ct->ctx, self->dict, last.key);
   return self->kind == CT_SET ? last.key : ct_tuple(ct->ctx, (CtValue *[]){last.key, last.value}, 2);
 }
 
@@ -203,20 +203,20 @@ static const CtFnRow dict_methods[] = {{"keys", dict_keys}, {"values", dict_valu
 CT_FN(set_add) {
   CtValue *key = checked_key(ct, a);
   if (!key) return NULL;
-  dict_set(ct->ctx, self->dict, key, ct_none(ct->ctx));
+  ct_dict_set(ct->ctx, self->dict, key, ct_none(ct->ctx));
   return ct_none(ct->ctx);
 }
 
 CT_FN(set_discard) {
   CtValue *key = checked_key(ct, a);
   if (!key) return NULL;
-  dict_remove(ct->ctx, self->dict, key);
+  ct_dict_remove(ct->ctx, self->dict, key);
   return ct_none(ct->ctx);
 }
 
 CT_FN(set_remove) {
   CtValue *key = checked_key(ct, a);
-  if (!key || dict_remove(ct->ctx, self->dict, key)) return key ? ct_none(ct->ctx) : NULL;
+  if (!key || ct_dict_remove(ct->ctx, self->dict, key)) return key ? ct_none(ct->ctx) : NULL;
   return ct_fail(ct, a->span, "KeyError", "no entry for key %s", ct_repr(ct->ctx, key));
 }
 
@@ -247,7 +247,7 @@ static CtValue *set_test(Comptime *ct, CtValue *self, const CtArgs *a, bool othe
   if (!other) return NULL;
   const CtDict *items = other_in_self ? other->dict : self->dict, *in = other_in_self ? self->dict : other->dict;
   bool ok = true;
-  for (uint32_t i = 0; i < items->count && ok; i++) ok = (dict_get(in, items->entries[i].key) == NULL) == none;
+  for (uint32_t i = 0; i < items->count && ok; i++) ok = (ct_dict_get(in, items->entries[i].key) == NULL) == none;
   return ct_bool(ct->ctx, ok);
 }
 CT_FN(set_issubset) { return set_test(ct, self, a, false, false); }
@@ -331,12 +331,12 @@ static bool dtype_named_test(const char *name, DtypeKind *out) {
 CT_FN(instance_replace) {
   CtValue *v = ct_instance_new(ct, self->instance->cls);
   for (uint32_t i = 0; i < self->instance->attrs->count; i++)
-    env_set(ct->ctx, v->instance->attrs, self->instance->attrs->bindings[i].name,
+    ct_env_set(ct->ctx, v->instance->attrs, self->instance->attrs->bindings[i].name,
             self->instance->attrs->bindings[i].value);
   for (uint32_t i = 0; i < a->num_kwargs; i++) {
-    if (!instance_get(v->instance, a->kwargs[i].name))
+    if (!ct_instance_get(v->instance, a->kwargs[i].name))
       return ct_fail(ct, a->span, "ValueError", "no field '%s'", a->kwargs[i].name);
-    env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
+    ct_env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
   }
   return v;
 }
@@ -344,21 +344,21 @@ CT_FN(instance_replace) {
 CT_FN(instance_asdict) {
   CtValue *d = ct_dict(ct->ctx);
   for (uint32_t i = 0; i < self->instance->attrs->count; i++)
-    dict_set_str(ct->ctx, d->dict, self->instance->attrs->bindings[i].name, self->instance->attrs->bindings[i].value);
+    ct_dict_set_str(ct->ctx, d->dict, self->instance->attrs->bindings[i].name, self->instance->attrs->bindings[i].value);
   return d;
 }
 
 // triton.Config.all_kwargs(): meta-parameters and launch options in one dictionary.
 CT_FN(config_all_kwargs) {
   static const char *const options[] = {"num_warps", "num_ctas", "num_stages", "maxnreg"};
-  CtValue *kwargs = instance_get(self->instance, intern(ct->ctx, "kwargs")), *d = ct_dict(ct->ctx);
+  CtValue *kwargs = ct_instance_get(self->instance, intern(ct->ctx, "kwargs")), *d = ct_dict(ct->ctx);
   if (!kwargs || kwargs->kind != CT_DICT)
     return ct_fail(ct, a->span, "TypeError", "the kwargs of a Config are no dictionary");
   for (uint32_t i = 0; i < kwargs->dict->count; i++)
-    dict_set(ct->ctx, d->dict, kwargs->dict->entries[i].key, kwargs->dict->entries[i].value);
+    ct_dict_set(ct->ctx, d->dict, kwargs->dict->entries[i].key, kwargs->dict->entries[i].value);
   for (size_t i = 0; i < countof(options); i++) {
-    CtValue *v = instance_get(self->instance, intern(ct->ctx, options[i]));
-    if (v && v->kind != CT_NONE) dict_set_str(ct->ctx, d->dict, options[i], v);
+    CtValue *v = ct_instance_get(self->instance, intern(ct->ctx, options[i]));
+    if (v && v->kind != CT_NONE) ct_dict_set_str(ct->ctx, d->dict, options[i], v);
   }
   return d;
 }

@@ -11,7 +11,7 @@ const char *ct_import_bound_name(Comptime *ct, const Node *alias) {
 }
 
 static void bind_missing(Comptime *ct, const char *name, const CtValue *cause, CtEnv *env) {
-  env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
+  ct_env_set(ct->ctx, env, name, ct_missing(ct, name, cause->missing.why, cause->missing.span));
 }
 
 static void forget_target(Comptime *ct, const Node *t, const CtValue *cause, CtEnv *env) {
@@ -42,7 +42,7 @@ void ct_forget(Comptime *ct, const Node *n, const CtValue *cause, CtEnv *env) {
       const Node *v = n->unary.value;
       if (v->kind != NODE_CALL || v->call.func->kind != NODE_ATTRIBUTE || v->call.func->attr.first->kind != NODE_NAME)
         break;
-      const CtValue *object = env_get_local(env, v->call.func->attr.first->name.id);
+      const CtValue *object = ct_env_get_local(env, v->call.func->attr.first->name.id);
       if (object && (object->kind == CT_LIST || object->kind == CT_DICT || object->kind == CT_SET))
         forget_target(ct, v->call.func->attr.first, cause, env);
       break;

@@ -135,7 +135,7 @@ CT_FN(func_partial) {
     if (!a->num_args) return ct_wrong_args(ct, a);
     CtValue *kwargs = ct_dict(ct->ctx);
     for (uint32_t i = 0; i < a->num_kwargs; i++)
-      dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
+      ct_dict_set_str(ct->ctx, kwargs->dict, a->kwargs[i].name, a->kwargs[i].value);
     CtValue *parts[2] = {ct_tuple(ct->ctx, a->args, a->num_args), kwargs};
     return method_value(ct, ct_tuple(ct->ctx, parts, 2), "functools.partial");
   }
@@ -195,7 +195,7 @@ static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span 
       CtValue *item =
           deep ? copy_value(ct, v->dict->entries[i].value, true, depth + 1, span) : v->dict->entries[i].value;
       if (!item) return NULL;
-      dict_set(ct->ctx, out->dict, v->dict->entries[i].key, item);
+      ct_dict_set(ct->ctx, out->dict, v->dict->entries[i].key, item);
     }
   } else if (v->kind == CT_INSTANCE && v->instance->cls->form != CLASS_ENUM) {
     out = ct_instance_new(ct, v->instance->cls);
@@ -203,7 +203,7 @@ static CtValue *copy_value(Comptime *ct, CtValue *v, bool deep, int depth, Span 
       CtValue *item = deep ? copy_value(ct, v->instance->attrs->bindings[i].value, true, depth + 1, span)
                            : v->instance->attrs->bindings[i].value;
       if (!item) return NULL;
-      env_set(ct->ctx, out->instance->attrs, v->instance->attrs->bindings[i].name, item);
+      ct_env_set(ct->ctx, out->instance->attrs, v->instance->attrs->bindings[i].name, item);
     }
   }
   return out;
@@ -288,7 +288,7 @@ CT_FN(dataclasses_field) {
   CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "dataclasses.Field";
   CtValue *field = ct_instance_new(ct, cls);
-  if (factory) env_set(ct->ctx, field->instance->attrs, intern(ct->ctx, "default_factory"), factory);
+  if (factory) ct_env_set(ct->ctx, field->instance->attrs, intern(ct->ctx, "default_factory"), factory);
   return field;
 }
 
@@ -296,7 +296,7 @@ CT_FN(dataclasses_replace) {
   if (a->num_args != 1 || a->args[0]->kind != CT_INSTANCE) return ct_wrong_args(ct, a);
   CtValue *v = copy_value(ct, a->args[0], false, 0, a->span);
   for (uint32_t i = 0; i < a->num_kwargs; i++)
-    env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
+    ct_env_set(ct->ctx, v->instance->attrs, a->kwargs[i].name, a->kwargs[i].value);
   return v;
 }
 

@@ -156,7 +156,7 @@ static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span sp
 static void add_matching(Context *ctx, CtDict *out, const CtDict *from, const CtDict *other, bool wanted) {
   for (uint32_t i = 0; i < from->count; i++) {
     CtEntry *e = &from->entries[i];
-    if ((dict_get(other, e->key) != NULL) == wanted) dict_set(ctx, out, e->key, e->value);
+    if ((ct_dict_get(other, e->key) != NULL) == wanted) ct_dict_set(ctx, out, e->key, e->value);
   }
 }
 
@@ -283,7 +283,7 @@ static bool contains(Comptime *ct, CtValue *v, CtValue *item, Span span, bool *o
   if (v->kind == CT_DICT || v->kind == CT_SET) {
     if (!ct_is_hashable(item))
       return ct_fail(ct, span, "TypeError", "'%s' cannot be a dictionary key", ct_kind_name(item)) != NULL;
-    *out = dict_get(v->dict, item) != NULL;
+    *out = ct_dict_get(v->dict, item) != NULL;
     return true;
   }
   if (v->kind == CT_RANGE && is_int(item)) {

@@ -47,7 +47,7 @@ static CtValue *collect(Comptime *ct, const CtArgs *a, CtKind kind) {
     CtValue *key = ct_unwrap(items.data[i]);
     if (key->kind == CT_MISSING) return ct_fail_missing(ct, a->span, key);
     if (!ct_is_hashable(key)) return ct_fail(ct, a->span, "TypeError", "'%s' cannot be in a set", ct_kind_name(key));
-    dict_set(ct->ctx, s->dict, key, ct_none(ct->ctx));
+    ct_dict_set(ct->ctx, s->dict, key, ct_none(ct->ctx));
   }
   return s;
 }
@@ -61,7 +61,7 @@ CT_FN(py_dict) {
   CtValue *from = ct_arg(a, 0) ? ct_unwrap(ct_arg(a, 0)) : NULL;
   if (from && from->kind == CT_DICT) {
     for (uint32_t i = 0; i < from->dict->count; i++)
-      dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
+      ct_dict_set(ct->ctx, d->dict, from->dict->entries[i].key, from->dict->entries[i].value);
   } else if (from) {
     if (!ct_iterate(ct, from, a->span, &items)) return NULL;
     for (uint32_t i = 0; i < items.count; i++) {
@@ -69,10 +69,10 @@ CT_FN(py_dict) {
       if (!ct_iterate(ct, items.data[i], a->span, &pair)) return NULL;
       if (pair.count != 2 || !ct_is_hashable(pair.data[0]))
         return ct_fail(ct, a->span, "TypeError", "dict() needs pairs of a key and a value");
-      dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
+      ct_dict_set(ct->ctx, d->dict, ct_unwrap(pair.data[0]), pair.data[1]);
     }
   }
-  for (uint32_t i = 0; i < a->num_kwargs; i++) dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
+  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
   return d;
 }
 

@@ -210,7 +210,7 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   switch (v->kind) {
     case CT_DICT: {
       if (!check_key(ct, key, span)) return NULL;
-      CtValue *item = dict_get(v->dict, key);
+      CtValue *item = ct_dict_get(v->dict, key);
       return item ? item : key_error(ct, key, span);
     }
     case CT_RANGE:
@@ -244,7 +244,7 @@ CtValue *ct_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
     }
     case CT_CLASS:
       if (v->cls->form == CLASS_ENUM && key->kind == CT_STR) {
-        CtValue *member = env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
+        CtValue *member = ct_env_get_local(v->cls->env, intern_n(ct->ctx, key->str.data, key->str.size));
         return member ? member : key_error(ct, key, span);
       }
       return v;   // Generic[T]
@@ -265,7 +265,7 @@ bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
   Int128 i, start, stop, step;
   if (v->kind == CT_DICT) {
     if (!check_key(ct, index, span)) return false;
-    dict_set(ct->ctx, v->dict, index, item);
+    ct_dict_set(ct->ctx, v->dict, index, item);
     return true;
   }
   if (v->kind == CT_LIST && index->kind == CT_SLICE) {
@@ -308,7 +308,7 @@ bool ct_delete_subscript(Comptime *ct, CtValue *v, CtValue *index, Span span) {
   Int128 i;
   if (v->kind == CT_DICT) {
     if (!check_key(ct, index, span)) return false;
-    if (dict_remove(ct->ctx, v->dict, index)) return true;
+    if (ct_dict_remove(ct->ctx, v->dict, index)) return true;
     key_error(ct, index, span);
     return false;
   }

@@ -109,9 +109,9 @@ CT_FN(current_target) {
   CtClass *cls = arena_new(ct->arena, CtClass);
   cls->name = "GPUTarget";
   CtValue *v = ct_instance_new(ct, cls);
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
-  env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
+  ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "backend"), ct_str(ct->ctx, "cuda"));
+  ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "arch"), ct_int(ct->ctx, ct->options.cuda_capability));
+  ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, "warp_size"), ct_int(ct->ctx, 32));
   return v;
 }
 
@@ -170,10 +170,10 @@ CtValue *ct_layout_new(Comptime *ct, const char *name, const CtArgs *a) {
     for (uint32_t k = 0; k < a->num_args; k++) {
       if (k >= countof(layouts[i].fields) || !layouts[i].fields[k])
         return ct_fail(ct, a->span, "TypeError", "%s takes at most %u arguments, not %u", last, k, a->num_args);
-      env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
+      ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, layouts[i].fields[k]), ct_unwrap(a->args[k]));
     }
     for (uint32_t k = 0; k < a->num_kwargs; k++)
-      env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
+      ct_env_set(ct->ctx, v->instance->attrs, a->kwargs[k].name, ct_unwrap(a->kwargs[k].value));
     return v;
   }
   return NULL;

@@ -115,23 +115,23 @@ static uint32_t env_find(const CtEnv *env, const char *name) {
   return 0;
 }
 
-CtValue *env_get_local(const CtEnv *env, const char *name) {
+CtValue *ct_env_get_local(const CtEnv *env, const char *name) {
   uint32_t i = env_find(env, name);
   return i ? env->bindings[i - 1].value : NULL;
 }
 
-CtValue *env_lookup(const CtEnv *env, const char *name) {
+CtValue *ct_env_lookup(const CtEnv *env, const char *name) {
   for (uint32_t i = 0; i < env->globals.count; i++)
-    if (env->globals.data[i] == name) return env_get_local(env->module->env, name);
+    if (env->globals.data[i] == name) return ct_env_get_local(env->module->env, name);
   for (const CtEnv *e = env; e; e = e->parent) {
     if (e->is_class && e != env) continue;
-    CtValue *v = env_get_local(e, name);
+    CtValue *v = ct_env_get_local(e, name);
     if (v) return v;
   }
   return NULL;
 }
 
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
   uint32_t i = env_find(env, name);
   if (i) {
     env->bindings[i - 1].value = value;
@@ -149,7 +149,7 @@ void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value) {
   env->count++;   // last: whoever runs out of memory on the way leaves the scope as it was
 }
 
-CtValue *instance_get(const CtInstance *in, const char *name) { return env_get_local(in->attrs, name); }
+CtValue *ct_instance_get(const CtInstance *in, const char *name) { return ct_env_get_local(in->attrs, name); }
 
 // ---- equality and hashing ----
 
@@ -191,7 +191,7 @@ static bool lists_equal(const CtList *a, const CtList *b, Walk *w) {
 static bool dicts_equal(const CtDict *a, const CtDict *b, bool with_values, Walk *w) {
   if (a->count != b->count) return false;
   for (uint32_t i = 0; i < a->count; i++) {
-    const CtValue *other = dict_get(b, a->entries[i].key);
+    const CtValue *other = ct_dict_get(b, a->entries[i].key);
     if (!other || (with_values && !equal(a->entries[i].value, other, w))) return false;
   }
   return true;
@@ -353,17 +353,17 @@ static void dict_index(Context *ctx, CtDict *d, uint32_t i) {
   s->number = i + 1;
 }
 
-CtValue *dict_get(const CtDict *d, const CtValue *key) {
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   return i ? d->entries[i - 1].value : NULL;
 }
 
-CtValue *dict_get_str(const CtDict *d, const char *key) {
+CtValue *ct_dict_get_str(const CtDict *d, const char *key) {
   CtValue k = {.kind = CT_STR, .str = {key, strlen(key)}};
-  return dict_get(d, &k);
+  return ct_dict_get(d, &k);
 }
 
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
   uint32_t key_hash = (uint32_t)ct_hash(key);
   uint32_t i = dict_find(d, key, key_hash);
   if (i) {
@@ -377,11 +377,11 @@ void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value) {
   d->count++;
 }
 
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
-  dict_set(ctx, d, ct_str(ctx, key), value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
+  ct_dict_set(ctx, d, ct_str(ctx, key), value);
 }
 
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   if (!i) return false;
   memmove(&d->entries[i - 1], &d->entries[i], (d->count - i) * sizeof *d->entries);

@@ -43,7 +43,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   for (uint32_t i = 0; i < p->values.count; i++) {
     Term *v = p->values.data[i];
     if (any_signed && is_unsigned(v) && ct_bits(term_t(v)) < 64 && !hex)
-      v = lower_cast(L, v, ct_scalar(L, DT_INT64), DOWNCAST_DEFAULT, L->b.span);
+      v = lower_cast_to(L, v, DT_INT64, L->b.span);
     vec_push(L->arena, &values, term_v(v));
   }
   Op *op = build_op(&L->b, OP_PRINT, values.data, values.count);
@@ -139,14 +139,14 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
     if (end == digits || *end) break;
     return lower_binary(L, ops[i].op, pid, term_int(L, v), c->span);
   }
-  lower_error(L, c->spans[cond_i], "`%.*s` is no condition on a program id", (int)n, text);
+  arg_error(L, c, cond_i, "`%.*s` is no condition on a program id", (int)n, text);
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
 // Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
 // else this program's own).
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
-  Term *cond = c->args[cond_i], *all = term_full(L, ct_scalar(L, DT_INT1), 0, 1);
+  Term *cond = c->args[cond_i], *all = term_full(L, lower_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
   const char *text;
   if (!term_get_str(cond, &text)) {
@@ -171,7 +171,7 @@ static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i,
       if (!pid) {
         op = build_op(&L->b, OP_PROGRAM_ID, NULL, 0);
         op_set_int(L->ctx, op, ATTR_AXIS, axis);
-        pid = term_value(L, op_result(op, 0), ct_scalar(L, DT_INT32));
+        pid = term_of_op(L, op, lower_scalar(L, DT_INT32));
       }
       pid = term_to_value(L, pid, c->span, "a program id");
       Term *one = pid ? text_condition(L, c, cond_i, text, n, pid) : NULL;

@@ -26,18 +26,11 @@ static Term *unknown_name(Lower *L, const char *name, Span span) {
 
 Term *lower_name(Lower *L, const char *name, Span span) {
   Var *v = scope_find(&L->frame->scope, name);
-  if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING) {   // a parameter's default value
-    comptime_report_missing(L->ct, v->term->ct, span);
-    return NULL;
-  }
+  if (v && term_is_const(v->term) && v->term->ct->kind == CT_MISSING)   // a parameter's default value
+    return term_found(L, v->term->ct, span);
   if (v) return v->term;
   CtValue *c = comptime_lookup(L->ct, L->frame->fn->env, name);
-  if (!c) return unknown_name(L, name, span);
-  if (c->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, c, span);
-    return NULL;
-  }
-  return term_const(L, c);
+  return c ? term_found(L, c, span) : unknown_name(L, name, span);
 }
 
 bool lower_is_name_path(const Node *e) {
@@ -113,7 +106,7 @@ static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
     return lower_hint(L, "read it in each branch, or pass it as an argument of its own");
   }
   uint32_t rank = desc->desc.block->rank;
-  const CtType *dim = ct_scalar(L, strides ? DT_INT64 : DT_INT32);
+  const CtType *dim = lower_scalar(L, strides ? DT_INT64 : DT_INT32);
   const Type *types[1 + 2 * MAX_RANK] = {type_ptr(L->ctx, d->type->elem, false)};
   for (uint32_t i = 0; i < rank; i++)
     types[1 + i] = type_scalar(L->ctx, SC_I32), types[1 + rank + i] = type_scalar(L->ctx, SC_I64);
@@ -174,12 +167,7 @@ Term *lower_attribute(Lower *L, Term *base, const char *name, Span span) {
   }
   if (strcmp(name, "value") == 0 && (c->kind == CT_STR || c->kind == CT_NONE || c->kind == CT_DTYPE)) return base;
   CtValue *a = comptime_get_attr(L->ct, c, name);
-  if (a && a->kind == CT_MISSING) {
-    comptime_report_missing(L->ct, a, span);
-    return NULL;
-  }
-  if (a) return term_const(L, a);
-  return no_attribute(L, term_describe(L, base), name, span);
+  return a ? term_found(L, a, span) : no_attribute(L, term_describe(L, base), name, span);
 }
 
 // ---- subscripts ----
@@ -290,8 +278,7 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span) {
       if (!t) return NULL;
       if (!(i = term_to_ct(L, t))) return lower_error(L, index->span, "a constant is indexed by constants only");
     }
-    CtValue *r = comptime_subscript(L->ct, base->ct, i, span);
-    return r ? term_const(L, r) : NULL;
+    return term_const(L, comptime_subscript(L->ct, base->ct, i, span));
   }
   return lower_error(L, span, "%s cannot be indexed", term_describe(L, base));
 }
@@ -349,10 +336,7 @@ static Term *lower_identity(Lower *L, Term *a, Term *b, bool is_not) {
 
 static Term *lower_membership(Lower *L, Term *a, Term *b, bool is_not, Span span) {
   CtValue *ca = term_to_ct(L, a), *cb = term_to_ct(L, b);
-  if (ca && cb) {
-    CtValue *r = comptime_binary(L->ct, is_not ? PYOP_NOT_IN : PYOP_IN, ca, cb, span);
-    return r ? term_const(L, r) : NULL;
-  }
+  if (ca && cb) return term_const(L, comptime_binary(L->ct, is_not ? PYOP_NOT_IN : PYOP_IN, ca, cb, span));
   if (b->kind != TERM_TUPLE) return lower_error(L, span, "`in` looks into tuples, not into %s", term_describe(L, b));
   Term *r = term_bool(L, is_not);
   for (uint32_t i = 0; i < b->tuple.count; i++) {

@@ -310,8 +310,7 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
                 kernel->name, term_describe(&L, frame.scope.ret));
     diag_note(ctx, (Span){0, 0}, "store the value with tl.store(…)");
   }
-  L.b.block = f->body;
-  L.b.before = NULL;
+  lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
   return diag_error_count(ctx) == errors;
 }

@@ -32,7 +32,7 @@ static void find_carried(Lower *L, const NodeList *body, const Node *test, Carri
     if (!v || !v->term) continue;
     if (v->flags & VAR_FOLDED) {
       Term *t = term_to_value(L, v->term, v->span, "the variable");
-      if (t && v->folded_type) t = lower_cast(L, t, v->folded_type, DOWNCAST_DEFAULT, v->span);
+      if (t && v->folded_type) t = lower_cast(L, t, v->folded_type, v->span);
       v->term = t;
       v->flags = 0;
       if (!t) continue;
@@ -110,7 +110,7 @@ static const CtType *range_type(Lower *L, Term *const *bounds) {
   const CtType *r = NULL;
   for (int i = 0; i < 3; i++) {
     const CtType *t = term_t(bounds[i]);
-    if (ct_is_bool(t)) t = ct_scalar(L, DT_INT32);
+    if (ct_is_bool(t)) t = lower_scalar(L, DT_INT32);
     if (!r || ct_bits(t) > ct_bits(r) || (ct_bits(t) == ct_bits(r) && !ct_is_signed(t))) r = t;
   }
   return r;
@@ -141,7 +141,7 @@ static void set_loop_attrs(Lower *L, Op *op, Call *c) {
     bool stages = attrs[i].key == ATTR_NUM_STAGES;
     int64_t most = stages ? MAX_LOOP_STAGES : MAX_UNROLL_FACTOR;
     if ((stages || attrs[i].key == ATTR_UNROLL) && (v < 0 || v > most)) {
-      lower_error(L, c->spans[a], "`%s` of `range` must be from 0 to %lld, not %lld",
+      arg_error(L, c, a, "`%s` of `range` must be from 0 to %lld, not %lld",
                   stages ? "num_stages" : "loop_unroll_factor", (long long)most, (long long)v);
       continue;
     }
@@ -213,7 +213,7 @@ static Op *rebuild_loop(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, head_is_result ? &carried : &operands, head[i]);
   for (uint32_t i = 0; i < lp->c->inits.count; i++)
     if (keep[i]) vec_push(arena, &carried, lp->c->inits.data[i]);
-  for (uint32_t i = 0; i < lp->extra_inits.count; i++) vec_push(arena, &carried, lp->extra_inits.data[i]);
+  values_append(L, &carried, &lp->extra_inits);
   const Type **types = arena_array(arena, const Type *, carried.count + 1);
   for (uint32_t i = 0; i < carried.count; i++) {
     types[i] = carried.data[i]->type;
@@ -264,12 +264,12 @@ static Term *lower_test(Lower *L, const Node *test) {
   int known;
   Value *v;
   if (!lower_condition(L, c, test->span, "`while`", &known, &v)) return NULL;
-  const CtType *i1 = ct_scalar(L, DT_INT1);
+  const CtType *i1 = lower_scalar(L, DT_INT1);
   return known >= 0 ? term_full(L, i1, 0, known) : term_value(L, v, i1);
 }
 
 static Term *exited_or_test(Lower *L, void *user, bool first) {
-  return first ? term_full(L, ct_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
+  return first ? term_full(L, lower_scalar(L, DT_INT1), 0, 0) : lower_test(L, ((TestArm *)user)->test);
 }
 
 // Ends both blocks of a while-shaped loop. The cursor is at the end of the body; the test block ends with its
@@ -285,18 +285,13 @@ static Op *finish_while(Lower *L, Loop *lp, Value *const *head, uint32_t num_hea
   }
   ValueList yields = {0};
   for (uint32_t i = 0; i < num_head; i++) vec_push(arena, &yields, next_head[i]);
-  for (uint32_t i = 0; i < lp->next.count; i++) vec_push(arena, &yields, lp->next.data[i]);
-  for (uint32_t i = 0; i < lp->extra_next.count; i++) vec_push(arena, &yields, lp->extra_next.data[i]);
+  values_append(L, &yields, &lp->next);
+  values_append(L, &yields, &lp->extra_next);
   build_op(&L->b, OP_YIELD, yields.data, yields.count);
   Block *blocks[2] = {lp->test, lp->body};
   const uint32_t skip[2] = {1 + num_head, num_head};
   drop_unchanged(lp, blocks, skip, 2, keep);
   return rebuild_loop(L, lp, head, num_head, true, keep);
-}
-
-static void cursor_after(Lower *L, Block *outer) {
-  L->b.block = outer;
-  L->b.before = NULL;
 }
 
 void lower_while(Lower *L, const Node *s) {
@@ -315,7 +310,7 @@ void lower_while(Lower *L, const Node *s) {
   Loop lp = {.shell = shell, .test = shell->blocks[0], .body = shell->blocks[1], .c = &c};
   L->frame->scope = scope_copy(L, &c.before);
   bind_carried(L, &c, lp.test);
-  cursor_after(L, lp.test);
+  lower_cursor_to_end(L, lp.test);
   const Type *i1 = type_scalar(L->ctx, SC_I1);
   L->b.span = s->loop.iter->span;
   Term *cond;
@@ -327,18 +322,18 @@ void lower_while(Lower *L, const Node *s) {
     cond = lower_test(L, s->loop.iter);
   }
   bool failed = !cond;
-  if (failed) cond = term_full(L, ct_scalar(L, DT_INT1), 0, 0);
+  if (failed) cond = term_full(L, lower_scalar(L, DT_INT1), 0, 0);
   ValueList forwarded = {0};
   vec_push(L->arena, &forwarded, term_v(cond));
   ValueList now = {0};
   if (!collect_next(L, &c, lp.test->args, &now)) failed = true;
-  for (uint32_t i = 0; i < now.count; i++) vec_push(L->arena, &forwarded, now.data[i]);
+  values_append(L, &forwarded, &now);
   if (exits) vec_push(L->arena, &forwarded, lp.test->args[c.inits.count]);
   build_op(&L->b, OP_CONDITION, forwarded.data, forwarded.count);
 
   bind_carried(L, &c, lp.body);
   if (exits) block_add_arg(L->ctx, lp.body, i1);
-  cursor_after(L, lp.body);
+  lower_cursor_to_end(L, lp.body);
   Cont k = {&s->loop.body, 0, NULL};
   LiveOut out = {&c.names, false};
   lower_stmts(L, &k, &out);
@@ -349,13 +344,15 @@ void lower_while(Lower *L, const Node *s) {
   collect_extra(L, &lp, exits);
   bool *keep = arena_array(L->arena, bool, c.inits.count + 1);
   Op *op = finish_while(L, &lp, NULL, 0, NULL, exits, keep);
-  cursor_after(L, outer);
+  lower_cursor_to_end(L, outer);
   leave_loop(L, &lp, op, keep, 0);
   L->region_depth--;
 }
 
 // ---- for ----
-// Turns the FOR shell into a WHILE one that also asks the exit flags: test(iv, carried…, any…).
+// Turns the FOR shell into a WHILE that also tests the exit flags: test(iv, carried…, any…). Whether a loop needs that is
+// known after its body is lowered: a `break` under a condition that is false at compile time leaves a plain FOR, which
+// can be pipelined and unrolled. A `while` is no worse for the flags, so lower_has_exit decides there by syntax.
 static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, bool *keep) {
   Op *old = lp->shell;
   const Type *iv_type = lb->type;
@@ -380,8 +377,7 @@ static Op *for_to_while(Lower *L, Loop *lp, Value *lb, Value *ub, Value *step, b
   Value *any = block_add_arg(L->ctx, lp->test, i1);
   block_add_arg(L->ctx, lp->body, i1);
   vec_push(L->arena, &forwarded, any);
-  L->b.block = lp->test;
-  L->b.before = NULL;
+  lower_cursor_to_end(L, lp->test);
   Value *more = build_cmp(&L->b, CMP_SLT, lp->test->args[0], ub);
   Value *live = build_binary(&L->b, OP_XORI, any, build_int(&L->b, i1, 1));
   forwarded.data[0] = build_binary(&L->b, OP_ANDI, more, live);
@@ -435,7 +431,7 @@ static const CtType *counted_bounds(Lower *L, const Node *s, const RangeArgs *r,
     }
   }
   const CtType *type = range_type(L, bounds);
-  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, DOWNCAST_DEFAULT, s->span);
+  for (int i = 0; i < 3; i++) bounds[i] = lower_cast(L, bounds[i], type, s->span);
   return type;
 }
 
@@ -462,8 +458,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
   L->frame->scope = scope_copy(L, &c.before);
   Value *iv = block_add_arg(L->ctx, lp.body, lb->type);
   bind_carried(L, &c, lp.body);
-  L->b.block = lp.body;
-  L->b.before = NULL;
+  lower_cursor_to_end(L, lp.body);
   Value *seen = iv;
   if (negative) seen = build_binary(&L->b, OP_SUBI, build_binary(&L->b, OP_ADDI, ub, lb), iv);
   lower_assign_target(L, s->loop.target, term_value(L, seen, iv_type), false, false);
@@ -486,7 +481,7 @@ void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r) {
     op = for_to_while(L, &lp, lb, ub, step, keep);
     first_result = 1;
   }
-  cursor_after(L, outer);
+  lower_cursor_to_end(L, outer);
   leave_loop(L, &lp, op, keep, first_result);
   if (hides) hide_target(L, s->loop.target);
   L->region_depth--;

@@ -45,6 +45,7 @@ struct Term {
 typedef VEC(Term *) TermList;
 typedef VEC(Value *) ValueList;
 typedef VEC(const char *) NameVec;
+typedef VEC(Span) SpanList;
 
 // ---- scopes and flow ----
 // Where a path through the function may leave its straight line. A structured IR has no jumps: what follows a possible
@@ -103,7 +104,8 @@ struct Lower {
 };
 
 // ---- term.c ----
-Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE
+Term *term_const(Lower *L, CtValue *v);                        // tuples and lists become TERM_TUPLE; NULL for NULL
+Term *term_found(Lower *L, CtValue *v, Span span);             // the same; NULL after a diagnostic if v is missing
 Term *term_none(Lower *L);
 Term *term_bool(Lower *L, bool b);
 Term *term_int(Lower *L, int64_t i);
@@ -143,32 +145,21 @@ Op *lower_replace_op(Lower *L, Op *shell, const Type *const *types, uint32_t num
 
 // ---- types.c ----
 const Type *lower_ir_type(Lower *L, const CtType *t);
-ScalarKind ct_scalar_kind(DtypeKind k);                       // that carries it
 const Type *lower_ir_elem_type(Lower *L, const CtType *t);           // of a scalar or pointer type
-const CtType *ct_scalar_of(const CtType *t);                   // element of a block, else t
-const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem);
-const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
-const char *ct_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
-static inline const CtType *ct_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
-static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
-int64_t ct_numel(const CtType *t);
-bool ct_is_ptr(const CtType *t);                               // these five: of the element
-bool ct_is_float(const CtType *t);
-bool ct_is_int(const CtType *t);                               // int1 too
-bool ct_is_signed(const CtType *t);
-bool ct_is_bool(const CtType *t);
-bool ct_is_fp8(const CtType *t);
-bool ct_is_kind(const CtType *t, DtypeKind k);                 // of the element; false for pointers
-uint32_t ct_bits(const CtType *t);
-bool ct_int_fits(Int128 v, const CtType *t);                   // t: of integers
+const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem);
+const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank);
+const char *lower_shape_text(Lower *L, const CtType *t);          // "[128, 64]"
+static inline const CtType *lower_scalar(Lower *L, DtypeKind k) { return ct_type_scalar(L->ctx, k); }
 // Checks sizes: powers of two, at most 2^20 elements, rank at most MAX_RANK. False after a diagnostic.
 bool lower_check_shape(Lower *L, const int64_t *shape, uint32_t rank, Span span);
 enum { MAX_TENSOR_NUMEL = 1 << 20 };
 
 // ---- promote.c, operators.c ----
 typedef enum { DOWNCAST_DEFAULT, DOWNCAST_RTNE, DOWNCAST_RTZ } Downcast;
-// `to`: scalar or pointer type
-Term *lower_cast(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
+// `to`: scalar or pointer type; NULL x gives NULL
+Term *lower_cast(Lower *L, Term *x, const CtType *to, Span span);
+Term *lower_cast_to(Lower *L, Term *x, DtypeKind to, Span span);
+Term *lower_cast_rounded(Lower *L, Term *x, const CtType *to, Downcast rounding, Span span);
 Term *lower_bitcast(Lower *L, Term *x, const CtType *to, Span span);
 // of values of one type and shape
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n);
@@ -202,6 +193,9 @@ Term *lower_subscript(Lower *L, Term *base, const Node *index, Span span);
 Term *lower_fstring(Lower *L, const Node *e);
 Term *lower_comprehension(Lower *L, const Node *e);
 Term *lower_sequence(Lower *L, const Node *e);                 // a tuple or list
+// The terms of a list of expressions, of which `*` spreads some, and if asked for the span of each. False after a
+// diagnostic.
+bool lower_items(Lower *L, const NodeList *list, TermList *items, SpanList *spans);
 Term *lower_dict(Lower *L, const Node *e);
 // ---- call.c ----
 typedef struct {
@@ -299,11 +293,14 @@ bool arg_str(Lower *L, Call *c, uint32_t i, const char **out);        // None gi
 bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out);
 // ints, a tuple, or one int
 bool arg_ints(Lower *L, Call *c, uint32_t i, int64_t *out, uint32_t max, uint32_t *count);
+// `rank` scalar integers, cast to `type`
+bool arg_scalars(Lower *L, Call *c, uint32_t i, const CtType *type, uint32_t rank, Value **out);
 // negative counts from the end
 bool arg_axis(Lower *L, Call *c, uint32_t i, uint32_t rank, int64_t *out);
 bool arg_choice(Lower *L, Call *c, uint32_t i, const char *const *texts, uint32_t n, int *out);
-// at the call; gives NULL
+// at the call, and at an argument; they give NULL
 Term *builtin_error(Lower *L, const Call *c, const char *fmt, ...) PRINTF_LIKE(3, 4);
+Term *arg_error(Lower *L, const Call *c, uint32_t i, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
 // Families; each builder's name is in builtins.def.
 #define BUILTIN(name, params, fn, data, method, mark, doc) Term *fn(Lower *L, Call *c);
@@ -315,11 +312,21 @@ bool lower_split_range(Lower *L, Call *c, RangeArgs *r);         // a range's ar
 void lower_counted_loop(Lower *L, const Node *s, RangeArgs *r);
 
 // ---- helpers shared by families ----
+static inline bool atomic_is_bitwise(AtomicKind k) { return k == ATOMIC_AND || k == ATOMIC_OR || k == ATOMIC_XOR; }
+AtomicKind lower_atomic_kind(AtomicKind k, const CtType *elem);   // the kind that the type's sort of number takes
 Term *lower_load_block_ptr(Lower *L, Call *c, Term *bp);
 Term *lower_reduce(Lower *L, Term *x, int64_t axis, Term *combine, Span span);
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis);
 Term *lower_reshape(Lower *L, Term *x, const int64_t *shape, uint32_t rank, bool reorder);
 Term *lower_trans(Lower *L, Term *x, const int64_t *order);
+static inline void lower_cursor_to_end(Lower *L, Block *b) {
+  L->b.block = b;
+  L->b.before = NULL;
+}
+// An op with one result of type t, and that result.
+Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n);
+static inline Term *term_of_op(Lower *L, Op *op, const CtType *t) { return term_value(L, op_result(op, 0), t); }
+void values_append(Lower *L, ValueList *to, const ValueList *from);
 static inline Value *term_v(const Term *t) { return t->value.v; }
 static inline const CtType *term_t(const Term *t) { return t->value.type; }
 

@@ -25,8 +25,13 @@ static Term *prelude_find(Lower *L, const char *name, bool libdevice) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     if ((libdevice && !f->is_math) || !prelude_defines(f, name)) continue;
-    CtValue *v = env_get_local(load(L, i)->env, intern(L->ctx, name));
-    return v ? term_const(L, v) : NULL;
+    const CtEnv *env = load(L, i)->env;
+    CtValue *v = ct_env_get_local(env, intern(L->ctx, name));
+    if (v) return term_const(L, v);
+    size_t stem = strlen(name) - 1;   // name_rz is _name_r of a direction
+    v = ct_env_get_local(env, intern(L->ctx, arena_printf(L->arena, "_%.*s", (int)stem, name)));
+    Term *direction = term_int(L, strchr(PRELUDE_DIRECTIONS, name[stem]) - PRELUDE_DIRECTIONS);
+    return v ? term_bound(L, direction, term_const(L, v)) : NULL;
   }
   return NULL;
 }
@@ -59,8 +64,12 @@ const char *frontend_nearest_builtin(Frontend *fe, const char *name) {
   const PreludeFile *f;
   for (uint32_t i = 0; (f = prelude_file(i)); i++) {
     size_t length;
-    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));)
+    for (const char *at = f->text, *found; (found = prelude_next_function(&at, &length));) {
+      bool directed = *found == '_' && memcmp(found + length - 2, "_r", 2) == 0;
       if (*found != '_') vec_push(arena, &names, arena_strndup(arena, found, length));
+      for (const char *d = directed ? PRELUDE_DIRECTIONS : ""; *d; d++)
+        vec_push(arena, &names, arena_printf(arena, "%.*s%c", (int)length - 1, found + 1, *d));
+    }
   }
   return nearest_name(name, names.data, names.count);
 }

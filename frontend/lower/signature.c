@@ -335,8 +335,8 @@ bool frontend_apply_config(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
 
 bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *specs, CtDict *args) {
   for (uint32_t i = 0; i < kernel->num_params; i++)
-    if (specs[i].kind == SPEC_CONSTEXPR && !dict_get_str(args, kernel->params[i].name))
-      dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
+    if (specs[i].kind == SPEC_CONSTEXPR && !ct_dict_get_str(args, kernel->params[i].name))
+      ct_dict_set_str(fe->ctx, args, kernel->params[i].name, specs[i].value);
   CtValue dict = {.kind = CT_DICT, .dict = args}, *arg = &dict;
   for (uint32_t h = 0; h < kernel->num_heuristics; h++) {
     const CtHeuristic *heuristic = &kernel->heuristics[h];
@@ -344,7 +344,7 @@ bool frontend_run_heuristics(Frontend *fe, const CtFunction *kernel, ParamSpec *
     if (i < kernel->num_params && specs[i].kind != SPEC_OPEN && !specs[i].is_default) continue;
     CtValue *v = comptime_call(fe->ct, heuristic->fn, &arg, 1, NULL, 0, kernel->def->span);
     if (!v || !frontend_set_constexpr(fe, kernel, specs, heuristic->name, v, "@triton.heuristics")) return false;
-    dict_set_str(fe->ctx, args, heuristic->name, v);
+    ct_dict_set_str(fe->ctx, args, heuristic->name, v);
   }
   return true;
 }

@@ -10,7 +10,14 @@ static Term *new_term(Lower *L, TermKind kind) {
   return t;
 }
 
+Term *term_found(Lower *L, CtValue *v, Span span) {
+  if (!v || v->kind != CT_MISSING) return term_const(L, v);
+  comptime_report_missing(L->ct, v, span);
+  return NULL;
+}
+
 Term *term_const(Lower *L, CtValue *v) {
+  if (!v) return NULL;
   v = ct_unwrap(v);
   if (ct_has_list(v)) {
     Term **items = arena_array(L->arena, Term *, v->list.count + 1);
@@ -24,7 +31,7 @@ Term *term_const(Lower *L, CtValue *v) {
     CtClass *cls = v->instance->cls;
     Term **items = arena_array(L->arena, Term *, cls->num_fields + 1);
     for (uint32_t i = 0; i < cls->num_fields; i++) {
-      CtValue *f = instance_get(v->instance, cls->fields[i].name);
+      CtValue *f = ct_instance_get(v->instance, cls->fields[i].name);
       items[i] = f ? term_const(L, f) : term_none(L);
     }
     return term_tuple(L, items, cls->num_fields, cls);
@@ -99,16 +106,16 @@ static bool is_number(const CtValue *v) { return v->kind == CT_BOOL || v->kind =
 bool term_is_number(const Term *t) { return term_is_const(t) && is_number(t->ct); }
 
 const CtType *term_number_type(Lower *L, const CtValue *v) {
-  if (v->kind == CT_BOOL) return ct_scalar(L, DT_INT1);
+  if (v->kind == CT_BOOL) return lower_scalar(L, DT_INT1);
   if (v->kind == CT_FLOAT) {
     double a = fabs(v->f);
     bool single = a == 0 || isinf(a) || isnan(a) || (a >= 0x1p-126 && a <= 0x1.fffffep127);
-    return ct_scalar(L, single ? DT_FP32 : DT_FP64);
+    return lower_scalar(L, single ? DT_FP32 : DT_FP64);
   }
-  if (v->i >= INT32_MIN && v->i <= INT32_MAX) return ct_scalar(L, DT_INT32);
-  if (v->i >= 0 && v->i <= UINT32_MAX) return ct_scalar(L, DT_UINT32);
-  if (v->i >= INT64_MIN && v->i <= INT64_MAX) return ct_scalar(L, DT_INT64);
-  return v->i >= 0 && v->i <= UINT64_MAX ? ct_scalar(L, DT_UINT64) : NULL;
+  if (v->i >= INT32_MIN && v->i <= INT32_MAX) return lower_scalar(L, DT_INT32);
+  if (v->i >= 0 && v->i <= UINT32_MAX) return lower_scalar(L, DT_UINT32);
+  if (v->i >= INT64_MIN && v->i <= INT64_MAX) return lower_scalar(L, DT_INT64);
+  return v->i >= 0 && v->i <= UINT64_MAX ? lower_scalar(L, DT_UINT64) : NULL;
 }
 
 Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
@@ -176,7 +183,7 @@ const char *term_describe(Lower *L, const Term *t) {
     return arena_printf(a, "the constant %s", ct_repr(L->ctx, t->ct));
   case TERM_VALUE: {
     const char *elem = ct_type_text(L->ctx, ct_scalar_of(t->value.type));
-    return ct_rank(t->value.type) ? arena_printf(a, "%s%s", elem, ct_shape_text(L, t->value.type))
+    return ct_rank(t->value.type) ? arena_printf(a, "%s%s", elem, lower_shape_text(L, t->value.type))
                                   : arena_printf(a, "a scalar %s", elem);
   }
   case TERM_TUPLE:
@@ -185,11 +192,11 @@ const char *term_describe(Lower *L, const Term *t) {
     return arena_printf(a, "a %s of %u", t->tuple.is_list ? "list" : "tuple", t->tuple.count);
   case TERM_DESC:
     return arena_printf(a, "a tensor descriptor%s of %s%s%s", t->desc.base ? "" : " from the launcher",
-                        ct_type_text(L->ctx, t->desc.block->elem), ct_shape_text(L, t->desc.block),
+                        ct_type_text(L->ctx, t->desc.block->elem), lower_shape_text(L, t->desc.block),
                         t->desc.padding == PAD_NAN ? " padded with NaN" : "");
   case TERM_BLOCK_PTR:
     return arena_printf(a, "a block pointer to %s%s", ct_type_text(L->ctx, t->bp.block->elem),
-                        ct_shape_text(L, t->bp.block));
+                        lower_shape_text(L, t->bp.block));
   case TERM_BOUND: return "a bound method";
   }
   return "?";
@@ -304,6 +311,15 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
     return t;
   }
   return t;
+}
+
+void values_append(Lower *L, ValueList *to, const ValueList *from) {
+  for (uint32_t i = 0; i < from->count; i++) vec_push(L->arena, to, from->data[i]);
+}
+
+Op *lower_new_op(Lower *L, Opcode oc, const CtType *t, Value *const *operands, uint32_t n) {
+  const Type *type = lower_ir_type(L, t);
+  return build_op_typed(&L->b, oc, &type, 1, operands, n);
 }
 
 Value *term_zero(Lower *L, const Type *type) {
