@@ -1,4 +1,4 @@
-// Attributes of ops, and the tables of their keys and enumerations.
+// The attributes of ops, and the tables of their keys and enumerations.
 #include <string.h>
 
 #include "ir/ir.h"

@@ -1,4 +1,5 @@
-// Builders. One-result conveniences fold what they can, so that callers need not ask for constants.
+// Builders. Those of ops with one result fold what they can, and callers need not look for constants. build.c and
+// fold.c call each other: a builder folds the op that it makes, and folding builds the constant that replaces an op.
 #include "ir/build.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ void build_clone_range(Builder *b, const Op *from, const Op *to, ValueMap *map) 
   for (const Op *op = from; op != to; op = op->next) build_clone(b, op, map);
 }
 
-// The folded value, with op taken away again; else op's result.
+// The folded value, after erasing op; or op's result if it does not fold.
 static Value *folded(Builder *b, Op *op) {
   Builder at = *b;
   at.before = op;

@@ -2,9 +2,10 @@
 //   path:line:col: error: text
 //     source line
 //        ^~~~
-// The caret stands by display width: tabs are opened to stops of eight, wide characters take two columns, combining
-// ones none; control bytes and bytes that are not UTF-8 are shown as <XX>. A message without a place is a line of its
-// own.
+// The caret stands by display width: tabs expand to stops of eight, wide characters take two columns, combining ones
+// none. Control bytes and bytes that are not UTF-8 become <XX>. A message without a place is a line of its own.
+//
+// diag.c and source.c call each other: a diagnostic looks up its line, and a file that is too large is a diagnostic.
 #include <string.h>
 
 #include "ir/buf.h"
@@ -83,7 +84,7 @@ static bool in_ranges(int32_t c, const Range *r, size_t n) {
   return false;
 }
 
-// C0, DEL, C1, and the characters that reorder or hide text: shown by number.
+// C0, DEL, C1, and the characters that reorder or hide text. They are shown by number.
 static bool is_control(int32_t c) {
   static const Range hidden[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x200b, 0x200f},
                                  {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}};
@@ -101,7 +102,7 @@ static uint32_t width_of(int32_t c) {
   return in_ranges(c, wide, countof(wide)) ? 2 : 1;
 }
 
-// Appends the character at s to b, given that it begins in column col; returns its width and sets *len.
+// Appends the character at s, which begins in column col; returns its width and sets *len.
 static uint32_t put_char(Buf *b, const char *s, size_t n, uint32_t col, size_t *len) {
   int32_t c;
   *len = decode(s, n, &c);

@@ -1,5 +1,5 @@
-// The meaning of each op marked SCALAR in ops.def, on one element: eval_<name>, bits in, bits out. Used by constant
-// folding and by the interpreter, so that folding never changes a result.
+// The meaning of each SCALAR or LLVM row of ops.def on one element: eval_<name>, bits in, bits out. Constant folding
+// and the interpreter both use it: folding never changes a result.
 #include <math.h>
 
 #include "ir/fold.h"
@@ -38,7 +38,7 @@ EVAL(subi, e->in[0] - e->in[1])
 EVAL(muli, e->in[0] * e->in[1])
 EVAL(divui, u(e, 1) ? u(e, 0) / u(e, 1) : 0)
 EVAL(remui, u(e, 1) ? u(e, 0) % u(e, 1) : 0)
-// −1 apart: INT64_MIN / −1 would trap.
+// Division by −1 is a case of its own: INT64_MIN / −1 would trap.
 EVAL(divsi, s(e, 1) == 0 ? 0 : s(e, 1) == -1 ? 0 - (uint64_t)s(e, 0) : (uint64_t)(s(e, 0) / s(e, 1)))
 EVAL(remsi, s(e, 1) == 0 || s(e, 1) == -1 ? 0 : s(e, 0) % s(e, 1))
 EVAL(andi, e->in[0] & e->in[1])
@@ -135,8 +135,7 @@ static uint64_t eval_cmpf(const Eval *e) {
   }
 }
 
-// A function computed in double and rounded once to the op's type; as `approximate` with f32 subnormals flushed, as
-// .ftz does.
+// Computes a function in double and rounds once to the op's type. For f32 it flushes subnormals, as .ftz does.
 static uint64_t approximate(const Eval *e, double (*fn)(double)) {
   if (fmt(e->out_type) != NUM_F32) return from(e, fn(f(e, 0)));
   float x = num_ftz_f32(num_f32_bits((uint32_t)e->in[0]));

@@ -1,5 +1,5 @@
-// Result types from operands: infer_<rule> for each rule named in ops.def. The builder uses them to make ops and the
-// verifier to check them.
+// Result types from operands: infer_<rule> for each rule that ops.def names. The builder makes ops with them, and the
+// verifier checks ops by them.
 #include "ir/build.h"
 #include "ir/layout.h"
 

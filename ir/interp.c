@@ -1,4 +1,5 @@
-// The interpreter: launch, programs as coroutines, storage of values, control flow, dispatch. See interp.h.
+// The interpreter: launch, programs as coroutines, control flow, dispatch. See interp.h. interp.c and interp_combine.c
+// call each other: an op with a region runs its blocks, and a block runs its ops.
 #include "ir/interp.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum { STACK_BYTES = 1 << 20, MAX_ACTIVE = 512, IDLE_ROUNDS = 2000 };
 
 // ---- control flow ----
 
-// Copies values to others at once: a source may be one of the destinations.
+// Copies values to others, all at once: a source may also be a destination.
 static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to, uint32_t n) {
   bool overlap = false;
   for (uint32_t i = 0; i < n; i++)
@@ -42,7 +43,7 @@ static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
     move_values(p, from, skip + i, (Value *[]){op_result(op, i)}, 1);
 }
 
-// Back to the scheduler, until other programs have run.
+// Returns to the scheduler until the other programs have run.
 static void give_way(Prog *p, const Op *op) {
   if (!p->run->use_contexts) return;
   p->waiting = op;
@@ -111,8 +112,8 @@ bool interp_if(Prog *p, Op *op) {
   return true;
 }
 
-// Terminators, whose operands the op around them reads; and ops that order what runs here in order anyway: one thread
-// stands for a block, and grids run one after another.
+// Terminators, whose operands the op around them reads; and ops that order what is in order here: one thread stands for
+// a block, and grids run one after another.
 #define NOTHING(name) bool interp_##name(Prog *p, Op *op) { (void)p, (void)op; return true; }
 NOTHING(yield)
 NOTHING(condition)
@@ -211,7 +212,7 @@ static void resume(Prog *p) {
   swapcontext(&p->run->scheduler, &p->context);
 }
 
-// Runs programs in order; those that spin are taken up again in turn, beside newly started ones.
+// Runs programs in order. Those that spin take turns, beside newly started ones.
 static bool run_grid(InterpRun *run) {
   const InterpLaunch *l = run->launch;
   uint32_t count[3], first[3] = {0, 0, 0};
@@ -266,14 +267,14 @@ static bool synchronises(const Op *op) {
   return op->opcode == OP_LOAD && (op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV);
 }
 
-// Whether some while loop could wait for another program: only then are programs coroutines.
+// Whether some `while` could wait for another program. Only then are programs coroutines.
 static void find_spin(Op *op, void *found) {
   if (!synchronises(op)) return;
   for (const Op *up = op->parent->parent; up; up = up->parent->parent)
     if (up->opcode == OP_WHILE) *(bool *)found = true;
 }
 
-// The descriptor that a hidden parameter stands for, from the arguments that it names.
+// The descriptor for which a hidden parameter stands, from the arguments that it names.
 static InterpDesc automatic_desc(const InterpRun *run, const FuncParam *param, const Type *type) {
   InterpDesc d = {.address = run->args[param->base_param].bits, .padding = param->padding};
   const Func *f = run->launch->func;

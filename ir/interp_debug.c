@@ -1,9 +1,9 @@
-// What a program says of itself: print, assert, breakpoint; and the ops that have no meaning on a CPU.
+// print, assert, assume, and how values become text; also inline assembly, which has no meaning on a CPU.
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-// op says how integers are meant; NULL: signed, decimal.
+// op says how to write integers; NULL: signed, decimal.
 static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   uint32_t w = type_elem_bits(elem);
   if (type_is_float(elem)) buf_printf(b, "%f", num_decode(scalar_num_format(elem->scalar), bits));
@@ -14,7 +14,7 @@ static void put_number(Buf *b, const Op *op, const Type *elem, uint64_t bits) {
   else buf_printf(b, "%lld", (long long)num_sext(bits, w));
 }
 
-// "pid (0, 0, 0) idx ( 3, 12) text: label value", one line for each element.
+// A line for each element: "pid (0, 0, 0) idx ( 3, 12) text: label value".
 static void put_elements(Prog *p, Buf *b, const Op *op, const char *text, const char *label, const Value *v) {
   const Type *t = v->type;
   if (t->kind != TYPE_TENSOR && t->kind != TYPE_SCALAR && t->kind != TYPE_PTR) return;
@@ -62,7 +62,7 @@ bool interp_print(Prog *p, Op *op) {
   return true;
 }
 
-// Number of the first element that is false, or -1.
+// The number of the first false element, or -1.
 static int64_t first_false(Prog *p, const Op *op) {
   const uint8_t *c = interp_operand_data(p, op, 0);
   for (int64_t i = 0, n = interp_value_count(p, operand_type(op, 0)); i < n; i++)

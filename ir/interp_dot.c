@@ -1,5 +1,5 @@
-// Matrix products: dot, mma, wgmma. Floating-point terms are added to the accumulator one by one along k, each with one
-// rounding to f32 (f64 for f64); a tensor core's own order of summation is not modelled.
+// dot, mma, wgmma. The terms of a floating-point sum are added to the accumulator one by one along k, each with one
+// rounding to f32 (f64 for f64). A tensor core's own order of summation is not modelled.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static void dot_tiles(const Type *a_elem, const void *a, const Type *b_elem, con
   free(wc);
 }
 
-// An operand as a dense array: a tensor's own, or a copy of a shared tile (to be freed).
+// An operand as a dense array: a tensor's own, or a copy of a shared tile, which the caller frees.
 static const void *dense(Prog *p, const Op *op, uint32_t i, void **copy) {
   const Type *t = operand_type(op, i);
   *copy = NULL;

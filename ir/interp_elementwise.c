@@ -1,10 +1,10 @@
-// Element-wise ops: eval_scalar on every element, with direct loops for the common types.
+// Elementwise ops: eval_scalar on every element, and direct loops for the common types.
 #include <math.h>
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-// The GPU's canonical NaN in place of the host's.
+// Replaces the host's NaN by the GPU's canonical one.
 static inline float canonical(float x) { return x == x ? x : num_f32_bits(0x7fffffff); }
 
 #define LOOP(T, expr)                                                                        \

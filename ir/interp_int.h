@@ -1,9 +1,9 @@
 // Inside the interpreter: shared by interp*.c only.
 //
-// A tensor is an array of its elements in row-major order, each in type_elem_bytes bytes (i1: a byte of 0 or 1,
-// pointers 8 bytes). A value's storage is made at its first definition and reused at the next: SSA values of a loop
-// body have one slot each. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once: every
-// scalar of the region is then an array of `lanes`.
+// A tensor is an array of its elements in row-major order, of type_elem_bytes bytes each (i1: a byte of 0 or 1; a
+// pointer: 8 bytes). A value gets storage at its first definition and reuses it at the next: an SSA value of a loop's
+// body has one slot. Regions that combine elements (reduce, scan, map) run over `lanes` elements at once; every scalar
+// of the region is then an array of `lanes`.
 #ifndef TILE_IR_INTERP_INT_H
 #define TILE_IR_INTERP_INT_H
 
@@ -14,13 +14,13 @@
 #include "ir/interp.h"
 
 typedef struct {
-  void *data, *wide;             // wide: a one-lane value repeated for the lanes of a region
+  void *data, *wide;             // wide: a value of one lane, repeated for the lanes of a region
   size_t capacity, wide_capacity;
   uint32_t lanes;
 } Slot;
 
 // A buffer in shared memory: a strided view of elements. The value of a TYPE_BUFFER.
-// Strides in elements; tile: of a multi-buffer.
+// Strides count elements; tile is the distance between tiles of a multi-buffer.
 typedef struct { uint8_t *data; int64_t strides[MAX_RANK]; int64_t tile; } BufferView;
 
 typedef struct PendingCopy PendingCopy;
@@ -28,7 +28,7 @@ struct PendingCopy {
   PendingCopy *next;
   const Type *type;              // of the tile
   BufferView view;
-  uint8_t *data;                 // what lands, row-major (loads)
+  uint8_t *data;                 // loads: what arrives, row-major
   uint64_t group;                // cp.async
   uint8_t *barrier;              // TMA load
   const Op *op;                  // TMA store
@@ -42,10 +42,10 @@ typedef struct Prog {
   uint32_t id[3];
   Slot *slots;
   uint32_t lanes;
-  uint8_t *shared;               // stage ALLOCATED: the block's shared memory, where buffers may overlap
+  uint8_t *shared;               // stage ALLOCATED: the block's shared memory; buffers may overlap in it
   PendingCopy *copies, *tma_loads, *tma_stores;   // oldest first
-  uint64_t group;                // cp.async group being filled
-  bool synchronised;             // an atomic or volatile load ran since the last time round a while loop
+  uint64_t group;                // number of the open cp.async group
+  bool synchronised;             // an atomic or volatile load ran in this iteration of a while loop
   bool failed, finished, yielded;
   const Op *waiting;             // the loop it spins in
   ucontext_t context;
@@ -68,9 +68,9 @@ struct InterpRun {
   ucontext_t scheduler;
   bool use_contexts;
   uint64_t clock;
-  uint64_t writes;               // counts changes of memory: progress of spinning programs
-  Prog *stepper;                 // the program that is stepped through, or NULL
-  LineCol step_at;               // the line it stands on
+  uint64_t writes;               // counts changes of memory: the progress for which spinning programs wait
+  Prog *stepper;                 // the program through which the host steps, or NULL
+  LineCol step_at;               // its line
   VEC(StepVar) step_vars;
 };
 
@@ -115,18 +115,18 @@ static inline void set_element(void *data, uint32_t bytes, size_t i, uint64_t bi
 int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i);      // a scalar integer, sign-extended
 
 // interp.c: running
-// Up to its terminator, whose operands are then ready.
+// Runs a block up to its terminator, whose operands are ready then.
 bool interp_run_block(Prog *p, Block *b);
 
 // interp_debug.c
 void interp_put_variable(Prog *p, Buf *b, const char *name, const Value *v);
 
-// interp_step.c: only for run->stepper, and the first to begin
+// interp_step.c: for run->stepper only, except interp_breakpoint, which makes a program the stepper.
 void interp_step_into(Prog *p, const Block *b);    // its arguments have been set
 void interp_step_before(Prog *p, const Op *op);
 void interp_step_after(Prog *p, const Op *op);
 void interp_step_end(Prog *p);
-// A loop begins another round: its line is a new place again.
+// A loop begins another iteration: its line counts as a new place.
 static inline void interp_step_round(Prog *p) { if (p->run->stepper == p) p->run->step_at.line = 0; }
 
 // interp_memory.c
@@ -139,9 +139,9 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
 
 // interp_shared.c
 void interp_view_read(const BufferView *v, const Type *tile, void *out);          // row-major
-// Stage ALLOCATED: what the op's lowering would overwrite.
+// At stage ALLOCATED: poisons what the op's lowering would overwrite.
 void interp_poison_scratch(Prog *p, const Op *op);
-// At the end: stores land if all went well, the rest is dropped.
+// Ends a program's copies: completes its stores if all went well, and drops the rest.
 bool interp_finish_copies(Prog *p, bool ok);
 
 #define HOW_SCALAR(name) interp_scalar

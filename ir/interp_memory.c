@@ -18,7 +18,7 @@ static bool inside(const InterpBuffer *b, uint64_t address, size_t size) {
   return address >= b->address && address - b->address <= b->size && size <= b->size - (address - b->address);
 }
 
-// Who points into the buffer, for messages.
+// The parameter that points into the buffer, for messages.
 static const char *buffer_name(const InterpRun *run, const InterpBuffer *b) {
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -38,7 +38,7 @@ bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
     return true;
   }
   if (!address) return interp_fail(p, op, "%s through a null pointer", what);
-  // The nearest buffer: the one below, or the next above when the address is just before it.
+  // The nearest buffer is the one below, or the next above if the address is closer to that.
   const InterpBuffer *b = at < run->num_buffers ? &run->buffers[at] : NULL;
   uint32_t above = at < run->num_buffers ? at + 1 : 0;
   if (above < run->num_buffers && (!b || run->buffers[above].address - address < address - (b->address + b->size)))
@@ -52,7 +52,7 @@ bool interp_check_access(Prog *p, const Op *op, uint64_t address, size_t size, c
                      (unsigned long long)(address - b->address), name ? name : "the nearest buffer", b->size);
 }
 
-// The addresses of an access's elements: operands ptr and offset?, which begin at `first`.
+// The addresses of an access's elements, from the operands ptr and offset? that begin at `first`.
 typedef struct {
   const uint64_t *pointers;
   uint64_t base;
@@ -175,8 +175,8 @@ bool interp_atomic_cas(Prog *p, Op *op) {
 
 // ---- tensor descriptors ----
 
-// Calls for each row of the tile (last axis): the index of its first element in the tile, the address, how many
-// elements from `skip` on lie inside the tensor.
+// A row of the tile (along the last axis): the index of its first element in the tile. From element `skip` on, `count`
+// elements lie inside the tensor; the first of these is at `address`.
 typedef struct { int64_t first; uint64_t address; int64_t skip, count; } TileRow;
 
 static int64_t num_rows(const Type *tile) { return type_numel(tile) / tile->shape[tile->rank - 1]; }
@@ -213,7 +213,7 @@ bool interp_read_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *ti
   return true;
 }
 
-// atomic: −1 stores, else the AtomicKind to combine with.
+// atomic: −1 stores; any other value is the AtomicKind by which to combine.
 bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *tile, const int64_t *coords,
                        const void *in, int64_t atomic) {
   uint32_t bytes = type_elem_bytes(tile);
@@ -233,7 +233,7 @@ bool interp_write_tile(Prog *p, const Op *op, const InterpDesc *d, const Type *t
   return true;
 }
 
-// base: the operand that the descriptor begins with.
+// base: the operand with which the descriptor begins.
 static bool make_desc(Prog *p, Op *op, uint32_t base) {
   uint32_t rank = op->results[0].type->rank;
   InterpDesc d = {.address = *(const uint64_t *)interp_operand_data(p, op, base),
@@ -278,7 +278,7 @@ static bool store_tile(Prog *p, const Op *op, int64_t atomic) {
 bool interp_desc_store(Prog *p, Op *op) { return store_tile(p, op, -1); }
 bool interp_desc_reduce(Prog *p, Op *op) { return store_tile(p, op, op_int(op, ATTR_ATOMIC, ATOMIC_ADD)); }
 
-// Rows rows[i] of a descriptor of one-row blocks, from column y on.
+// Loads or stores rows rows[i] of a descriptor of one-row blocks, from column y on.
 static bool each_row(Prog *p, Op *op, const Type *tile, char *loaded, const char *stored, uint32_t rows, uint32_t y) {
   const InterpDesc *d = interp_operand_data(p, op, 0);
   const int32_t *row = interp_operand_data(p, op, rows);

@@ -1,4 +1,4 @@
-// Ops that make or move elements without computing on them.
+// Ops that make or move elements and compute nothing from them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ bool interp_constant(Prog *p, Op *op) {
   return true;
 }
 
-// A scalar result that is the same for all lanes of a region.
+// Sets a scalar result, which is the same for all lanes of a region.
 static bool give(Prog *p, Op *op, uint64_t bits) {
   uint32_t bytes = type_elem_bytes(op->results[0].type);
   void *out = interp_result_data(p, op, 0);
@@ -24,7 +24,7 @@ static bool give(Prog *p, Op *op, uint64_t bits) {
 bool interp_program_id(Prog *p, Op *op) { return give(p, op, p->id[op_int(op, ATTR_AXIS, 0)]); }
 bool interp_num_programs(Prog *p, Op *op) { return give(p, op, p->run->launch->grid[op_int(op, ATTR_AXIS, 0)]); }
 
-// Special registers have no defined value: they count up, so that differences of clocks are positive.
+// A special register has no defined value. This one counts up: differences of clocks are positive.
 bool interp_special(Prog *p, Op *op) {
   return give(p, op, op_int(op, ATTR_SREG, 0) == SREG_SMID ? 0 : ++p->run->clock);
 }

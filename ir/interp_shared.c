@@ -1,5 +1,5 @@
-// Shared memory and what moves through it on its own: buffers, cp.async, mbarriers, TMA. A copy leaves poison when it
-// is issued and lands as late as the rules allow: at the wait that it is waited for by.
+// Shared memory and the copies that run on their own: buffers, cp.async, mbarriers, TMA. Issuing a copy leaves poison
+// at its destination. It completes as late as the rules allow: at the wait for it.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { POISON = 0xA5 };
 
 // ---- buffers ----
 
-// Visits the tile's elements in row-major order: their offsets in the view.
+// Copies the tile's elements between the view and a dense array in row-major order.
 static void each_element(const BufferView *v, const Type *tile, char *dense, bool to_view) {
   uint32_t bytes = type_elem_bytes(tile), last = tile->rank - 1u;
   int64_t index[MAX_RANK] = {0}, width = tile->shape[last], step = v->strides[last];
@@ -53,7 +53,7 @@ bool interp_alloc(Prog *p, Op *op) {
       return interp_fail(p, op, "buffer outside of the %u bytes of shared memory", all);
     memory = p->shared + offset;
   } else {
-    // The memory belongs to the op: it lies in its slot's second half and is the same each time round a loop.
+    // The memory belongs to the op: it is the second half of its slot, and the same in each iteration of a loop.
     Slot *s = &p->slots[op->results[0].number];
     interp_reserve(&s->wide, &s->wide_capacity, n);
     memory = s->wide;
@@ -136,7 +136,7 @@ static void give_token(Prog *p, Op *op) { *(uint8_t *)interp_result_data(p, op, 
 // ---- cp.async ----
 
 bool interp_async_copy(Prog *p, Op *op) {
-  // A load whose operands come one later; what it gives arrives at the wait.
+  // A load whose operands begin one later. What it loads arrives at the wait.
   const Type *tile = operand_type(op, 0);
   size_t n = (size_t)type_numel(tile);
   uint8_t *data = interp_malloc(n * type_elem_bytes(tile));
@@ -181,7 +181,7 @@ static Barrier get_barrier(const uint8_t *at) {
   return b;
 }
 
-// Completes the phase when nothing is missing any more.
+// Completes the phase if no arrivals and no bytes are missing.
 static void put_barrier(uint8_t *at, Barrier b) {
   if (b.pending == 0 && b.bytes == 0) {
     b.phase ^= 1;
@@ -247,7 +247,7 @@ bool interp_mbar_wait(Prog *p, Op *op) {
 
 // ---- TMA ----
 
-// The tile in the descriptor's rank: leading axes of 1 that the buffer leaves out are put back.
+// The tile in the descriptor's rank, with the leading axes of size 1 that the buffer leaves out.
 static const Type *tile_of(Prog *p, const Type *buffer, uint32_t rank) {
   int64_t shape[MAX_RANK];
   for (uint32_t i = 0; i < rank; i++) shape[i] = i + buffer->rank < rank ? 1 : buffer->shape[i + buffer->rank - rank];
@@ -286,7 +286,7 @@ static bool start_store(Prog *p, Op *op) {
 bool interp_tma_store(Prog *p, Op *op) { return start_store(p, op); }
 bool interp_tma_reduce(Prog *p, Op *op) { return start_store(p, op); }
 
-// Shared memory is read here and not before: a buffer changed too early gives wrong results.
+// The store reads shared memory here and not before: changing the buffer too early gives wrong results.
 static bool finish_store(Prog *p) {
   PendingCopy *c = p->tma_stores;
   void *data = interp_malloc((size_t)type_numel(c->type) * type_elem_bytes(c->type));

@@ -1,6 +1,6 @@
-// Stepping from a breakpoint through one program, line by line of the source: what its variables are, and which of them
-// changed. A variable is the last value that carries its name as a hint; lines of the prelude belong to the line that
-// called it.
+// Breakpoints, and stepping from one through a program, line by line of the source: what its variables are and which of
+// them changed. A variable is the last value that carries its name. Lines of the prelude belong to the line that called
+// it.
 #include <string.h>
 
 #include "ir/interp_int.h"
@@ -23,7 +23,7 @@ static void set_variable(Prog *p, const char *name, const Value *v) {
   vec_push(&run->ctx->arena, &run->step_vars, var);
 }
 
-// All variables as text; `changed` gets those that differ from when they were last shown.
+// All variables as text; `changed` gets those that have changed since they were last shown.
 static const char *show(Prog *p, Buf *changed) {
   Arena *a = &p->run->ctx->arena;
   Buf all = buf_make(a);
@@ -39,7 +39,7 @@ static const char *show(Prog *p, Buf *changed) {
   return buf_str(&all);
 }
 
-// Shows the host where the program stands: before op, or at its end. The host says how to go on.
+// Shows the host where the program is, before op or (NULL) at its end, and does what the host says.
 static void stop(Prog *p, const Op *op, bool is_step, LineCol at) {
   const InterpLaunch *l = p->run->launch;
   Buf changed = buf_make(&p->run->ctx->arena);

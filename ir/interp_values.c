@@ -20,7 +20,7 @@ bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
 
 void *interp_malloc(size_t n) {
   void *m = malloc(n ? n : 1);
-  if (!m) abort();   // as the arena: without memory nothing can be reported
+  if (!m) abort();   // as the arena does: without memory there is no report
   return m;
 }
 
@@ -54,7 +54,7 @@ void *interp_result_data(Prog *p, Op *op, uint32_t i) { return interp_value_stor
 const void *interp_value_data(Prog *p, const Value *v) {
   Slot *s = &p->slots[v->number];
   if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
-  // Defined outside of the region that runs: the same for every lane.
+  // The region reads a value from outside: it is the same for every lane.
   size_t n = interp_value_bytes(v->type);
   interp_reserve(&s->wide, &s->wide_capacity, n * p->lanes);
   for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);

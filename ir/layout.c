@@ -1,4 +1,4 @@
-// Layouts as GF(2) maps: interning, queries, conversion maps, algebra and shape operations. The lesson is in layout.h.
+// Layouts as GF(2) maps: interning, queries, conversion maps, shape operations. layout.h explains them.
 #include "ir/layout.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ uint32_t layout_free_bits(const Layout *l, LayoutDim dim) {
 uint32_t layout_vector_bits(const Layout *l, uint32_t axis, uint8_t bits[LAYOUT_MAX_BITS]) {
   uint32_t shift = layout_axis_shift(l, axis), n = 0;
   for (; n < l->log2_size[axis]; n++) {
-    // The one column with this flat bit must be a register's, and hold nothing else.
+    // The only column with this flat bit must be that of a register, and hold nothing else.
     uint32_t want = 1u << (shift + n), found = LAYOUT_MAX_BITS;
     for (uint32_t i = 0, all = total_bits(l); i < all; i++) {
       if (!(l->basis[i] & want)) continue;
@@ -192,8 +192,8 @@ LayoutMove layoutmap_move(const LayoutMap *m) {
 
 // ---- shape operations ----
 
-// The flat index in a tensor of axis sizes `to` whose part on axis i is f's part on axis map[i] of `from`; map[i] < 0:
-// zero.
+// The flat index in a tensor of axis sizes `to`: its part on axis i is f's part on axis map[i] of `from`, or zero if
+// map[i] < 0.
 static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, const int *map) {
   uint32_t r = 0;
   for (uint32_t i = 0; i < to->rank; i++) {
@@ -204,7 +204,7 @@ static uint32_t rearrange(uint32_t f, const Layout *from, const Layout *to, cons
   return r;
 }
 
-// r with its rank and sizes set; its columns are l's, axis i taken from axis map[i].
+// Completes r, whose rank and sizes are set: its columns are those of l, with axis i taken from axis map[i].
 static const Layout *remap(Context *ctx, const Layout *l, Layout *r, const int *map) {
   r->kind = l->kind;
   memcpy(r->num_bits, l->num_bits, sizeof r->num_bits);

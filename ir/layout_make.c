@@ -1,5 +1,5 @@
-// Constructors of layouts. All but the swizzled ones have single-bit columns: they deal out the bits of each axis, from
-// the lowest up, to groups of place bits, in an order that says which layout it is.
+// Constructors of layouts. Except for the swizzled ones, each column is a single bit: a constructor deals the bits of
+// each axis, from the lowest up, to groups of place bits. The order in which it deals makes the layout.
 #include <string.h>
 
 #include "ir/gf2.h"
@@ -9,7 +9,7 @@ typedef struct {
   Layout l;
   uint32_t cols[LAYOUT_DIMS][LAYOUT_MAX_BITS];
   uint8_t num[LAYOUT_DIMS];
-  uint8_t used[LAYOUT_MAX_RANK];   // bits of the axis already dealt out, or that would be if the axis were long enough
+  uint8_t used[LAYOUT_MAX_RANK];   // bits of the axis dealt so far, also past its end
 } Deal;
 
 static uint8_t log2_ceil(int64_t n) {
@@ -28,7 +28,7 @@ static void deal_column(Deal *d, LayoutDim dim, uint32_t column) {
   if (d->num[dim] < LAYOUT_MAX_BITS) d->cols[dim][d->num[dim]++] = column;
 }
 
-// The next n bits of the axis go to dim. Past the end of the axis: duplicates (none in registers).
+// Deals the next n bits of the axis to dim. Past the end of the axis these are duplicates, but not in registers.
 static void deal(Deal *d, LayoutDim dim, uint32_t axis, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t bit = d->used[axis]++;
@@ -41,7 +41,7 @@ static void deal_duplicates(Deal *d, LayoutDim dim, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) deal_column(d, dim, 0);
 }
 
-// What is left of the axis, to registers (shared: to the offset).
+// Deals the rest of the axis to registers (in shared memory: to the offset).
 static void deal_rest(Deal *d, uint32_t axis) {
   if (d->used[axis] < d->l.log2_size[axis]) deal(d, LAYOUT_REG, axis, (uint32_t)(d->l.log2_size[axis] - d->used[axis]));
 }
@@ -75,7 +75,8 @@ const Layout *layout_make_slice(Context *ctx, const Layout *parent, uint32_t axi
 
 // ---- tensor cores ----
 
-// Warps along one operand axis step over it; along the other operand's axis they hold duplicates (axis < 0).
+// Deals warps. Along one operand's axis they step over it; along the other operand's axis (axis < 0) they hold
+// duplicates.
 static void deal_warps(Deal *d, const MmaShape *mma, int m_axis, int n_axis) {
   for (uint32_t k = 0; k < 2; k++) {
     bool is_m = (k == 0) == mma->warps_m_first;
@@ -158,8 +159,8 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   deal(&d, LAYOUT_OFFSET, order[0], chunk);
   for (uint32_t i = 1; i < rank; i++) deal_rest(&d, order[i]);
   deal_rest(&d, order[0]);
-  // Place → byte address is plain; the element that lies there is the one whose unswizzled address is address ^ (row
-  // bits shifted down), so the column of address bit 7 + i also has that of bit 4 + i.
+  // The byte address of a place is plain. The element at it is the one whose unswizzled address is address ^ (row bits,
+  // shifted down): the column of address bit 7 + i also contains that of bit 4 + i.
   uint32_t xor_bits = swizzle_bytes ? log2_u32(swizzle_bytes) - 4 : 0;
   for (uint32_t i = 0; i < xor_bits; i++) {
     uint32_t from = 7 + i - log2_elem, to = 4 + i - log2_elem;
@@ -168,11 +169,11 @@ const Layout *layout_make_shared_swizzled(Context *ctx, uint32_t rank, const int
   return end(ctx, &d);
 }
 
-// The columns of the lanes that access shared memory in one phase: 4 bytes a lane at a time, so all 32 lanes for up to
-// 4-byte vectors, 16 for 8, 8 for 16.
+// The number of lane bits in one phase of an access to shared memory. A phase moves 128 bytes: all 32 lanes with
+// vectors of up to 4 bytes, 16 with 8 bytes, 8 with 16.
 static uint32_t phase_lanes(uint32_t vec_bytes) { return vec_bytes <= 4 ? 5 : 7 - log2_u32(vec_bytes); }
 
-// Appends to out the vectors of from that are independent of space, adding them to space.
+// Appends to out those vectors of `from` that are independent of space, and adds them to space.
 static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32_t *out, uint32_t num_out,
                        uint32_t limit) {
   for (uint32_t i = 0; i < n && num_out < limit; i++)
@@ -180,10 +181,10 @@ static uint32_t extend(Gf2Space *space, const uint32_t *from, uint32_t n, uint32
   return num_out;
 }
 
-// Let V be the vector's span, P and Q the spans of V and one phase's lanes on either side (p and q, which begin with
-// vec). The offset bits are V, then B (banks), then S (rows of 128 bytes). Two lanes conflict when they differ by
-// something in V + S but not in V, so S must meet neither P nor Q: it is made of what lies outside P + Q, and of sums p
-// + q of a vector only P has and one only Q has.
+// Let V be the span of the vector, P and Q the spans of V and of one phase's lanes on either side (p and q, which begin
+// with vec). The offset bits are V, then B (banks), then S (rows of 128 bytes). Two lanes conflict if they differ by
+// something in V + S that is not in V: S must meet neither P nor Q. It consists of what lies outside P + Q, and of sums
+// p + q of a vector that only P has and one that only Q has.
 static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t bytes, const uint32_t *vec,
                                    uint32_t num_vec, const uint32_t *p, uint32_t num_p, const uint32_t *q,
                                    uint32_t num_q) {
@@ -208,11 +209,11 @@ static const Layout *make_swizzled(Context *ctx, const Layout *shape, uint32_t b
   Gf2Space taken = v;
   uint32_t n = extend(&taken, rest, num_rest, rows, 0, num_rows);
   n = extend(&taken, pairs, num_pairs, rows, n, num_rows);
-  n = extend(&taken, only_q, num_only_q, rows, n, num_rows);   // conflicts from here on
+  n = extend(&taken, only_q, num_only_q, rows, n, num_rows);   // these rows conflict
   n = extend(&taken, only_p, num_only_p, rows, n, num_rows);
   n = extend(&taken, both, num_both, rows, n, num_rows);
 
-  // Banks: what the lanes share goes lowest, into one word when elements are narrower than a word.
+  // Banks: what the lanes share goes lowest, into one word if elements are narrower than a word.
   uint32_t banks[LAYOUT_MAX_BITS], b = 0;
   b = extend(&taken, both, num_both, banks, b, bank_bits);
   b = extend(&taken, only_p, num_only_p, banks, b, bank_bits);
@@ -234,7 +235,7 @@ static bool in_registers(const Layout *l, uint32_t column) {
   return false;
 }
 
-// vec and the first `lanes` lane columns of l.
+// out gets vec and the first `lanes` lane columns of l.
 static uint32_t phase(const Layout *l, const uint32_t *vec, uint32_t num_vec, uint32_t lanes,
                       uint32_t out[LAYOUT_MAX_BITS]) {
   memcpy(out, vec, num_vec * sizeof *vec);

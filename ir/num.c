@@ -1,6 +1,6 @@
-// Exact scalar arithmetic. One rounding routine serves every format: a value is sign, 64-bit mantissa, exponent and a
-// sticky bit for what lies below, and round_parts makes the target's bits of it. Sums, quotients and roots first become
-// a double rounded to odd, which keeps enough to round once more to 51 bits or fewer without a second error.
+// Exact scalar arithmetic. One rounding routine serves every format: a value is a sign, a 64-bit mantissa, an exponent
+// and a sticky bit for what lies below, and round_parts makes the target's bits of it. Sums, quotients and roots first
+// become a double rounded to odd. That keeps enough to round once more, to 51 bits or fewer, without a second error.
 #include "ir/num.h"
 
 #include <fenv.h>
@@ -160,7 +160,7 @@ uint64_t num_to_int(double x, unsigned width, bool is_signed, NumRound r, bool n
   return x <= 0 ? 0 : (uint64_t)x;
 }
 
-// s is the nearest double to a value that lies off s in the direction of err (err 0: exactly s).
+// s rounded to odd: s is the nearest double to a value that lies off s in the direction of err (err 0: it is s).
 static double fix_odd(double s, double err) {
   if (err == 0 || !isfinite(s) || (num_bits_f64(s) & 1)) return s;
   return nextafter(s, err > 0 ? INFINITY : -INFINITY);
@@ -235,7 +235,8 @@ float num_div_f32(float a, float b, NumRound r, bool ftz) {
 }
 float num_sqrt_f32(float a, NumRound r, bool ftz) { return f32(num_sqrt(NUM_F32, F32_BITS(a), r, ftz)); }
 
-// F64 uses the host's unit in the wanted mode. The volatile operands keep the operation between the mode changes.
+// F64 uses the host's floating-point unit in the mode that r asks for. The volatile operands keep the operation between
+// the changes of mode.
 static int host_mode(NumRound r) {
   return r == NUM_RTZ ? FE_TOWARDZERO : r == NUM_RDN ? FE_DOWNWARD : r == NUM_RUP ? FE_UPWARD : FE_TONEAREST;
 }

@@ -1,7 +1,8 @@
-// Ops, blocks and values: making, linking, erasing, cloning, use lists. Everything lives in the Context's arena.
+// Makes, links, erases and clones ops, blocks and values, and keeps the lists of uses. All live in the Context's arena.
 #include <string.h>
 
 #include "ir/ir.h"
+#include "ir/num.h"
 #include "ir/scratch.h"
 
 // ---- modules, functions, blocks ----
@@ -54,7 +55,7 @@ static uint32_t place(uint32_t bytes, uint32_t size, uint32_t count) {
   return (bytes + size - 1) / size * size + size * count;
 }
 
-// In order, each at a multiple of its size; a descriptor's map is followed by its extents and strides.
+// Parameters lie in order, each at a multiple of its size. A descriptor's map is followed by its extents and strides.
 uint32_t func_param_bytes(const Func *f) {
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < f->num_params; i++) {
@@ -119,7 +120,7 @@ void op_set_operand(Op *op, uint32_t i, Value *v) {
 
 void op_append_operand(Context *ctx, Op *op, Value *v) {
   if (op->num_operands == op->cap_operands) {
-    // Uses are linked by address: take them out, move, put them back.
+    // Uses are linked by address: each is unlinked, moved and linked again.
     uint32_t cap = op->cap_operands ? op->cap_operands * 2 : 4;
     Use *bigger = arena_array(&ctx->arena, Use, cap);
     for (uint32_t i = 0; i < op->num_operands; i++) {
@@ -322,7 +323,7 @@ bool value_constant_int(const Value *v, int64_t *x) {
   uint64_t bits;
   if (!v || !type_is_int(v->type) || !value_constant_bits(v, &bits)) return false;
   uint32_t w = type_elem_bits(v->type);
-  *x = w == 1 || w >= 64 ? (int64_t)bits : (int64_t)(bits << (64 - w)) >> (64 - w);
+  *x = w == 1 ? (int64_t)bits : num_sext(bits, w);
   return true;
 }
 

@@ -1,10 +1,10 @@
-// The op table as data (ops.def), with what a row can get wrong checked at compile time, and what is asked of it.
+// The op table (ops.def) as data, compile-time checks of what a row can get wrong, and queries.
 #include <string.h>
 
 #include "ir/buf.h"
 #include "ir/ir.h"
 
-// Each column is expanded where its letters mean that column's.
+// Each column of letters is expanded where the letters have that column's meaning.
 #define P TRAIT_PURE
 #define R TRAIT_READS
 #define W TRAIT_WRITES
@@ -57,8 +57,8 @@ enum {
 #undef A
 #undef ALL
 
-// Sets of elements: bit k is ScalarKind k, the one after them is pointers. The upper half is the result's, 0 = by the
-// infer rule.
+// Sets of element types: bit k is ScalarKind k, the bit after these is pointers. The upper half is the result's set; 0:
+// the infer rule decides.
 enum { ELEM_PTR = NUM_SCALARS, RESULT_SHIFT = 16 };
 #define INTS (1 << SC_I1 | 1 << SC_I8 | 1 << SC_I16 | 1 << SC_I32 | 1 << SC_I64)
 #define I8UP (INTS & ~(1 << SC_I1))
@@ -153,7 +153,7 @@ const char *elems_text(Context *ctx, uint32_t set, const char *(*name_of)(Scalar
 
 // ---- operand lists of the table ----
 
-// The i-th name of the list, with ? or *, and its length. NULL past the end.
+// Name i of the operands, with its ? or *, and its length. NULL past the end.
 static const char *operand_spec(Opcode oc, uint32_t i, size_t *n) {
   const char *s = op_info[oc].operands;
   if (!*s) return NULL;

@@ -1,5 +1,5 @@
-// Reads the IR text form (see print.c). Checks what the text alone decides: counts of operands, results and blocks,
-// names in scope; parse_type.c does so for types and layouts. What the ops mean together is ir_verify's.
+// Reads the text form of the IR (see print.c). Checks what the text alone decides: counts of operands, results and
+// blocks, and names in scope; parse_type.c does this for types and layouts. ir_verify checks what ops mean together.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool parse_use(Parser *p, Value **out) {
 
 // ---- attributes ----
 
-// One of the words: *out is its number. An array indexed by flags has holes.
+// Reads one of the words: *out is its number. The array may have holes (NULL).
 static bool parse_enum(Parser *p, const char *const *texts, uint32_t n, const char *what, uint32_t *out) {
   for (*out = 0; *out < n; ++*out)
     if (texts[*out] && is_word(p, texts[*out])) {
@@ -57,7 +57,7 @@ static bool parse_string(Parser *p, const char **out) {
   return true;
 }
 
-// A constant's value is read once its type is known: the token is kept.
+// *bits gets the token of a constant's value, which can be read only when its type is known.
 static bool parse_attrs(Parser *p, Op *attrs, LexToken *bits) {
   if (!accept(p, '{')) return true;
   while (!is_punct(p, '}')) {

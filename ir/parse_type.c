@@ -1,4 +1,4 @@
-// Reads the numbers, types and layouts of the IR text form: well-formed ones only.
+// Reads the numbers, types and layouts of the IR's text form, and refuses malformed ones.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +37,8 @@ bool parse_ints(Parser *p, int64_t *out, uint32_t max, uint32_t *n) {
 
 // ---- layouts and types ----
 
-// 128x64x…: dimensions, each followed by x; `last` says that the final x is missing. The lexer would take "x64" for a
-// word.
+// 128x64x…: dimensions, each with an x after it, except that the final x is missing if `last`. The lexer would take
+// "x64" for a word.
 static bool parse_dims(Parser *p, bool last, int64_t *shape, uint32_t *rank) {
   const char *s = p->lexer.file->text;
   size_t i = p->tok.span.begin - p->lexer.file->base, n = p->lexer.file->size;
@@ -144,7 +144,7 @@ bool parse_type(Parser *p, const Type **out) {
   int64_t shape[MAX_RANK], count = 0;
   uint32_t rank = 0;
   if (buffer) {
-    // A count is a number followed by a space and '*'.
+    // A count is a number, a space and '*'.
     Lexer ahead = p->lexer;
     LexToken star = lex_next(&ahead);
     if (p->tok.kind == TOK_NUMBER && star.kind == TOK_PUNCT && star.punct == '*') {

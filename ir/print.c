@@ -1,5 +1,5 @@
-// IR as text. Deterministic: values are numbered in order, or named by their hints made unique; layouts are listed at
-// the top in the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
+// The IR as text, deterministic: values have numbers in order, or their names made unique; layouts stand at the top in
+// the order of their first use. ir_parse reads it back, and printing that gives the same bytes.
 //
 //   module {stage = laid_out, target = "sm_90a", num_warps = 4}
 //   #0 = layout<512, reg = [128, 256], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
@@ -23,7 +23,7 @@ typedef struct {
   Context *ctx;            // NULL: a single op, with layouts in full and names as they are
   VEC(const Layout *) layouts;
   const char **names;      // by value number
-  Map used;                // interned name → the number to try when the name is wanted again
+  Map used;                // interned name → the suffix to try when another value has that name
 } Printer;
 
 // ---- numbering and names ----
@@ -60,7 +60,7 @@ void ir_number_values(Module *m) {
   EACH_FUNC(f, m) number_func(f);
 }
 
-// False when it is there already.
+// False if the name is taken.
 static bool use_name(Printer *p, const char *name) {
   MapSlot *s = map_at(&p->ctx->arena, &p->used, name);
   if (s->number) return false;
@@ -156,7 +156,7 @@ static void print_bits(Buf *out, const Type *elem, uint64_t bits) {
     NumFormat f = scalar_num_format(elem->scalar);
     double x = num_decode(f, bits);
     char text[48];
-    // The shortest decimal that reads back to the same bits; NaNs and infinities as bits.
+    // The shortest decimal that reads back to the same bits; a NaN or infinity as bits.
     for (int digits = 1; digits <= 17 && x - x == 0; digits++) {
       snprintf(text, sizeof text, "%.*g", digits, x);
       if (num_encode(f, strtod(text, NULL), NUM_RNE, false) != bits) continue;

@@ -121,7 +121,7 @@ uint32_t type_elem_bytes(const Type *t) {
 
 uint32_t type_desc_swizzle_bytes(const Type *desc) {
   int64_t inner = desc->shape[desc->rank - 1], bytes = inner * (int64_t)type_elem_bytes(desc);
-  // The pattern repeats every eight rows by address: a tile with fewer would not start where it does.
+  // The pattern repeats every eight rows by address: a tile with fewer rows would not start where the pattern does.
   if (type_numel(desc) / inner < 8) return 0;
   return bytes >= 128 ? 128 : bytes >= 64 ? 64 : bytes >= 32 ? 32 : 0;
 }

@@ -1,5 +1,5 @@
-// The verifier: structure (links, uses, visibility, terminators), the stage column of ops.def, layouts where the stage
-// wants them, inferred result types, and for each op the rule that its row names (verify_<rule>).
+// The verifier: structure (links, uses, visibility, terminators), the stage column of ops.def, layouts in the stages
+// that have them, inferred result types, and for each op the rule of its row, verify_<rule>.
 #include <string.h>
 
 #include "ir/build.h"
@@ -60,7 +60,7 @@ static const char *text_of(const Verifier *v, const Type *t) {
   return buf_str(&b);
 }
 
-// An elementwise op: one shape and layout, but for a scalar condition, and elements that the row accepts.
+// An elementwise op has one shape and layout, except for a scalar condition, and element types that its row accepts.
 static bool check_elements(Verifier *v, const Op *op) {
   const OpInfo *info = &op_info[op->opcode];
   const Type *r = out(op, 0), *x = in(op, op_subject(op->opcode));
@@ -112,7 +112,7 @@ static void number_ops(Verifier *v, const Block *b) {
   }
 }
 
-// Stops at the first fault of a function: what is checked later relies on what was checked before.
+// Stops at the first fault of a function: later checks rely on earlier ones.
 static bool check_block(Verifier *v, const Block *b, const Op *op) {
   RETURN_UNLESS(b->last, "has an empty block");
   for (uint32_t i = 0; i < b->num_args; i++)

@@ -1,5 +1,5 @@
-// Inside the verifier: what the rules in verify_rules.c and verify_shared.c share. A rule verify_<name> is named by
-// rows of ops.def; it may rely on verify.c having checked counts, links, visibility and layouts before.
+// Inside the verifier: what the rules of verify_rules.c and verify_shared.c share. A rule may rely on the checks of
+// verify.c: counts, links, visibility and layouts.
 #ifndef TILE_IR_VERIFY_INT_H
 #define TILE_IR_VERIFY_INT_H
 
@@ -13,7 +13,7 @@ bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) PRINTF_LIKE(3,
     if (!(cond)) return verify_fail(v, op, __VA_ARGS__); \
   } while (0)
 
-// Types of operands (NULL when absent) and results.
+// The types of operands (NULL if absent) and of results.
 static inline const Type *in(const Op *op, uint32_t i) {
   return i < op->num_operands && op_operand(op, i) ? op_operand(op, i)->type : NULL;
 }
@@ -21,7 +21,7 @@ static inline const Type *out(const Op *op, uint32_t i) { return op->results[i].
 static inline bool is_i1(const Type *t) { return type_is_scalar(type_elem(t), SC_I1); }
 static inline bool is_i32(const Type *t) { return type_is_scalar(t, SC_I32); }
 static inline bool like(const Type *a, const Type *b) { return type_same_shape(a, b) && a->layout == b->layout; }
-// An access through operands `ptr` and `ptr` + 1 (offset, optional): *shape is what is accessed.
+// An access through operands `ptr` and `ptr` + 1 (the offset, optional). *shape is the shape of the access.
 bool verify_address(Verifier *v, const Op *op, uint32_t ptr, const Type **shape);
 // A mask of that shape, or NULL for none.
 bool verify_mask(Verifier *v, const Op *op, const Type *mask, const Type *shape);

@@ -1,5 +1,5 @@
-// What each kind of op demands of its operands, attributes and types: verify_<rule> for the rules named in ops.def. The
-// rules of shared memory and tensor cores are in verify_shared.c.
+// What ops demand of their operands, attributes and types: verify_<rule> for the rules that ops.def names.
+// verify_shared.c has those of shared memory and tensor cores.
 #include <string.h>
 
 #include "ir/buf.h"
@@ -13,7 +13,7 @@ bool verify_fail(Verifier *v, const Op *op, const char *fmt, ...) {
   const char *text = arena_vprintf(&v->ctx->arena, fmt, ap);
   va_end(ap);
   diag_error(v->ctx, op->span, "%s: %s", op_info[op->opcode].name, text);
-  // The op in words: after passes, the source line alone does not say which operation is meant.
+  // Print the op: after passes, the source line alone does not say which operation is meant.
   Buf b = buf_make(&v->ctx->arena);
   ir_print_op(&b, op);
   const char *line = buf_str(&b), *end = strchr(line, '\n');
@@ -165,7 +165,7 @@ bool verify_select(Verifier *v, const Op *op) {
   return true;
 }
 
-// Of conversions; which elements they convert says the table.
+// Conversions. ops.def says which elements they convert.
 static uint32_t bits_in(const Op *op) { return type_elem_bits(in(op, 0)); }
 static uint32_t bits_out(const Op *op) { return type_elem_bits(out(op, 0)); }
 
@@ -221,7 +221,7 @@ bool verify_load(Verifier *v, const Op *op) {
   return verify_mask(v, op, in(op, 2), shape);
 }
 
-// A write of operand 2 through operands 0 and 1.
+// Operand 2 is written through operands 0 and 1.
 static bool check_write(Verifier *v, const Op *op, const Type **shape) {
   if (!verify_address(v, op, 0, shape)) return false;
   const Type *pointer = type_elem(in(op, 0)), *value = in(op, 2);

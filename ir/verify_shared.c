@@ -1,4 +1,4 @@
-// Rules of ops on shared memory, asynchronous copies, barriers and tensor cores (see verify_rules.c).
+// The rules of ops on shared memory, asynchronous copies, mbarriers and tensor cores. See verify_rules.c.
 #include "ir/verify_int.h"
 
 static bool is_tile(const Type *t) { return t->kind == TYPE_BUFFER && !t->count; }
