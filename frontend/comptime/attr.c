@@ -16,13 +16,13 @@ static const struct { uint8_t mantissa_bits; uint16_t exponent_bias; } float_for
 static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   const CtType *t = v->type, *scalar = t;
   while (scalar->kind == CT_TYPE_BLOCK) scalar = scalar->elem;
-  uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : ct_dtype_info[t->scalar].bits;
+  uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : dtype_info[t->scalar].bits;
   int64_t numel = 1;
   for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) numel *= t->shape[i];
   const int absent = -1, bytes = bits < 8 ? 1 : (int)bits / 8, mantissa = float_formats[t->scalar].mantissa_bits;
   const struct { const char *name; int64_t value; } numbers[] = {
       {"primitive_bitwidth", bits}, {"itemsize", bytes}, {"nbytes", numel * bytes}, {"numel", numel},
-      {"int_bitwidth", ct_dtype_info[t->scalar].cls == DTCLASS_FLOAT ? absent : (int)bits},
+      {"int_bitwidth", dtype_info[t->scalar].cls == DTCLASS_FLOAT ? absent : (int)bits},
       {"fp_mantissa_width", mantissa ? mantissa : absent},
       {"exponent_bias", mantissa ? float_formats[t->scalar].exponent_bias : absent},
       {"address_space", t->kind == CT_TYPE_POINTER ? (int)t->address_space : absent}};

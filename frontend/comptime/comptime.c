@@ -313,7 +313,7 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
   for (size_t i = 0; i < countof(tl_names); i++)
     if (!strcmp(name, tl_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
   if (!strcmp(name, "next_power_of_2")) return ct_builtin(ct->ctx, "triton.next_power_of_2");
-  if (ct_dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
+  if (dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
   if (ct->options.is_language_name && ct->options.is_language_name(name))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
   return NULL;

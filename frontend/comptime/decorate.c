@@ -27,7 +27,7 @@ static bool is_signature_type(const char *s) {
   memcpy(name, s, n);
   name[n] = 0;
   DtypeKind k;
-  return ct_dtype_find(name, &k);
+  return dtype_find(name, &k);
 }
 
 static void annotate_text(Comptime *ct, CtParam *p, const char *text) {

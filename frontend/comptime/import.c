@@ -94,7 +94,7 @@ static CtValue *version_info(Comptime *ct) {
 static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   Context *ctx = ct->ctx;
   DtypeKind dtype;
-  if (is_language(m) && ct_dtype_find(name, &dtype) && strlen(name) > 1 && !strcmp(ct_dtype_info[dtype].name, name))
+  if (is_language(m) && dtype_find(name, &dtype) && strlen(name) > 1 && !strcmp(dtype_info[dtype].name, name))
     return ct_dtype(ctx, ct_type_scalar(ctx, dtype));
   if (is_language(m) && !strcmp(name, "pi32_t"))
     return ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, DT_INT32), false));

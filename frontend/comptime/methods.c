@@ -272,11 +272,11 @@ static const CtFnRow float_methods[] = {{"is_integer", float_is_integer, 0, 0}, 
 // ---- dtypes ----
 
 static bool scalar_is(const CtValue *v, DtypeClass cls) {
-  return v->type->kind == CT_TYPE_SCALAR && ct_dtype_info[v->type->scalar].cls == cls;
+  return v->type->kind == CT_TYPE_SCALAR && dtype_info[v->type->scalar].cls == cls;
 }
 static bool block_elem_is(const CtValue *v, DtypeClass cls) {
   const CtType *t = v->type->kind == CT_TYPE_BLOCK ? v->type->elem : v->type;
-  return t->kind == CT_TYPE_SCALAR && ct_dtype_info[t->scalar].cls == cls;
+  return t->kind == CT_TYPE_SCALAR && dtype_info[t->scalar].cls == cls;
 }
 static bool is_kind(const CtValue *v, DtypeKind k) { return v->type->kind == CT_TYPE_SCALAR && v->type->scalar == k; }
 
@@ -287,7 +287,7 @@ static bool is_kind(const CtValue *v, DtypeKind k) { return v->type->kind == CT_
   TEST(is_int_unsigned, scalar_is(self, DTCLASS_UNSIGNED))                                                           \
   TEST(is_int, scalar_is(self, DTCLASS_SIGNED) || scalar_is(self, DTCLASS_UNSIGNED))                                 \
   TEST(is_bool, is_kind(self, DT_INT1))                                                                              \
-  TEST(is_fp8, block_elem_is(self, DTCLASS_FLOAT) && ct_dtype_info[self->type->scalar].bits == 8)                    \
+  TEST(is_fp8, block_elem_is(self, DTCLASS_FLOAT) && dtype_info[self->type->scalar].bits == 8)                    \
   TEST(is_standard_floating,                                                                                         \
        is_kind(self, DT_FP16) || is_kind(self, DT_BF16) || is_kind(self, DT_FP32) || is_kind(self, DT_FP64))         \
   TEST(is_ptr, self->type->kind == CT_TYPE_POINTER)                                                                  \
@@ -305,7 +305,7 @@ static const CtFnRow dtype_methods[] = {
 
 // is_fp16, is_int32, is_fp8e4nv, …: named after the dtypes.
 static bool dtype_named_test(const char *name, DtypeKind *out) {
-  return !strncmp(name, "is_", 3) && ct_dtype_find(name + 3, out);
+  return !strncmp(name, "is_", 3) && dtype_find(name + 3, out);
 }
 
 // ---- instances ----

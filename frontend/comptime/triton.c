@@ -51,7 +51,7 @@ CT_FN(tl_get_int_dtype) {
     return NULL;
   const CtValue *bits = ct_unwrap(v[0]);
   if (bits->kind != CT_INT ||
-      !ct_dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype))
+      !dtype_find(arena_printf(ct->arena, "%s%d", is_signed ? "int" : "uint", (int)bits->i), &dtype))
     return ct_fail(ct, a->span, "ValueError", "no integer type has %s bits", ct_repr(ct->ctx, bits));
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
 }
@@ -76,7 +76,7 @@ CT_FN(tl_block_type) {
 CT_FN(tl_dtype) {
   const CtValue *name = ct_unwrap(a->args[0]);
   DtypeKind k;
-  if (name->kind != CT_STR || !ct_dtype_find(name->str.data, &k))
+  if (name->kind != CT_STR || !dtype_find(name->str.data, &k))
     return ct_fail(ct, a->span, "ValueError", "there is no dtype %s", ct_repr(ct->ctx, name));
   return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, k));
 }

@@ -5,6 +5,7 @@
 #define TILE_FRONTEND_VALUE_H
 
 #include "frontend/syntax/syntax.h"
+#include "ir/dtype.h"
 
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
@@ -22,40 +23,6 @@ typedef enum {
   CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
-
-// DTYPE(KIND, "short name in signatures", "name in triton.language", bits, class)
-#define TILE_DTYPES(DTYPE)                              \
-  DTYPE(VOID, "void", "void", 0, VOID)                  \
-  DTYPE(INT1, "i1", "int1", 1, UNSIGNED)                \
-  DTYPE(INT8, "i8", "int8", 8, SIGNED)                  \
-  DTYPE(INT16, "i16", "int16", 16, SIGNED)              \
-  DTYPE(INT32, "i32", "int32", 32, SIGNED)              \
-  DTYPE(INT64, "i64", "int64", 64, SIGNED)              \
-  DTYPE(UINT8, "u8", "uint8", 8, UNSIGNED)              \
-  DTYPE(UINT16, "u16", "uint16", 16, UNSIGNED)          \
-  DTYPE(UINT32, "u32", "uint32", 32, UNSIGNED)          \
-  DTYPE(UINT64, "u64", "uint64", 64, UNSIGNED)          \
-  DTYPE(FP8E4NV, "fp8e4nv", "float8e4nv", 8, FLOAT)     \
-  DTYPE(FP8E5, "fp8e5", "float8e5", 8, FLOAT)           \
-  DTYPE(FP8E4B15, "fp8e4b15", "float8e4b15", 8, FLOAT)  \
-  DTYPE(FP8E4B8, "fp8e4b8", "float8e4b8", 8, FLOAT)     \
-  DTYPE(FP8E5B16, "fp8e5b16", "float8e5b16", 8, FLOAT)  \
-  DTYPE(FP16, "fp16", "float16", 16, FLOAT)             \
-  DTYPE(BF16, "bf16", "bfloat16", 16, FLOAT)            \
-  DTYPE(FP32, "fp32", "float32", 32, FLOAT)             \
-  DTYPE(FP64, "fp64", "float64", 64, FLOAT)
-
-typedef enum {
-#define DTYPE(kind, short_name, name, bits, cls) DT_##kind,
-  TILE_DTYPES(DTYPE)
-#undef DTYPE
-  NUM_DTYPE_KINDS
-} DtypeKind;
-typedef enum { DTCLASS_VOID, DTCLASS_SIGNED, DTCLASS_UNSIGNED, DTCLASS_FLOAT } DtypeClass;
-typedef struct { const char *short_name, *name; uint32_t bits; DtypeClass cls; } DtypeInfo;
-extern const DtypeInfo ct_dtype_info[NUM_DTYPE_KINDS];
-// By either name ("fp32", "float32"; also "u1", "B" spellings of signatures). False if there is none.
-bool ct_dtype_find(const char *name, DtypeKind *out);
 
 // A type as a value: scalar, pointer to one, or block (tensor) of either.
 typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
@@ -245,6 +212,20 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+// The element of a block type, else t itself.
+const CtType *ct_scalar_of(const CtType *t);
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+// These look at the element of a block type. A pointer is neither float nor int, and of no kind.
+bool ct_is_ptr(const CtType *t);
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                                // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integers
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"

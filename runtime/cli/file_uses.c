@@ -31,6 +31,7 @@ tile_status file_uses_add(FileUses *uses, Arena *a, const char *option, const ch
   for (uint32_t i = 0; i < uses->count; i++) {
     const FileUse *other = &uses->data[i];
     if ((!option && !other->option) || !is_same(&use, other)) continue;
+    uses->has_conflict = true;
     if (option && other->option)
       return error_set(error, TILE_ERROR_USAGE, "%s %s and %s %s are the same file: give one of them another name",
                        other->option, other->path, option, path);
@@ -46,5 +47,13 @@ tile_status file_uses_add_inputs(FileUses *uses, const Options *o, tile_error **
   tile_status status = o->ir_override ? file_uses_add(uses, o->arena, NULL, o->ir_override, error) : TILE_OK;
   for (uint32_t i = 0; status == TILE_OK && i < o->inputs.count; i++)
     status = file_uses_add(uses, o->arena, NULL, o->inputs.data[i], error);
+  return status;
+}
+
+tile_status file_uses_add_sources(FileUses *uses, Arena *a, const Frontend *fe, tile_error **error) {
+  const Comptime *ct = fe ? frontend_comptime(fe) : NULL;
+  tile_status status = TILE_OK;
+  for (uint32_t i = 0; ct && status == TILE_OK && i < comptime_num_files(ct); i++)
+    status = file_uses_add(uses, a, NULL, comptime_file(ct, i)->path, error);
   return status;
 }

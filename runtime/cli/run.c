@@ -335,8 +335,9 @@ static tile_status check_simulator_options(const Options *o, const tile_device *
   return error_set(error, TILE_ERROR_USAGE, "%s is for --device=sim; this is %s", option, tile_device_kind(d));
 }
 
-tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error) {
-  Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}, .swept = swept};
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, FileUses *uses, BenchResult *out,
+                        tile_error **error) {
+  Run run = {.options = o, .arena = arena, .grid = {1, 1, 1}, .uses = *uses, .swept = swept};
   Session s = {.run = &run};
   CompileJob job = {.options = o, .config = -1, .specialize = run_specialize, .finish = run_finish, .user = &run};
   tile_status status = cli_input(arena, o, &job.path, &job.text, &job.size, error);
@@ -346,11 +347,13 @@ tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, Be
   if (status == TILE_OK) status = run_read_files(&run, error);
   if (status == TILE_OK) status = tile_device_open(o->device, &s.device, error);
   if (status == TILE_OK) status = compile_for(&s, &job, -1, error);
+  if (status == TILE_OK) status = file_uses_add_sources(&run.uses, arena, s.program->frontend, error);
   if (status == TILE_OK) {
     status = run_fill_buffers(&run, error);
     if (status == TILE_OK) status = run_once(&s, false, error);
   }
   if (status == TILE_OK) status = measure(&s, out, error);
+  uses->has_conflict = run.uses.has_conflict;
   close_session(&s);
   return status;
 }

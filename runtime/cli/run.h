@@ -44,8 +44,9 @@ typedef struct { double median, low, high, bytes, flops; uint32_t runs; const ch
 
 // run.c: options of the simulator, before a device is opened.
 tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
-// One timed run, without output.
-tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, BenchResult *out, tile_error **error);
+// One timed run, without output. What it reads must not be among the outputs in uses.
+tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, FileUses *uses, BenchResult *out,
+                        tile_error **error);
 
 // run_args.c
 bool run_parse_args(Run *run, tile_error **error);

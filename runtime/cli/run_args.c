@@ -108,7 +108,7 @@ tile_status run_read_files(Run *run, tile_error **error) {
     if (b->spec->has_dtype) {
       if (host_elem_bytes(b->spec->dtype) != host_elem_bytes(b->initial.dtype))
         return error_set(error, TILE_ERROR_USAGE, "%s holds %s, which cannot be read as %s: the sizes differ",
-                         b->spec->name, ct_dtype_info[b->initial.dtype].short_name, ct_dtype_info[b->spec->dtype].short_name);
+                         b->spec->name, dtype_info[b->initial.dtype].short_name, dtype_info[b->spec->dtype].short_name);
       b->initial.dtype = b->spec->dtype;
     }
   }

@@ -178,7 +178,7 @@ static ArgSpec *parse_desc(Arena *a, const char *open, uint32_t depth, ArgSpec *
 static ArgSpec *parse_file(Arena *a, const char *path, ArgSpec *out, tile_error **error) {
   out->kind = ARG_FILE;
   const char *colon = strrchr(path, ':');
-  if (colon && ct_dtype_find(colon + 1, &out->dtype)) {
+  if (colon && dtype_find(colon + 1, &out->dtype)) {
     out->has_dtype = true;
     path = arena_strndup(a, path, (size_t)(colon - path));
   }
@@ -229,7 +229,7 @@ static ArgSpec *parse_at(Arena *a, const char *text, uint32_t depth, tile_error 
   }
   if (*rest == '(') return parse_tuple(a, name, rest, depth, s, error);
   if (n && (*rest == ':' || *rest == '[')) {
-    if (!ct_dtype_find(name, &s->dtype) || ct_dtype_info[s->dtype].cls == DTCLASS_VOID)
+    if (!dtype_find(name, &s->dtype) || dtype_info[s->dtype].cls == DTCLASS_VOID)
       return BAD("'%s': there is no dtype '%s'; there are " DTYPE_NAMES, text, name);
     s->has_dtype = true;
     if (*rest == '[') return parse_buffer(a, rest, s, error);

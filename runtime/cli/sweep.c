@@ -80,6 +80,7 @@ typedef struct {
   uint32_t num_points;
   bool is_flops;               // TFLOP/s, else GB/s
   const char *kernel, *device;
+  FileUses uses;
 } Sweep;
 
 static const char *unit(const Sweep *s) { return s->is_flops ? "TFLOP/s" : "GB/s"; }
@@ -88,7 +89,8 @@ static double rate(const Sweep *s, const Point *p) {
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
 
-static tile_status measure(Sweep *s, Point *p) {
+// An error means that no point can be measured: an output is a file that all of them read.
+static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   Arena scratch;
   arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
   Options o = *s->options;
@@ -100,12 +102,13 @@ static tile_status measure(Sweep *s, Point *p) {
       vec_push(&scratch, &swept, arena_printf(&scratch, "%s=%lld", names.data[n], (long long)p->values[i]));
   }
   tile_error *error = NULL;
-  tile_status status = run_measure(&o, &scratch, &swept, &p->result, &error);
+  tile_status status = run_measure(&o, &scratch, &swept, &s->uses, &p->result, &error);
   if (status != TILE_OK) p->failure = arena_printf(s->arena, "%s", tile_error_message(error));
   else if (!s->kernel)
     s->kernel = arena_printf(s->arena, "%s", p->result.kernel),
     s->device = arena_printf(s->arena, "%s", p->result.device);
-  tile_error_free(error);
+  if (s->uses.has_conflict) status = error_pass_on(fatal, error);
+  else tile_error_free(error), status = TILE_OK;
   arena_free(&scratch);
   return status;
 }
@@ -226,19 +229,18 @@ static tile_status write_outputs(const Sweep *s, tile_error **error) {
   return status;
 }
 
-static tile_status check_options(const Options *o, tile_error **error) {
+static tile_status check_options(const Options *o, FileUses *uses, tile_error **error) {
   if (!o->bench) return error_set(error, TILE_ERROR_USAGE, "--sweep needs --bench");
   for (uint32_t i = 0; i < o->bench_outs.count; i++) {
     const char *path = o->bench_outs.data[i];
     if (!has_suffix(path, ".csv") && !has_suffix(path, ".json") && !has_suffix(path, ".svg"))
       return error_set(error, TILE_ERROR_USAGE, "--bench-out %s: the name must end in .csv, .json or .svg", path);
   }
-  FileUses uses = {0};
-  tile_status status = file_uses_add_inputs(&uses, o, error);
+  tile_status status = file_uses_add_inputs(uses, o, error);
   for (uint32_t i = 0; status == TILE_OK && i < o->peers.count; i++)
-    status = file_uses_add(&uses, o->arena, NULL, o->peers.data[i], error);
+    status = file_uses_add(uses, o->arena, NULL, o->peers.data[i], error);
   for (uint32_t i = 0; status == TILE_OK && i < o->bench_outs.count; i++)
-    status = file_uses_add(&uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
+    status = file_uses_add(uses, o->arena, "--bench-out", o->bench_outs.data[i], error);
   return status;
 }
 
@@ -258,7 +260,7 @@ int sweep_main(const Options *o, Arena *arena) {
   tile_error *error = NULL;
   Sweep s = {.options = o, .arena = arena, .is_flops = o->flops != NULL};
   uint64_t total = 1;
-  tile_status status = check_options(o, &error);
+  tile_status status = check_options(o, &s.uses, &error);
   for (uint32_t i = 0; status == TILE_OK && i < o->sweeps.count; i++) {
     Axis axis;
     status = read_axis(arena, o->sweeps.data[i], &axis, &error);
@@ -278,7 +280,8 @@ int sweep_main(const Options *o, Arena *arena) {
   }
   uint32_t measured = 0;
   for (uint32_t k = 0; status == TILE_OK && k < s.num_points; k++) {
-    measured += measure(&s, &s.points[k]) == TILE_OK;
+    if ((status = measure(&s, &s.points[k], &error)) != TILE_OK) break;
+    measured += !s.points[k].failure;
     print_row(&s, &s.points[k]);
   }
   if (status == TILE_OK && !measured)

@@ -216,9 +216,7 @@ static tile_status use_files(Tune *t, tile_error **error) {
   const Options *o = t->run.options;
   FileUses *uses = &t->run.uses;
   tile_status status = file_uses_add_inputs(uses, o, error);
-  const Comptime *ct = frontend_comptime(t->frontend);
-  for (uint32_t i = 0; status == TILE_OK && i < comptime_num_files(ct); i++)
-    status = file_uses_add(uses, o->arena, NULL, comptime_file(ct, i)->path, error);
+  if (status == TILE_OK) status = file_uses_add_sources(uses, o->arena, t->frontend, error);
   return status == TILE_OK && o->tune_file ? file_uses_add(uses, o->arena, "--tune-file", o->tune_file, error) : status;
 }
 

@@ -6,8 +6,8 @@
 
 #include "ir/num.h"
 
-uint32_t host_elem_bytes(DtypeKind d) { return ct_dtype_info[d].bits < 8 ? 1 : ct_dtype_info[d].bits / 8; }
-bool host_is_float(DtypeKind d) { return ct_dtype_info[d].cls == DTCLASS_FLOAT; }
+uint32_t host_elem_bytes(DtypeKind d) { return dtype_info[d].bits < 8 ? 1 : dtype_info[d].bits / 8; }
+bool host_is_float(DtypeKind d) { return dtype_info[d].cls == DTCLASS_FLOAT; }
 
 static NumFormat format_of(DtypeKind d) {
   switch (d) {
@@ -37,7 +37,7 @@ int64_t host_get_int(const HostTensor *t, uint64_t i) {
   uint64_t bits = get_bits(t, i);
   if (host_is_float(t->dtype))
     return (int64_t)num_to_int(num_decode(format_of(t->dtype), bits), 64, true, NUM_RTZ, false);
-  return ct_dtype_info[t->dtype].cls == DTCLASS_SIGNED ? num_sext(bits, ct_dtype_info[t->dtype].bits) : (int64_t)bits;
+  return dtype_info[t->dtype].cls == DTCLASS_SIGNED ? num_sext(bits, dtype_info[t->dtype].bits) : (int64_t)bits;
 }
 
 double host_get(const HostTensor *t, uint64_t i) {
@@ -51,7 +51,7 @@ void host_set_int(HostTensor *t, uint64_t i, int64_t v) {
 }
 
 void host_set(HostTensor *t, uint64_t i, double v) {
-  const DtypeInfo *d = &ct_dtype_info[t->dtype];
+  const DtypeInfo *d = &dtype_info[t->dtype];
   if (host_is_float(t->dtype)) set_bits(t, i, num_encode(format_of(t->dtype), v, NUM_RNE, false));
   else if (t->dtype == DT_INT1) set_bits(t, i, v != 0);
   else set_bits(t, i, num_to_int(v, d->bits, d->cls == DTCLASS_SIGNED, NUM_RTZ, false));
@@ -126,7 +126,7 @@ static void print_axis(Buf *out, const HostTensor *t, uint32_t axis, uint64_t st
 }
 
 void host_print(Buf *out, const HostTensor *t) {
-  buf_printf(out, "%s[", ct_dtype_info[t->dtype].short_name);
+  buf_printf(out, "%s[", dtype_info[t->dtype].short_name);
   for (uint32_t i = 0; i < t->rank; i++) buf_printf(out, "%s%lld", i ? "," : "", (long long)t->shape[i]);
   buf_puts(out, "]\n");
   print_axis(out, t, 0, 0, t->count, t->count <= SHOWN);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *scalar_type(const SpecValue *v) {
-  if (v->has_dtype) return ct_dtype_info[v->dtype].short_name;
+  if (v->has_dtype) return dtype_info[v->dtype].short_name;
   switch (v->kind) {
   case VALUE_BOOL: return "i1";
   case VALUE_FLOAT: return "fp32";
@@ -13,10 +13,10 @@ static const char *scalar_type(const SpecValue *v) {
 
 const char *specialize_type(Arena *a, const SpecValue *v, const CtParam *param) {
   if (v->kind == VALUE_POINTER)
-    return arena_printf(a, "*%s%s", param->is_const ? "k" : "", ct_dtype_info[v->dtype].short_name);
+    return arena_printf(a, "*%s%s", param->is_const ? "k" : "", dtype_info[v->dtype].short_name);
   if (v->kind != VALUE_DESC) return scalar_type(v);
   Buf b = buf_make(a);
-  buf_printf(&b, "tensordesc<%s[", ct_dtype_info[v->dtype].short_name);
+  buf_printf(&b, "tensordesc<%s[", dtype_info[v->dtype].short_name);
   for (uint32_t i = 0; i < v->rank; i++) buf_printf(&b, "%s%lld", i ? "," : "", (long long)v->block[i]);
   buf_puts(&b, "]>");
   return buf_str(&b);

@@ -45,8 +45,8 @@ static tile_status apply(const Request *r, const Effect *e, tile_error **error) 
     return error_set(
         error, TILE_ERROR_USAGE,
         "%s: a hook copies '%s' (%zu bytes of %s) into '%s' (%zu bytes of %s); they must be of one type and size",
-        k->name, k->params[e->from].name, from.bytes, ct_dtype_info[from.dtype].short_name, k->params[e->param].name,
-        to.bytes, ct_dtype_info[to.dtype].short_name);
+        k->name, k->params[e->from].name, from.bytes, dtype_info[from.dtype].short_name, k->params[e->param].name,
+        to.bytes, dtype_info[to.dtype].short_name);
   return ops->copy(k->jit->device, to.address, from.address, to.bytes, r->options->stream, error);
 }
 

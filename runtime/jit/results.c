@@ -12,8 +12,8 @@
 
 static void put_item(Buf *b, const tile_arg *a, bool is_keyed) {
   switch (a->kind) {
-  case TILE_ARG_POINTER: buf_printf(b, "*%s", ct_dtype_info[a->type].short_name); break;
-  case TILE_ARG_TENSOR: buf_printf(b, "desc %s", ct_dtype_info[a->value.tensor->type].short_name); break;
+  case TILE_ARG_POINTER: buf_printf(b, "*%s", dtype_info[a->type].short_name); break;
+  case TILE_ARG_TENSOR: buf_printf(b, "desc %s", dtype_info[a->value.tensor->type].short_name); break;
   case TILE_ARG_TEXT: buf_puts(b, a->value.text); break;
   case TILE_ARG_FLOAT: buf_printf(b, is_keyed ? "%.17g" : "_", a->value.f); break;
   case TILE_ARG_INT: case TILE_ARG_BOOL: buf_printf(b, is_keyed ? "%lld" : "_", (long long)a->value.i); break;
@@ -37,9 +37,9 @@ const char *jit_result_key(Arena *a, const Request *r) {
     const tile_arg *arg = &r->args[i];
     const JitTraits t = k->params[i].traits;
     const char *comma = b.size ? ", " : "";
-    if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, ct_dtype_info[arg->type].short_name);
+    if (arg->kind == TILE_ARG_POINTER) buf_printf(&b, "%s*%s", comma, dtype_info[arg->type].short_name);
     else if (arg->kind == TILE_ARG_TENSOR)
-      buf_printf(&b, "%sdesc %s", comma, ct_dtype_info[arg->value.tensor->type].short_name);
+      buf_printf(&b, "%sdesc %s", comma, dtype_info[arg->value.tensor->type].short_name);
     else if (arg->kind == TILE_ARG_TEXT) buf_printf(&b, "%s%s=%s", comma, k->params[i].name, arg->value.text);
     else if (arg->kind == TILE_ARG_TUPLE)
       buf_printf(&b, "%s%s=", comma, k->params[i].name), put_item(&b, arg, t.is_value_keyed);

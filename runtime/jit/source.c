@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -323,9 +324,9 @@ static tile_status check_object(Call *c, uint32_t param, tile_error **error) {
 }
 
 static bool fits(const CtValue *v, DtypeKind dtype) {
-  if (ct_dtype_info[dtype].cls == DTCLASS_FLOAT) return true;
-  uint32_t bits = ct_dtype_info[dtype].bits;
-  bool is_signed = ct_dtype_info[dtype].cls == DTCLASS_SIGNED;
+  if (dtype_info[dtype].cls == DTCLASS_FLOAT) return true;
+  uint32_t bits = dtype_info[dtype].bits;
+  bool is_signed = dtype_info[dtype].cls == DTCLASS_SIGNED;
   Int128 least = is_signed ? -((Int128)1 << (bits - 1)) : 0, most = ((Int128)1 << (is_signed ? bits - 1 : bits)) - 1;
   Int128 i = v->kind == CT_BOOL                  ? v->b
              : v->kind == CT_INT                 ? v->i
@@ -343,11 +344,11 @@ static tile_status read_fill(Call *c, CtValue *v, Effect *e, tile_error **error)
                      ct_repr(c->ctx, v));
   if (!fits(v, dtype))
     return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook fills '%s' with %s, which %s cannot hold", c->k->name, name,
-                     ct_repr(c->ctx, v), ct_dtype_info[dtype].short_name);
-  e->is_float = v->kind == CT_FLOAT || (v->kind == CT_INT && ct_dtype_info[dtype].cls == DTCLASS_FLOAT);
+                     ct_repr(c->ctx, v), dtype_info[dtype].short_name);
+  e->is_float = v->kind == CT_FLOAT || (v->kind == CT_INT && dtype_info[dtype].cls == DTCLASS_FLOAT);
   if (v->kind == CT_FLOAT) e->f = v->f, e->i = fits(v, DT_INT64) ? (int64_t)v->f : 0;
   else e->i = (int64_t)(v->kind == CT_BOOL ? v->b : v->i), e->f = v->kind == CT_BOOL ? (double)v->b : (double)v->i;
-  if (ct_dtype_info[dtype].cls != DTCLASS_FLOAT) e->is_float = false;
+  if (dtype_info[dtype].cls != DTCLASS_FLOAT) e->is_float = false;
   return TILE_OK;
 }
 
@@ -439,6 +440,11 @@ static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *
 }
 
 // ---- entering the Context ----
+
+void jit_start_clock(tile_jit *jit) {
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
+  limits_apply(&jit->limits, &jit->ctx);
+}
 
 typedef struct {
   enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what;
