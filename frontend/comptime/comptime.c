@@ -159,6 +159,12 @@ void comptime_left(Comptime *ct) {
 }
 
 #define ENTER(ct) char stack_mark_ = 0; enter((ct), &stack_mark_)
+// The body of a public function that only evaluates one expression of type T.
+#define RETURN_ENTERED(ct, T, expression)                                                                            \
+  ENTER(ct);                                                                                                         \
+  T result_ = expression;                                                                                            \
+  leave(ct);                                                                                                         \
+  return result_
 
 // ---- modules ----
 
@@ -303,16 +309,13 @@ CtValue *ct_python_name(Comptime *ct, const char *name) {
 }
 
 CtValue *ct_language_name(Comptime *ct, const char *name) {
-  static const char *const triton_names[] = {"autotune", "heuristics", "Config", "constexpr_function"};
-  static const char *const tl_names[] = {"constexpr", "cdiv", "const", "pointer_type", "block_type"};
   DtypeKind dtype;
   if (!strcmp(name, "kernel") || !strcmp(name, "jit"))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tile.%s", name));
-  for (size_t i = 0; i < countof(triton_names); i++)
-    if (!strcmp(name, triton_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "triton.%s", name));
-  for (size_t i = 0; i < countof(tl_names); i++)
-    if (!strcmp(name, tl_names[i])) return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
-  if (!strcmp(name, "next_power_of_2")) return ct_builtin(ct->ctx, "triton.next_power_of_2");
+  if (ct_has_word("autotune heuristics Config constexpr_function next_power_of_2", name))
+    return ct_builtin(ct->ctx, arena_printf(ct->arena, "triton.%s", name));
+  if (ct_has_word("constexpr cdiv const pointer_type block_type", name))
+    return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
   if (dtype_find(name, &dtype) && strcmp(name, "B")) return ct_dtype(ct->ctx, ct_type_scalar(ct->ctx, dtype));
   if (ct->options.is_language_name && ct->options.is_language_name(name))
     return ct_builtin(ct->ctx, arena_printf(ct->arena, "tl.%s", name));
@@ -328,19 +331,13 @@ CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
 }
 
 CtValue *comptime_get_attr(Comptime *ct, CtValue *value, const char *name) {
-  ENTER(ct);
-  CtValue *v = ct_find_attr(ct, value, intern(ct->ctx, name), (Span){0, 0});
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_find_attr(ct, value, intern(ct->ctx, name), (Span){0, 0}));
 }
 
 // ---- running ----
 
 CtValue *comptime_eval(Comptime *ct, const Node *expr, CtEnv *env) {
-  ENTER(ct);
-  CtValue *v = ct_eval(ct, expr, env);
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_eval(ct, expr, env));
 }
 
 CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *what, const char *text,
@@ -360,43 +357,25 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
 
 CtValue *comptime_call(Comptime *ct, CtValue *callee, CtValue *const *args, uint32_t num_args, const CtBinding *kwargs,
                        uint32_t num_kwargs, Span span) {
-  ENTER(ct);
-  CtValue *v = ct_call(ct, callee, &(CtArgs){args, num_args, kwargs, num_kwargs, span});
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_call(ct, callee, &(CtArgs){args, num_args, kwargs, num_kwargs, span}));
 }
 
 CtValue *comptime_unary(Comptime *ct, PyOp op, CtValue *value, Span span) {
-  ENTER(ct);
-  CtValue *v = ct_unary(ct, op, value, span);
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_unary(ct, op, value, span));
 }
 
 CtValue *comptime_binary(Comptime *ct, PyOp op, CtValue *left, CtValue *right, Span span) {
-  ENTER(ct);
-  CtValue *v = ct_binary(ct, op, left, right, span);
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_binary(ct, op, left, right, span));
 }
 
 CtValue *comptime_subscript(Comptime *ct, CtValue *value, CtValue *index, Span span) {
-  ENTER(ct);
-  CtValue *v = ct_subscript(ct, value, index, span);
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_subscript(ct, value, index, span));
 }
 
 bool comptime_iterate(Comptime *ct, CtValue *value, Span span, CtList *out) {
-  ENTER(ct);
-  bool ok = ct_iterate(ct, value, span, out);
-  leave(ct);
-  return ok;
+  RETURN_ENTERED(ct, bool, ct_iterate(ct, value, span, out));
 }
 
 CtValue *comptime_format(Comptime *ct, CtValue *value, char conversion, const char *spec, Span span) {
-  ENTER(ct);
-  CtValue *v = ct_format_value(ct, value, conversion, spec, span);
-  leave(ct);
-  return v;
+  RETURN_ENTERED(ct, CtValue *, ct_format_value(ct, value, conversion, spec, span));
 }

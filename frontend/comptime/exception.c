@@ -47,10 +47,8 @@ bool ct_exception_matches(const char *type, const char *handler) {
 }
 
 CtValue *ct_exception_new(Comptime *ct, const char *name, const CtArgs *a) {
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = name;
-  cls->form = CLASS_EXCEPTION;
-  CtValue *v = ct_instance_new(ct, cls);
+  CtValue *v = ct_object_new(ct, name);
+  v->instance->cls->form = CLASS_EXCEPTION;
   ct_attr_set(ct, v, "args", ct_tuple(ct->ctx, a->args, a->num_args));
   return v;
 }
@@ -85,10 +83,5 @@ bool ct_handler_matches(Comptime *ct, const CtError *e, const Node *type, CtEnv 
 
 CtValue *ct_exception_value(Comptime *ct, const CtError *e) {
   if (e->exception) return e->exception;
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = e->type;
-  cls->form = CLASS_EXCEPTION;
-  CtValue *v = ct_instance_new(ct, cls), *message = e->argument ? e->argument : ct_str(ct->ctx, e->message);
-  ct_attr_set(ct, v, "args", ct_tuple(ct->ctx, &message, 1));
-  return v;
+  return ct_exception_new(ct, e->type, CT_ARGS(e->span, e->argument ? e->argument : ct_str(ct->ctx, e->message)));
 }

@@ -409,6 +409,10 @@ bool ct_exec_statements(Comptime *ct, const NodeList *body, CtEnv *env) {
   return exec_block(ct, body, env) != FLOW_ERROR;
 }
 
+static void bind(Comptime *ct, const CtModule *module, const char *name, CtValue *value) {
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, name), value);
+}
+
 // Binds __path__ and __package__: a package has its folder and its own name, another module its package's name.
 static void set_package(Comptime *ct, CtModule *module) {
   const char *path = module->file->path, *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
@@ -416,15 +420,15 @@ static void set_package(Comptime *ct, CtModule *module) {
   bool is_package = !strcmp(base, "__init__.py");
   const char *dot = strrchr(name, '.');
   CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(ct->arena, path, (size_t)(slash - path)) : ".");
-  if (is_package) ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__path__"), ct_list(ct->ctx, &folder, 1));
+  if (is_package) bind(ct, module, "__path__", ct_list(ct->ctx, &folder, 1));
   else name = dot ? arena_strndup(ct->arena, name, (size_t)(dot - name)) : "";
-  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__package__"), ct_str(ct->ctx, name));
+  bind(ct, module, "__package__", ct_str(ct->ctx, name));
 }
 
 bool ct_exec_module(Comptime *ct, CtModule *module) {
-  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
-  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
-  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none());
+  bind(ct, module, "__name__", ct_str(ct->ctx, module->name));
+  bind(ct, module, "__file__", ct_str(ct->ctx, module->file->path));
+  bind(ct, module, "__doc__", ct_none());
   set_package(ct, module);
   CtFrame *caller = ct->frame;
   const uint32_t tries = ct->tries;

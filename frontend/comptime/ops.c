@@ -113,13 +113,16 @@ static CtValue *float_binary(Comptime *ct, PyOp op, const CtValue *left, const C
 
 // ---- sequences and sets ----
 
+static bool is_text(const CtValue *v) { return v->kind == CT_STR || v->kind == CT_BYTES; }
+static bool is_sequence(const CtValue *v) { return is_text(v) || v->kind == CT_LIST || v->kind == CT_TUPLE; }
+
 static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
   if (times < 0) times = 0;
-  size_t unit = seq->kind == CT_STR || seq->kind == CT_BYTES ? seq->str.size : seq->list.count;
+  size_t unit = is_text(seq) ? seq->str.size : seq->list.count;
   if (unit && times > MAX_ELEMENTS) times = (Int128)MAX_ELEMENTS + 1;
   if (!ct_grow(ct, unit * (size_t)times, span)) return NULL;
   size_t n = unit ? (size_t)times : 0;
-  if (seq->kind == CT_STR || seq->kind == CT_BYTES) {
+  if (is_text(seq)) {
     Buf b = buf_make(ct->arena);
     for (size_t i = 0; i < n; i++) buf_write(&b, seq->str.data, unit);
     CtValue *v = ct_text(ct, &b);
@@ -127,15 +130,11 @@ static CtValue *repeat(Comptime *ct, CtValue *seq, Int128 times, Span span) {
     ct_work(ct, v);
     return v;
   }
-  CtValue *v = seq->kind == CT_TUPLE ? ct_tuple(ct->ctx, NULL, 0) : ct_list(ct->ctx, NULL, 0);
-  for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < unit; k++) ct_append(ct, v, seq->list.data[k]);
+  CtValue *v = ct_new(ct->ctx, seq->kind);
+  for (size_t i = 0; i < n; i++) ct_extend(ct, &v->list, &seq->list);
   ct_work(ct, v);
   return v;
 }
-
-static bool is_text(const CtValue *v) { return v->kind == CT_STR || v->kind == CT_BYTES; }
-static bool is_sequence(const CtValue *v) { return is_text(v) || v->kind == CT_LIST || v->kind == CT_TUPLE; }
 
 static CtValue *concat(Comptime *ct, const CtValue *a, const CtValue *b, Span span) {
   if (is_text(a)) {
@@ -225,7 +224,7 @@ static bool less(Comptime *ct, PyOp shown, CtValue *a, CtValue *b, Span span, bo
     *out = ct_number_order(a, b) == -1;
     return true;
   }
-  if (a->kind == b->kind && (a->kind == CT_STR || a->kind == CT_BYTES)) {
+  if (a->kind == b->kind && is_text(a)) {
     size_t n = a->str.size < b->str.size ? a->str.size : b->str.size;
     int order = memcmp(a->str.data, b->str.data, n);
     *out = order ? order < 0 : a->str.size < b->str.size;
