@@ -1,4 +1,4 @@
-// The language's element types, and types as values.
+// Types as values: construction, equality and text.
 #include "frontend/comptime/value.h"
 
 #include <string.h>

@@ -288,7 +288,7 @@ bool ct_store_subscript(Comptime *ct, CtValue *v, CtValue *index, CtValue *item,
     if (stop < start) stop = start;
     CtList out = {0};
     for (Int128 k = 0; k < start; k++) vec_push(ct->arena, &out, v->list.data[k]);
-    for (uint32_t k = 0; k < items.count; k++) vec_push(ct->arena, &out, items.data[k]);
+    ct_extend(ct, &out, &items);
     for (Int128 k = stop; k < v->list.count; k++) vec_push(ct->arena, &out, v->list.data[k]);
     v->list = out;
     return true;
