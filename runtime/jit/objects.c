@@ -1,4 +1,4 @@
-// The launch's arguments as functions of the source see them: scalars are values, and arrays and descriptors are objects
+// The launch's arguments as functions of the source see them: scalars are values; arrays and descriptors are objects
 // that record what is done to them.
 #include "runtime/compile/compile.h"
 #include "runtime/jit/source.h"
@@ -69,8 +69,8 @@ static const char objects[] =
     "        self._log.append((self._index, other))\n"
     "        return self\n"
     "    def __getattr__(self, name):\n"
-    "        raise AttributeError(f\"an array in a hook has no '{name}'; it has dtype, shape, ndim, itemsize, nbytes, \"\n"
-    "                             'data_ptr(), numel(), nelement(), element_size(), dim(), size(), stride(), '\n"
+    "        raise AttributeError(f\"an array in a hook has no '{name}'; it has dtype, shape, ndim, itemsize, \"\n"
+    "                             'nbytes, data_ptr(), numel(), nelement(), element_size(), dim(), size(), stride(), '\n"
     "                             'is_contiguous(), zero_(), fill_() and copy_()')\n"
     "class TensorDescriptor:\n"
     "    def __init__(self, base, shape, strides, block_shape, padding):\n"

@@ -66,7 +66,9 @@ static bool is_type(const KernelParam *p, tile_type given) {
   return !wanted || given == wanted;
 }
 
-#define BAD(fmt, ...) error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, __VA_ARGS__)
+#define BAD(fmt, ...)                                                                                         \
+  error_set(error, TILE_ERROR_USAGE, "%s: argument %u '%s' (%s) " fmt, k->name, number, p->name, p->spelling, \
+            __VA_ARGS__)
 
 static tile_status check_tensor(const tile_kernel *k, const KernelParam *p, uint32_t number, const tile_tensor *t,
                                 tile_error **error) {
