@@ -10,6 +10,11 @@ bool cli_color(const Options *o);                                    // for stan
 int cli_finish(tile_status status, tile_error *error, const Options *o);
 // The options that answer at once (--help, --version, --list-archs, …). True when one did.
 bool cli_answer(const Options *o, int *exit_status);
+// What a compilation says on standard error: what the job printed and, of its program, warnings and the configuration
+// taken. program: NULL if it failed.
+void cli_tell(const CompileJob *job, tile_program *program);
+bool cli_read_number(const char *text, double *value);              // all of text, as strtod reads it
+// The one input file, read; "-" is standard input.
 tile_status cli_input(Arena *a, const Options *o, const char **path, const char **text, size_t *size,
                       tile_error **error);
 

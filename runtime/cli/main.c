@@ -15,18 +15,12 @@ static int compile_main(const Options *o) {
   tile_program *program = NULL;
   Buf printed = buf_make(o->arena), times = buf_make(o->arena);
   CompileJob job = {.options = o, .config = -1, .color = cli_color(o), .printed = &printed, .times = &times};
+  FileUses uses = {0};
   tile_status status = TILE_ERROR_USAGE;
   if ((job.emit = outputs_choose(o, &error))) status = cli_input(o->arena, o, &job.path, &job.text, &job.size, &error);
   if (status == TILE_OK) status = compile_job(&job, &program, &error);
-  fputs(buf_str(&printed), stderr);
-  fputs(buf_str(&times), stderr);
-  if (status == TILE_OK) {
-    fputs(diag_render(&program->ctx, job.color), stderr);
-    if (program->config_text)
-      fprintf(stderr, "tilec: %s takes the configuration %s\n", program->kernel->name, program->config_text);
-    FileUses uses = {0};
-    status = outputs_write(o, program, job.path, job.emit, &uses, &error);
-  }
+  cli_tell(&job, program);
+  if (status == TILE_OK) status = outputs_write(o, program, job.path, job.emit, &uses, &error);
   tile_program_free(program);
   return cli_finish(status, error, o);
 }

@@ -39,26 +39,23 @@ typedef struct {
   bool is_usage_error;         // the diagnostics are about the command line
 } Run;
 
-// A kernel's time in milliseconds, and what it does in it.
-typedef struct { double median, low, high, bytes, flops; uint32_t runs; const char *kernel, *device; } BenchResult;
+// run_args.c: the kernel is not known yet.
+// The job's source, the arguments, and the files they are read from. command: "run" or "tune", for messages.
+tile_status run_begin(Run *run, const char *command, CompileJob *job, tile_error **error);
+RunBuffer *run_find_buffer(const Run *run, const char *name);   // of --buf or an argument; NULL: there is none
+const RunArg *run_find_arg(const Run *run, const char *name);
+const RunArg *run_arg_after(const RunArg *a);   // after its items
+// On the device, once the buffers are there.
+uint64_t run_arg_address(const RunArg *a);
+tile_tensor *run_arg_tensor(Arena *arena, const RunArg *a);   // DESC
+tile_status run_fill_buffers(Run *run, tile_error **error);
 
-// run.c: options of the simulator, before a device is opened.
-tile_status run_set_up_simulator(const Options *o, Arena *arena, tile_error **error);
-// One timed run, without output. What it reads must not be among the outputs in uses.
-tile_status run_measure(const Options *o, Arena *arena, const StrList *swept, FileUses *uses, BenchResult *out,
-                        tile_error **error);
-
-// run_args.c
-bool run_parse_args(Run *run, tile_error **error);
-bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs,
-                    CtDict *heuristic_args); // for CompileJob
+// run_bind.c: with the kernel's module. For CompileJob:
+bool run_specialize(void *user, tile_program *p, CtFunction *kernel, ParamSpec *specs, CtDict *heuristic_args);
 bool run_finish(void *user, tile_program *program);
 // The two of them without a program: what the arguments are; the grid for specs. False after diagnostics in ctx.
 bool run_resolve(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
 bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *kernel, const ParamSpec *specs);
-const RunArg *run_arg_after(const RunArg *a);   // behind its items
-tile_status run_read_files(Run *run, tile_error **error);   // before compiling: their dtypes and shapes are needed
-tile_status run_fill_buffers(Run *run, tile_error **error);
 
 // run_check.c
 typedef struct { double rtol, atol; bool has_rtol, uses_tf32; } CheckLimits;

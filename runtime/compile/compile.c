@@ -16,8 +16,7 @@ const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"},       {"tile", ".
                                               {"layout-svg", ".svg"}};
 
 bool compile_is_ir_path(const char *path) {
-  size_t n = strlen(path);
-  return n > 4 && !strcmp(path + n - 4, ".tir");
+  return file_has_suffix(path, ".tir");
 }
 
 // ---- one attempt ----

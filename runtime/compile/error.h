@@ -5,6 +5,13 @@
 #include "ir/context.h"
 #include "runtime/rt/device.h"
 
+// Returns the status of a call from the enclosing function if the call has failed.
+#define RETURN_IF_FAILED(call)                    \
+  do {                                            \
+    tile_status status_ = (call);                 \
+    if (status_ != TILE_OK) return status_;       \
+  } while (0)
+
 // All diagnostics of ctx, rendered with carets and copied.
 tile_status error_set_diagnostics(tile_error **out, tile_status status, Context *ctx, bool color);
 // A compilation left by longjmp to ctx->on_ice: setjmp gave `why`.

@@ -241,25 +241,17 @@ static void put_code(Buf *out, size_t start, PackCode *c) {
   buf_putc(out, 0);
 }
 
-static void put_text(JsonWriter *w, const char *key, const char *value) {
-  json_key(w, key);
-  json_string(w, value);
-}
-
 static void put_target(JsonWriter *w, const PackTarget *t) {
   json_begin_object(w, false);
   json_key(w, "metadata");
   json_raw(w, t->metadata);
-  json_key(w, "code");
-  json_begin_array(w, false);
+  json_put_array(w, "code", false);
   for (uint32_t i = 0; i < t->num_codes; i++) {
     json_begin_object(w, true);
-    put_text(w, "kind", t->codes[i].kind);
-    json_key(w, "offset");
-    json_int(w, (int64_t)t->codes[i].offset);
-    json_key(w, "size");
-    json_int(w, (int64_t)t->codes[i].size);
-    put_text(w, "made_by", t->codes[i].made_by);
+    json_put_string(w, "kind", t->codes[i].kind);
+    json_put_int(w, "offset", (int64_t)t->codes[i].offset);
+    json_put_int(w, "size", (int64_t)t->codes[i].size);
+    json_put_string(w, "made_by", t->codes[i].made_by);
     json_end_object(w);
   }
   json_end_array(w);
@@ -268,23 +260,20 @@ static void put_target(JsonWriter *w, const PackTarget *t) {
 
 static void put_kernel(JsonWriter *w, const PackKernel *k) {
   json_begin_object(w, false);
-  put_text(w, "name", k->name);
-  json_key(w, "params");
-  json_begin_array(w, false);
+  json_put_string(w, "name", k->name);
+  json_put_array(w, "params", false);
   for (uint32_t i = 0; i < k->num_params; i++) {
     json_begin_object(w, true);
-    put_text(w, "name", k->params[i].name);
-    put_text(w, "type", k->params[i].type);
+    json_put_string(w, "name", k->params[i].name);
+    json_put_string(w, "type", k->params[i].type);
     json_end_object(w);
   }
   json_end_array(w);
-  json_key(w, "variants");
-  json_begin_array(w, false);
+  json_put_array(w, "variants", false);
   for (uint32_t i = 0; i < k->variants.count; i++) {
     json_begin_object(w, false);
-    put_text(w, "signature", k->variants.data[i].signature);
-    json_key(w, "targets");
-    json_begin_array(w, false);
+    json_put_string(w, "signature", k->variants.data[i].signature);
+    json_put_array(w, "targets", false);
     for (uint32_t t = 0; t < k->variants.data[i].targets.count; t++)
       put_target(w, &k->variants.data[i].targets.data[t]);
     json_end_array(w);
@@ -297,11 +286,9 @@ static void put_kernel(JsonWriter *w, const PackKernel *k) {
 static void put_index(const Pack *pack, Buf *out) {
   JsonWriter w = json_writer(out);
   json_begin_object(&w, false);
-  json_key(&w, "tile_package");
-  json_int(&w, PACKAGE_FORMAT);
-  put_text(&w, "compiler", arena_printf(pack->arena, "tilec %s", tile_version()));
-  json_key(&w, "kernels");
-  json_begin_array(&w, false);
+  json_put_int(&w, "tile_package", PACKAGE_FORMAT);
+  json_put_string(&w, "compiler", arena_printf(pack->arena, "tilec %s", tile_version()));
+  json_put_array(&w, "kernels", false);
   for (uint32_t i = 0; i < pack->kernels.count; i++) put_kernel(&w, &pack->kernels.data[i]);
   json_end_array(&w);
   json_end_object(&w);
