@@ -107,19 +107,20 @@ tile_status outputs_write(const Options *o, const tile_program *p, const char *i
   for (uint32_t i = 0; ct && i < comptime_num_files(ct); i++) vec_push(o->arena, &files, comptime_file(ct, i)->path);
   if (!ct) vec_push(o->arena, &files, input);
   if (o->ir_override) vec_push(o->arena, &files, o->ir_override);
-  tile_status status = file_uses_add_inputs(uses, o, error);
-  for (uint32_t i = 0; status == TILE_OK && i < files.count; i++)
-    status = file_uses_add(uses, o->arena, NULL, files.data[i], error);
+  RETURN_IF_FAILED(file_uses_add_inputs(uses, o, error));
+  for (uint32_t i = 0; i < files.count; i++)
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, NULL, files.data[i], error));
   const char *paths[NUM_EMITS], *main_output = "-";
-  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++) {
+  for (uint32_t bit = 0; bit < NUM_EMITS; bit++) {
     if (!(emits >> bit & 1)) continue;
     const char *path = paths[bit] = output_path(o, input, emits, bit);
-    status = file_uses_add(uses, o->arena, o->output ? "-o" : "--emit", path, error);
+    RETURN_IF_FAILED(file_uses_add(uses, o->arena, o->output ? "-o" : "--emit", path, error));
     // A make rule is about the file that -o names.
     if (strcmp(path, "-") && (!strcmp(main_output, "-") || (o->output && !strcmp(path, o->output)))) main_output = path;
   }
-  if (status == TILE_OK) status = outputs_use_depfile(o, main_output, uses, error);
-  for (uint32_t bit = 0; status == TILE_OK && bit < NUM_EMITS; bit++)
-    if (emits >> bit & 1) status = file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error);
-  return status == TILE_OK ? outputs_write_depfile(o, &files, main_output, error) : status;
+  RETURN_IF_FAILED(outputs_use_depfile(o, main_output, uses, error));
+  for (uint32_t bit = 0; bit < NUM_EMITS; bit++)
+    if (emits >> bit & 1)
+      RETURN_IF_FAILED(file_write(o->arena, paths[bit], p->outputs[bit].data, p->outputs[bit].size, error));
+  return outputs_write_depfile(o, &files, main_output, error);
 }

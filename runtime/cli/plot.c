@@ -79,6 +79,7 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
 
 // ---- SVG ----
 
+#define MIDDLE " text-anchor=\"middle\""
 enum { WIDTH = 760, HEIGHT = 460, LEFT = 80, RIGHT = 180, TOP = 46, BOTTOM = 60, Y_TICKS = 6 };
 static const char *const colors[] = {"#0b62a4", "#d9541e", "#3a8a3a", "#7a3fa0",
                                      "#b8860b", "#c2185b", "#00838f", "#5d4037"};
@@ -98,19 +99,6 @@ static double round_up(double v) {
   for (int i = 0; i < 5; i++)
     if (steps[i] * power >= v * (1 - 1e-9)) return steps[i] * power;
   return 10 * power;
-}
-
-static void put_text(Buf *b, const char *s) {
-  for (; *s; s++) {
-    if (*s == '<' || *s == '>' || *s == '&') buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-    else buf_putc(b, *s);
-  }
-}
-
-static void put_label(Buf *b, double x, double y, const char *anchor, const char *more, const char *text) {
-  buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>", x, y, anchor, more);
-  put_text(b, text);
-  buf_puts(b, "</text>\n");
 }
 
 static Frame frame_of(const Plot *plot) {
@@ -134,21 +122,21 @@ static void put_axes(const Plot *plot, Frame *f, Buf *b) {
   for (double y = 0; y <= f->y1 * (1 + 1e-9); y += step) {
     buf_printf(b, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" stroke=\"#dddddd\"/>\n", LEFT, place_y(f, y),
                WIDTH - RIGHT, place_y(f, y));
-    put_label(b, LEFT - 8, place_y(f, y) + 4, "end", "", arena_printf(b->arena, "%g", y));
+    svg_text(b, LEFT - 8, place_y(f, y) + 4, " text-anchor=\"end\"", arena_printf(b->arena, "%g", y));
   }
   double x_step = f->is_log ? 0 : round_up(fmax(f->x1 - f->x0, 1) / 8);
   for (double x = f->is_log ? f->x0 : ceil(f->x0 / x_step) * x_step; x <= f->x1 * (1 + 1e-9);
        x = f->is_log ? x * 2 : x + x_step) {
     buf_printf(b, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#888888\"/>\n", place_x(f, x),
                HEIGHT - BOTTOM, place_x(f, x), HEIGHT - BOTTOM + 5);
-    put_label(b, place_x(f, x), HEIGHT - BOTTOM + 19, "middle", "", arena_printf(b->arena, "%.0f", x));
+    svg_text(b, place_x(f, x), HEIGHT - BOTTOM + 19, MIDDLE, arena_printf(b->arena, "%.0f", x));
   }
   buf_printf(b, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#888888\"/>\n", LEFT, TOP, HEIGHT - BOTTOM,
              WIDTH - RIGHT);
-  put_label(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, "middle", "", plot->x_name);
-  put_label(b, 20, (TOP + HEIGHT - BOTTOM) / 2.0, "middle",
-            arena_printf(b->arena, " transform=\"rotate(-90 20 %.1f)\"", (TOP + HEIGHT - BOTTOM) / 2.0), plot->y_name);
-  put_label(b, LEFT, TOP - 18, "start", " font-size=\"15\"", plot->title);
+  svg_text(b, (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 18, MIDDLE, plot->x_name);
+  const double middle = (TOP + HEIGHT - BOTTOM) / 2.0;
+  svg_text(b, 20, middle, arena_printf(b->arena, MIDDLE " transform=\"rotate(-90 20 %.1f)\"", middle), plot->y_name);
+  svg_text(b, LEFT, TOP - 18, " font-size=\"15\"", plot->title);
 }
 
 void plot_svg(const Plot *plot, Buf *b) {
@@ -161,7 +149,7 @@ void plot_svg(const Plot *plot, Buf *b) {
   put_axes(plot, &f, b);
   for (uint32_t s = 0; s < plot->count; s++) {
     const PlotSeries *series = &plot->data[s];
-    const char *color = colors[s % (sizeof colors / sizeof *colors)];
+    const char *color = colors[s % countof(colors)];
     buf_puts(b, "<polyline points=\"");
     for (uint32_t i = 0; i < series->count; i++)
       buf_printf(b, "%s%.1f,%.1f", i ? " " : "", place_x(&f, series->data[i].x), place_y(&f, series->data[i].y));
@@ -172,7 +160,7 @@ void plot_svg(const Plot *plot, Buf *b) {
                  series->data[i].y);
     buf_printf(b, "<rect x=\"%d\" y=\"%u\" width=\"14\" height=\"3\" fill=\"%s\"/>\n", WIDTH - RIGHT + 14,
                TOP + 4 + 20 * s, color);
-    put_label(b, WIDTH - RIGHT + 34, TOP + 10 + 20.0 * s, "start", "", series->name);
+    svg_text(b, WIDTH - RIGHT + 34, TOP + 10 + 20.0 * s, "", series->name);
   }
   buf_puts(b, "</svg>\n");
 }

@@ -31,13 +31,13 @@ static bool open_library(Assembler *s) {
   if (!s->library) return false;
   const struct { void *to; const char *name; } symbols[] = {
       {&s->create, "nvJitLinkCreate"},
-                 {&s->destroy, "nvJitLinkDestroy"},
-                 {&s->add_data, "nvJitLinkAddData"},
-                 {&s->complete, "nvJitLinkComplete"},
-                 {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
-                 {&s->cubin, "nvJitLinkGetLinkedCubin"},
-                 {&s->log_size, "nvJitLinkGetErrorLogSize"},
-                 {&s->log, "nvJitLinkGetErrorLog"}};
+      {&s->destroy, "nvJitLinkDestroy"},
+      {&s->add_data, "nvJitLinkAddData"},
+      {&s->complete, "nvJitLinkComplete"},
+      {&s->cubin_size, "nvJitLinkGetLinkedCubinSize"},
+      {&s->cubin, "nvJitLinkGetLinkedCubin"},
+      {&s->log_size, "nvJitLinkGetErrorLogSize"},
+      {&s->log, "nvJitLinkGetErrorLog"}};
   for (uint32_t i = 0; i < countof(symbols); i++)
     if (!(*(void **)symbols[i].to = dlsym(s->library, symbols[i].name))) {
       dlclose(s->library);
@@ -73,7 +73,6 @@ void assembler_close(Assembler *s) {
   if (s && s->library) dlclose(s->library);
   free(s);
 }
-
 
 const char *assembler_version(const Assembler *s, Arena *a) {
   if (!s->library) return ptxas_version(a);

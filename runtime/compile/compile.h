@@ -14,6 +14,7 @@
 #include "runtime/compile/options.h"
 #include "runtime/compile/pack.h"
 #include "runtime/compile/specialize.h"
+#include "runtime/compile/svg.h"
 #include "runtime/tile/tile.h"
 
 enum { NUM_EMITS = 10 };

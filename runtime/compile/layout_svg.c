@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "runtime/compile/svg.h"
+
 enum {
   MAX_ROWS = 32,
   MAX_COLUMNS = 32,
@@ -137,15 +139,6 @@ static void visit(Op *op, void *user) {
 
 // ---- drawing ----
 
-static void put_text(Buf *b, double x, double y, const char *more, const char *s) {
-  buf_printf(b, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, more);
-  for (; *s; s++) {
-    if (*s == '<' || *s == '>' || *s == '&') buf_puts(b, *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : "&amp;");
-    else buf_putc(b, *s);
-  }
-  buf_puts(b, "</text>\n");
-}
-
 typedef struct { uint32_t rows, columns, all_rows, all_columns; } Window;
 
 static Window window_of(const Layout *l) {
@@ -192,7 +185,7 @@ static void put_cell(Buf *b, const Picture *p, uint32_t place, double x, double 
   buf_printf(b,
              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"hsl(%u,65%%,%u%%)\" stroke=\"white\"/>\n",
              x, y, CELL_WIDTH, CELL_HEIGHT, hue, light);
-  put_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
+  svg_text(b, x + CELL_WIDTH / 2.0, y + CELL_HEIGHT - 5, " text-anchor=\"middle\" font-size=\"10\"", text);
 }
 
 static uint32_t num_lines(const Picture *p) { return p->lines.count < MAX_LINES ? p->lines.count : MAX_LINES; }
@@ -206,10 +199,10 @@ static void put_picture(Buf *b, const Picture *p, double y) {
   Window w = window_of(l);
   Buf title = buf_make(b->arena);
   layout_print(&title, l);
-  put_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
+  svg_text(b, MARGIN, y + LINE, " font-weight=\"bold\"", buf_str(&title));
   bool is_shared = l->kind == LAYOUT_SHARED;
   uint32_t copies = 1u << (layout_total_bits(l) - layout_rank(l));
-  put_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
+  svg_text(b, MARGIN, y + 2 * LINE, " fill=\"#555555\"",
            arena_printf(b->arena, "%s%s%s",
                         is_shared ? "cell: offset in elements; colour: bank" : "cell: lane:register; colour: warp",
                         copies > 1
@@ -227,9 +220,9 @@ static void put_picture(Buf *b, const Picture *p, double y) {
       if (place != UINT32_MAX) put_cell(b, p, place, MARGIN + column * CELL_WIDTH, y + row * CELL_HEIGHT);
     }
   y += w.rows * CELL_HEIGHT + LINE;
-  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) put_text(b, MARGIN, y, "", p->lines.data[i]);
+  for (uint32_t i = 0; i < num_lines(p); i++, y += LINE) svg_text(b, MARGIN, y, "", p->lines.data[i]);
   if (p->lines.count > MAX_LINES)
-    put_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
+    svg_text(b, MARGIN, y, "", arena_printf(b->arena, "and %u more", p->lines.count - MAX_LINES));
 }
 
 bool layout_svg(const Module *m, const char *value, Buf *b) {

@@ -26,6 +26,8 @@ void options_init(Options *o, Arena *arena);
 bool options_parse(Options *o, Command command, int argc, const char *const *argv, tile_error **error);
 // Words as a shell would split them: blanks, quotes and backslashes, nothing else.
 StrList options_split(Arena *a, const char *text, size_t size);
+// The parts of text that are not empty.
+StrList options_list(Arena *a, const char *text, char separator);
 // One compile option by name, "num-warps" = "4" (value NULL: a bare flag). For the library.
 bool options_set(Options *o, const char *name, const char *value, tile_error **error);
 // The compile options that are not at their defaults, as options_set takes them, but for those named in except (NULL at

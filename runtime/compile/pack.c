@@ -111,12 +111,10 @@ static int integer_bits(const char *type) { return atoi(type + 1); }
 
 // A parameter may be narrower in some variants, or compiled in; else its type is one.
 static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t n, tile_error **error) {
-  if (to->num_params != n)
-    return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < (to->num_params > n ? to->num_params : n); i++) {
     PackParam *old = &to->params[i];
     const PackParam *new = &params[i];
-    if (strcmp(old->name, new->name))
+    if (i >= n || i >= to->num_params || strcmp(old->name, new->name))
       return error_set(error, TILE_ERROR_USAGE, "there are two different kernels named %s", to->name);
     if (new->divisible < old->divisible) old->divisible = new->divisible;
     if (!*new->type || !strcmp(old->type, new->type)) continue;
@@ -174,10 +172,9 @@ static tile_status make_target(const Pack *pack, const tile_program *p, const ti
   if (o->assembler) {
     PackCode *c = &t->codes[t->num_codes++];
     *c = (PackCode){.kind = "cubin", .made_by = o->ptx_options ? ptxas_version(a) : assembler_version(o->assembler, a)};
-    tile_status status = o->ptx_options
-                             ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
-                             : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error);
-    if (status != TILE_OK) return status;
+    RETURN_IF_FAILED(o->ptx_options
+                         ? ptxas_assemble(a, ptx, p->target->name, o->ptx_options, &c->data, &c->size, error)
+                         : assembler_run(o->assembler, a, ptx, p->target->name, &c->data, &c->size, error));
   }
   t->codes[t->num_codes++] = (PackCode){.kind = "ptx",
                                         .made_by = arena_printf(a, "tilec %s", tile_version()),
@@ -197,18 +194,18 @@ static tile_status add_kernel(Pack *pack, const tile_program *p, const tile_kern
     vec_push(a, &pack->kernels, fresh);
     kernel = &pack->kernels.data[pack->kernels.count - 1];
   }
-  tile_status status = join_params(kernel, params, n, error);
+  RETURN_IF_FAILED(join_params(kernel, params, n, error));
   const PackVariant described = describe_variant(a, k, params, n);
   PackVariant *v = NULL;
-  if (status == TILE_OK) status = place_variant(pack, kernel, &described, &v, error);
-  for (uint32_t i = 0; status == TILE_OK && i < v->targets.count; i++)
+  RETURN_IF_FAILED(place_variant(pack, kernel, &described, &v, error));
+  for (uint32_t i = 0; i < v->targets.count; i++)
     if (v->targets.data[i].target == p->target)
-      status = error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature,
-                         p->target->name);
+      return error_set(error, TILE_ERROR_USAGE, "%s (%s) for %s is given twice", k->name, v->signature,
+                       p->target->name);
   PackTarget target;
-  if (status == TILE_OK) status = make_target(pack, p, k, o, &target, error);
-  if (status == TILE_OK) vec_push(a, &v->targets, target);
-  return status;
+  RETURN_IF_FAILED(make_target(pack, p, k, o, &target, error));
+  vec_push(a, &v->targets, target);
+  return TILE_OK;
 }
 
 typedef struct { Pack *pack; const tile_program *program; const tile_kernel *k; const PackOptions *options; } Adding;

@@ -15,11 +15,10 @@ const char *ptxas_find(Arena *a) {
   const char *named = getenv("TILE_PTXAS");
   if (named && *named) return access(named, X_OK) == 0 ? named : NULL;
   const char *path = getenv("PATH");
-  for (const char *s = path ? path : ""; *s;) {
-    size_t n = strcspn(s, ":");
-    const char *candidate = arena_printf(a, "%.*s/ptxas", (int)n, s);
-    if (n && access(candidate, X_OK) == 0) return candidate;
-    s += n + (s[n] == ':');
+  StrList folders = options_list(a, path ? path : "", ':');
+  for (uint32_t i = 0; i < folders.count; i++) {
+    const char *candidate = arena_printf(a, "%s/ptxas", folders.data[i]);
+    if (access(candidate, X_OK) == 0) return candidate;
   }
   static const char usual[] = "/usr/local/cuda/bin/ptxas";
   return access(usual, X_OK) == 0 ? usual : NULL;
@@ -74,11 +73,8 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
   struct { char **data; uint32_t count, capacity; } argv = {0};
   char *fixed[] = {arena_printf(a, "%s", ptxas), arena_printf(a, "-arch=%s", arch), in, arena_printf(a, "-o"), out};
   for (uint32_t i = 0; i < countof(fixed); i++) vec_push(a, &argv, fixed[i]);
-  for (const char *s = extra_options ? extra_options : ""; *s;) {
-    size_t n = strcspn(s, " ");
-    if (n) vec_push(a, &argv, arena_strndup(a, s, n));
-    s += n + (s[n] == ' ');
-  }
+  StrList extra = options_list(a, extra_options ? extra_options : "", ' ');
+  for (uint32_t i = 0; i < extra.count; i++) vec_push(a, &argv, arena_printf(a, "%s", extra.data[i]));
   vec_push(a, &argv, NULL);
   if (!mkdtemp(folder))
     return error_set(error, TILE_ERROR_FILE, "cannot make a temporary folder %s: %s", folder, strerror(errno));
@@ -95,9 +91,9 @@ tile_status ptxas_assemble(Arena *a, const char *ptx, const char *arch, const ch
     const char *said = "";
     size_t n = 0;
     if (rc != -1) file_read(a, log, &said, &n, NULL);
-    status = rc == -1 ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
-                    : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
-                    : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
+    status = rc == -1        ? error_set(error, TILE_ERROR_FILE, "cannot run %s", ptxas)
+             : rc == UNKNOWN ? error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX:\n%s", ptxas, said)
+                             : error_set(error, TILE_ERROR_ASSEMBLER, "%s refused our PTX (exit %d):\n%s", ptxas, rc, said);
   }
   if (status == TILE_OK) status = file_read(a, out, cubin, size, error);
   unlink(in), unlink(out), unlink(log), rmdir(folder);
