@@ -6,7 +6,7 @@
 
 #include "runtime/compile/compile.h"
 
-// False where nothing can be overwritten.
+// False for a file that cannot be overwritten.
 static bool identify(FileUse *use, Arena *a) {
   struct stat st;
   bool is_standard = !strcmp(use->path, "-"),
@@ -15,7 +15,7 @@ static bool identify(FileUse *use, Arena *a) {
   const char *slash = strrchr(use->path, '/');
   use->name = is_there ? "" : slash ? slash + 1 : use->path;
   const char *folder = slash ? arena_strndup(a, use->path, (size_t)(slash + 1 - use->path)) : ".";
-  if (!is_there && stat(folder, &st) != 0) return false;   // writing there fails with a message of its own
+  if (!is_there && stat(folder, &st) != 0) return false;   // writing will fail with its own message
   use->device = st.st_dev;
   use->inode = st.st_ino;
   return true;

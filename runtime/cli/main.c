@@ -1,5 +1,5 @@
-// tilec: compile a file and write what was asked for. Subcommands: `tilec run` is in run.c and run_commands.c, `tune`
-// in tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
+// tilec: compiles a file and writes the outputs, or runs a subcommand: `run` is in run.c and run_commands.c, `tune` in
+// tune_main.c, `pack` in pack_main.c, `cache` in cache_main.c.
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static int guarded_main(Arena *arena, int argc, char **argv) {
   return TILE_ERROR_RUN;
 }
 
-// What was printed has to arrive: that a disk is full shows when the last of it is written.
+// Reports that standard output could not be written: a full disk may show only at the last write.
 static int finish_output(int exit_status) {
   errno = 0;
   if ((fflush(stdout) == 0 && !ferror(stdout)) || exit_status == TILE_ERROR_FILE) return exit_status;
@@ -76,7 +76,7 @@ static void main_on_deep_stack(void *user) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGXFSZ, SIG_IGN);   // a file that may not grow is a failed write, which cleans up after itself
+  signal(SIGXFSZ, SIG_IGN);   // a write over the limit of a file's size then fails instead, and its error is handled
   Main m = {argc, argv, TILE_ERROR_RUN};
   if (!on_deep_stack(main_on_deep_stack, &m)) fputs("tilec: error: out of memory\n", stderr);
   return m.exit_status;

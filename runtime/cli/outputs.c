@@ -1,4 +1,4 @@
-// Which outputs are made, and where they go.
+// Chooses the outputs and writes them.
 #include <string.h>
 
 #include "runtime/cli/cli.h"
@@ -30,7 +30,8 @@ static unsigned choose(const Options *o, tile_error **error) {
       const char *near = nearest_name(name, names, NUM_EMITS);
       error_set(
           error, TILE_ERROR_USAGE,
-          "--emit=%s: there is no such output%s%s; there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
+          "--emit=%s: there is no such output%s%s; "
+          "there are ast, tile, laid-out, allocated, llvm, ptx, cubin, json, header, layout-svg",
           name, near ? "; did you mean " : "", near ? near : "");
       return 0;
     }
@@ -41,7 +42,7 @@ static unsigned choose(const Options *o, tile_error **error) {
   return emits;
 }
 
-// --emit, else by the output's suffix, else PTX (IR when passes are named).
+// From --emit; without it from the output's suffix; without that PTX, or IR if --passes is given.
 unsigned outputs_choose(const Options *o, tile_error **error) {
   unsigned emits = choose(o, error);
   bool to_stdout = o->output ? !strcmp(o->output, "-") : !(emits & TILE_EMIT_CUBIN);
@@ -50,7 +51,7 @@ unsigned outputs_choose(const Options *o, tile_error **error) {
   return 0;
 }
 
-// Where output `bit` of `emits` goes.
+// The path of output `bit` of `emits`.
 static const char *output_path(const Options *o, const char *input, unsigned emits, uint32_t bit) {
   bool is_binary = 1u << bit == TILE_EMIT_CUBIN;
   if (o->output && (!strcmp(o->output, "-") || is_pow2_u64(emits))) return o->output;

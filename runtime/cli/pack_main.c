@@ -1,5 +1,5 @@
-// `tilec pack`: files, signatures and architectures into one package or header. `tilec pack FILE.tilepack` says what is
-// inside.
+// `tilec pack`: compiles files for signatures and architectures into one package or header. `tilec pack FILE.tilepack`
+// lists what a package holds.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct {
   Signature *signatures;
   StrList files;               // read, for the make rule
   FileUses uses;
-  bool told;                   // which configuration an autotuned kernel takes
+  bool told;                   // the user knows which configuration an autotuned kernel takes
 } Packing;
 
 static Signature read_signature(const Options *o, const char *text) {
@@ -64,7 +64,7 @@ static tile_status pack_one(Packing *k, const char *path, const char *text, size
   return status;
 }
 
-// Is there a kernel of that name in the text? The diagnostics, if any, come again when it is compiled.
+// Whether the text has a kernel of that name. Its compilation repeats the diagnostics, if there are any.
 static bool has_kernel(const Packing *k, const char *path, const char *text, size_t size, const char *name) {
   Context ctx;
   context_init(&ctx);

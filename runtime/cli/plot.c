@@ -10,7 +10,7 @@
 
 typedef struct { const char *at, *end; } Fields;   // the rest of a line
 
-// The next field, without quotes; NULL after the last.
+// Returns the next field without its quotes; NULL after the last.
 static const char *next_field(Arena *a, Fields *f) {
   if (!f->at) return NULL;
   const char *s = f->at;
@@ -56,12 +56,12 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
     if (!x || !*x) continue;
     char *rest;
     const PlotPoint at = {.x = strtod(x, &rest)};
-    if (rest == x || *rest) return error_set(error, TILE_ERROR_FILE, "%s:%u: '%s' is no number", path, line, x);
+    if (rest == x || *rest) return error_set(error, TILE_ERROR_FILE, "%s:%u: '%s' is not a number", path, line, x);
     for (uint32_t c = 1; c < columns; c++) {
       const char *y = next_field(a, &row);
       PlotPoint p = at;
       p.y = y ? strtod(y, &rest) : 0;
-      if (!y || rest == y || *rest || !isfinite(p.y)) continue;   // nothing was measured there
+      if (!y || rest == y || *rest || !isfinite(p.y)) continue;   // this point was not measured
       vec_push(a, &series[c], p);
     }
   }
@@ -74,7 +74,8 @@ tile_status plot_read_csv(Arena *a, const char *path, Plot *plot, tile_error **e
   }
   return taken ? TILE_OK
                : error_set(error, TILE_ERROR_FILE,
-                           "%s holds no series: its first line must name columns, and the others hold numbers", path);
+                           "%s holds no series: its first line must name the columns, the others must hold numbers",
+                           path);
 }
 
 // ---- SVG ----
@@ -92,7 +93,7 @@ static double place_x(const Frame *f, double x) {
 }
 static double place_y(const Frame *f, double y) { return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * y / f->y1; }
 
-// The least of 1, 2, 2.5, 5 times a power of ten that is not below v.
+// The least number at or above v that is 1, 2, 2.5 or 5 times a power of ten.
 static double round_up(double v) {
   static const double steps[] = {1, 2, 2.5, 5, 10};
   double power = pow(10, floor(log10(v)));
@@ -143,7 +144,8 @@ void plot_svg(const Plot *plot, Buf *b) {
   Frame f = frame_of(plot);
   buf_printf(
       b,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n",
       WIDTH, HEIGHT, WIDTH, HEIGHT);
   buf_printf(b, "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n", WIDTH, HEIGHT);
   put_axes(plot, &f, b);

@@ -1,4 +1,4 @@
-// `tilec run`: compile for the device, fill the buffers, launch, then print, save, compare, time.
+// `tilec run`: compiles for the device, fills the buffers, launches, then prints, saves, compares and times.
 #include "runtime/cli/run.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const RunBuffer *buffer_named(const Run *run, const char *name) {
   return a && a->buffer ? a->buffer : run_find_buffer(run, name);
 }
 
-// What a run writes beside -o, and --print and --save, before the run: a misspelled name does not cost one.
+// Checks --print, --save and --sim-trace before the run: a misspelled name then costs no run.
 static tile_status check_names(Run *run, tile_error **error) {
   const Options *o = run->options;
   RETURN_IF_FAILED(file_uses_add_inputs(&run->uses, o, error));
@@ -67,7 +67,8 @@ static tile_status check_limits(const Options *o, CheckLimits *out, tile_error *
   return TILE_OK;
 }
 
-// On the simulator with several schedules: each must give what the first gave, within the bounds of --check.
+// Launches again with each further schedule of the simulator: the result must be the first one's, within the limits of
+// --check.
 static tile_status check_schedules(Session *s, tile_error **error) {
   Run *run = s->run;
   const Options *o = run->options;
@@ -151,7 +152,7 @@ static tile_status open_device(Session *s, tile_error **error) {
   return TILE_OK;
 }
 
-// All but the comparison with the interpreter, which begins when this device's memory is free again.
+// Everything but the comparison with the interpreter, which comes after this device's memory is freed.
 static tile_status run_on_device(Session *s, CompileJob *job, tile_error **error) {
   Run *run = s->run;
   const Options *o = run->options;

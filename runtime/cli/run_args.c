@@ -40,7 +40,7 @@ static uint32_t count_args(const ArgSpec *spec) {
   return n;
 }
 
-// An argument, and behind a tuple its items: those of t are t_0, t_1, …
+// Adds an argument and, after a tuple, its items: those of t are t_0, t_1, …
 static tile_status add_arg(Run *run, const char *name, const ArgSpec *spec, bool is_item, tile_error **error) {
   if (run_find_arg(run, name)) return error_set(error, TILE_ERROR_USAGE, "--arg %s is given twice", name);
   RunArg *a = &run->args[run->num_args++];
@@ -69,7 +69,7 @@ static tile_status parse_bufs(Run *run, tile_error **error) {
   return TILE_OK;
 }
 
-// A value of a sweep takes the place of the argument of that name.
+// A value of a sweep replaces the argument of that name.
 static tile_status parse_args(Run *run, tile_error **error) {
   const StrList *given = &run->options->args, none = {0}, *swept = run->swept ? run->swept : &none;
   const uint32_t count = given->count + swept->count;

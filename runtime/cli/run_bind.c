@@ -1,5 +1,5 @@
-// From SPECs to typed, specialised parameters: what Triton's JIT does with its arguments. The kernel's own module
-// evaluates the expressions; it knows the scalar arguments and the constexprs.
+// Turns SPECs into typed, specialised parameters, as Triton's JIT does with its arguments. The kernel's own module
+// evaluates the expressions, which may use the scalar arguments and the constexprs.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool usage(Scope *s, const char *fmt, ...) {
   return diag_error(s->ctx, (Span){0, 0}, "%s", text);
 }
 
-// An argument as the specialiser takes it; the buffer of one that has any must be known.
+// An argument in the specialiser's form. The dtype of its buffer, if it has one, must be known.
 static SpecValue spec_value(Arena *arena, const RunArg *a) {
   static const ValueKind kinds[] =
       {[ARG_NONE] = VALUE_NONE,          [ARG_BOOL] = VALUE_BOOL,      [ARG_INT] = VALUE_INT,
@@ -113,12 +113,12 @@ static bool resolve_buffer(Scope *s, RunBuffer *b) {
   return true;
 }
 
-// The buffer that a chain of names leads to; the elements skipped on the way are added to *offset.
+// The buffer at the end of a chain of names. Adds the offsets on the way, in elements, to *offset.
 static RunBuffer *follow(Scope *s, const RunArg *from, const ArgSpec *spec, int64_t *offset) {
   for (uint32_t steps = 0; spec->kind == ARG_ALIAS && steps <= s->run->num_args; steps++) {
     int64_t skipped = 0;
     if (spec->offset && !eval_int(s, from->name, spec->offset, 0, &skipped)) return NULL;
-    if (__builtin_add_overflow(*offset, skipped, offset)) *offset = INT64_MAX;   // which no buffer reaches
+    if (__builtin_add_overflow(*offset, skipped, offset)) *offset = INT64_MAX;   // beyond every buffer
     RunBuffer *b = run_find_buffer(s->run, spec->name);
     if (b) return b;
     const RunArg *next = run_find_arg(s->run, spec->name);
@@ -138,7 +138,7 @@ static bool resolve_desc(Scope *s, RunArg *a) {
   a->tensor.rank = rank;
   if ((spec->shape.count && spec->shape.count != rank) || (!spec->shape.count && t->rank != rank) ||
       (spec->strides.count && spec->strides.count != rank))
-    return usage(s, "%s: its block has rank %u, so must its shape and strides (the buffer has rank %u)", what, rank,
+    return usage(s, "%s: its block has rank %u; its shape and strides must too (the buffer has rank %u)", what, rank,
                  t->rank);
   for (uint32_t i = 0; i < rank; i++) {
     if (!eval_int(s, what, spec->block.data[i], 1, &a->block[i])) return false;
@@ -231,7 +231,7 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
   return missing.size ? usage(&s, "%s needs more arguments:%s", k->name, buf_str(&missing)) : ok;
 }
 
-// ---- the grid, and what a launch is worth ----
+// ---- the grid, --flops and --bytes ----
 
 static bool eval_amount(Scope *s, const char *option, const char *text, double *out) {
   CtValue *v = text ? eval(s, option, text) : NULL;
@@ -288,7 +288,7 @@ bool run_grid(Run *run, Context *ctx, Frontend *fe, const CtFunction *k, const P
   return eval_grid(&s);
 }
 
-// IR text keeps the constants that its kernel was made with as text: numbers and truth values can be named in a grid.
+// IR text keeps the constexprs of its kernel as text. Those that are numbers or truth values may be used in a grid.
 static void bind_constants(Scope *s, const Module *m) {
   const Func *f = m->funcs;
   while (f && s->run->options->kernel && strcmp(f->name, s->run->options->kernel)) f = f->next;

@@ -1,7 +1,6 @@
-// `tilec run --commands=FILE`: many runs in one process. Opening a GPU costs seconds when many processes do it at once;
-// here the device stays open from the first line to the last. After each line its exit status is printed on standard
-// output, after all that the run itself printed, so that a program that feeds lines through a pipe knows where one run
-// ends.
+// `tilec run --commands=FILE`: many runs in one process. Opening a GPU takes seconds when many processes do it at once;
+// here the device stays open from the first line to the last. After the output of each run its exit status follows on
+// standard output: a program that feeds lines through a pipe sees where a run ends.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ static int run_line(const Options *outer, const char *line, size_t size) {
   if (ok && o.commands) error_set(&error, TILE_ERROR_USAGE, "--commands does not nest");
   // The simulator read its options when the device was opened.
   if (ok && (o.sim_seed >= 0 || o.sim_seeds >= 0 || o.sim_trace))
-    error_set(&error, TILE_ERROR_USAGE, "options of the simulator are given beside --commands, for all lines");
+    error_set(&error, TILE_ERROR_USAGE, "options of the simulator hold for all lines: give them beside --commands");
   if (!o.device) o.device = outer->device;
   if (!o.arch) o.arch = outer->arch;
   o.quiet = o.quiet || outer->quiet;

@@ -1,4 +1,5 @@
-// `tilec run --bench --sweep NAME=FROM:TO:STEP`: the kernel timed at each value, as a table, CSV, JSON and a plot.
+// `tilec run --bench --sweep NAME=FROM:TO:STEP`: times the kernel at each value; prints a table and writes CSV, JSON
+// and plots.
 #include "runtime/cli/sweep.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 enum { MAX_POINTS = 10000 };
 
-// ---- what is swept ----
+// ---- axes ----
 
 typedef struct {
   const char *names;
@@ -62,14 +63,15 @@ static tile_status read_axis(Arena *a, const char *text, Axis *out, tile_error *
   if (!ok || *s)
     return error_set(
         error, TILE_ERROR_USAGE,
-        "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; several names may share values: M,N=…",
+        "--sweep %s: write NAME=FROM:TO, NAME=FROM:TO:STEP, NAME=FROM:TO:*FACTOR or NAME=V,V,…; "
+        "several names may share values: M,N=…",
         text);
   return values.count <= MAX_POINTS
              ? TILE_OK
              : error_set(error, TILE_ERROR_USAGE, "--sweep %s: more than %d values", text, MAX_POINTS);
 }
 
-// ---- a point ----
+// ---- points ----
 
 typedef struct { const int64_t *values; BenchResult result; const char *failure; } Point;
 typedef struct {
@@ -89,7 +91,7 @@ static double rate(const Sweep *s, const Point *p) {
   return p->failure ? 0 : amount / (p->result.median * 1e-3);
 }
 
-// An error means that no point can be measured: an output is a file that all of them read.
+// Fails only if no point can be measured, because an output is a file that every point reads.
 static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   Arena scratch;
   arena_init_with(&scratch, (ArenaMemory){0}, s->arena->on_empty);
@@ -113,7 +115,7 @@ static tile_status measure(Sweep *s, Point *p, tile_error **fatal) {
   return status;
 }
 
-// ---- what comes of it ----
+// ---- results ----
 
 static void print_row(const Sweep *s, const Point *p) {
   for (uint32_t i = 0; i < s->axes.count; i++) printf("%-12lld", (long long)p->values[i]);
@@ -124,7 +126,7 @@ static void print_row(const Sweep *s, const Point *p) {
   fflush(stdout);
 }
 
-// A name with a comma in it stands in quotes.
+// Puts quotes around names with a comma.
 static void put_csv(Buf *b, const char *text) { buf_printf(b, strpbrk(text, ",\"") ? "\"%s\"" : "%s", text); }
 
 static void write_csv(const Sweep *s, Buf *b) {
@@ -168,7 +170,7 @@ static void write_json(const Sweep *s, Buf *b) {
   buf_putc(b, '\n');
 }
 
-// A line per value of the axes after the first.
+// Adds a line per combination of values of the axes after the first.
 static void add_own_series(const Sweep *s, Plot *plot) {
   for (uint32_t first = 0, inner = s->num_points / s->axes.data[0].count; first < inner; first++) {
     Buf name = buf_make(s->arena);

@@ -1,4 +1,4 @@
-// `tilec tune`: times the configurations of an autotuned kernel on arguments like those of `tilec run`, prints a table,
+// `tilec tune`: times the configurations of an autotuned kernel with arguments as for `tilec run`, prints a table and
 // keeps the choice in a file.
 #include <setjmp.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "runtime/jit/jit.h"
 #include "runtime/cli/session.h"
 
-// The source once more, for the expressions of the command line.
+// The JIT compiles and times. This also loads the source itself, to evaluate the expressions of the command line.
 typedef struct {
   Run run;
   Context ctx;
@@ -78,7 +78,7 @@ static bool load(Tune *t, const void *input) {
   return specs && run_resolve(&t->run, &t->ctx, t->frontend, t->kernel, specs);
 }
 
-// Work in the Context; false after diagnostics or a bug of ours, which goes to error.
+// Work in the Context. It returns false after diagnostics; these and an internal error go to error.
 typedef bool (*Work)(Tune *t, const void *input);
 static tile_status guarded(Tune *t, Work work, const void *input, tile_error **error) {
   jmp_buf on_ice;
@@ -101,7 +101,7 @@ static bool grid_for(Tune *t, const void *input) {
   for (size_t i = 0; i < tile_variant_num_constexprs(v); i++) {
     const char *name = tile_variant_constexpr_name(v, i);
     uint32_t p = frontend_param_index(t->kernel, name);
-    // A folded argument is no constexpr of the source; its value is known without.
+    // A folded argument is not a constexpr of the source; its value is already known.
     if (p == t->kernel->num_params || !t->kernel->params[p].is_constexpr) continue;
     if (!frontend_apply_define(t->frontend, t->kernel, specs,
                                arena_printf(&t->ctx.arena, "%s=%s", name, tile_variant_constexpr(v, name))))
@@ -164,7 +164,7 @@ static void make_args(Tune *t) {
 static tile_status open_jit(Tune *t, const CompileJob *job, tile_error **error) {
   const Options *o = t->run.options;
   StrList options = {0};
-  // The kernel and what a launch says are asked for below; the device has its own architecture.
+  // These are given below or with the launch; the architecture is the device's.
   static const char *const elsewhere[] = {"kernel",     "signature", "include", "arch", "num-warps",
                                           "num-stages", "num-ctas",  "maxnreg", NULL};
   options_given(o, elsewhere, &options);

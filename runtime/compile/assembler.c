@@ -6,7 +6,7 @@
 
 #include "runtime/compile/compile.h"
 
-// nvJitLink's interface, as far as it is used here.
+// The part of nvJitLink's interface that is used here.
 typedef void *NvHandle;
 enum { NV_INPUT_PTX = 2 };
 
@@ -25,7 +25,7 @@ struct Assembler {
 static bool open_library(Assembler *s) {
   static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
                                       "/usr/local/cuda/lib64/libnvJitLink.so"};
-  // It stays loaded once it was: it carries a C++ runtime, which does not give back its memory when it is unloaded.
+  // The library is never unloaded: its C++ runtime would not free its memory.
   for (uint32_t i = 0; !s->library && i < countof(names); i++)
     s->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!s->library) return false;

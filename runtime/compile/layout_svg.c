@@ -1,7 +1,7 @@
-// --emit=layout-svg. A picture per layout: its last two axes as a grid, a cell per element. Registers: the cell says
-// lane and register of the first place that holds the element, and has the warp's colour. Shared memory: it says the
-// offset, and has the bank's colour. Below stand the values that have the layout and, for accesses of shared memory,
-// how many wavefronts a warp needs.
+// --emit=layout-svg. Each layout has a picture: its last two axes are a grid with a cell per element. For registers,
+// the text of a cell is the lane and the register of the first place that holds the element, and its colour is the
+// warp's. For shared memory, the text is the offset and the colour is the bank's. Below the grid are the values that
+// have the layout and, for accesses to shared memory, the number of wavefronts that a warp needs.
 #include "runtime/compile/layout_svg.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct {
   struct { Picture *data; uint32_t count, capacity; } pictures;
 } Gallery;
 
-// ---- which layouts there are ----
+// ---- finding the layouts ----
 
 static bool is_wanted(const Gallery *g, const Value *v) {
   return v->type->layout && v->type->kind != TYPE_DESC && (!g->value || (v->name && !strcmp(v->name, g->value)));
@@ -57,7 +57,7 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
   if (!is_wanted(g, v)) return;
   Buf b = buf_make(g->arena);
   buf_printf(&b, "%%%s%s%u: ", v->name ? v->name : "", v->name ? " #" : "", v->number);
-  // The type without its layout, which stands above.
+  // The type without its layout, which is the picture's title.
   Type plain = *v->type;
   plain.layout = NULL;
   ir_print_type(&b, &plain);
@@ -66,7 +66,7 @@ static void add_value(Gallery *g, const Value *v, const Op *op) {
   vec_push(g->arena, &p->lines, buf_str(&b));
 }
 
-// Register bits that alone step the offset by 1, 2, 4, …: the elements of one access.
+// Counts the register bits that alone move the offset by 1, 2, 4, …: log2 of the elements of one access.
 static uint32_t log2_vector(const Layout *registers, const Layout *shared, uint32_t bytes) {
   LayoutMap m;
   uint32_t n = 0;
@@ -144,7 +144,7 @@ typedef struct { uint32_t rows, columns, all_rows, all_columns; } Window;
 static Window window_of(const Layout *l) {
   uint32_t columns = 1u << l->log2_size[l->rank - 1], rows = l->rank > 1 ? 1u << l->log2_size[l->rank - 2] : 1;
   Window w = {rows, columns, rows, columns};
-  // A vector is wrapped.
+  // The elements of a tensor with one axis fill several rows.
   if (l->rank == 1 && columns > MAX_COLUMNS) w.columns = MAX_COLUMNS, w.rows = columns / MAX_COLUMNS;
   if (w.columns > MAX_COLUMNS) w.columns = MAX_COLUMNS;
   if (w.rows > MAX_ROWS) w.rows = MAX_ROWS;
@@ -155,7 +155,7 @@ static uint32_t element_at(const Layout *l, const Window *w, uint32_t row, uint3
   return l->rank == 1 ? row * w->columns + column : row << l->log2_size[l->rank - 1] | column;
 }
 
-// The first place of each of the elements that are shown.
+// The first place of each element that the picture shows.
 static uint32_t *places_of(Arena *a, const Layout *l, const Window *w) {
   const uint32_t bits = layout_total_bits(l), count = 1u << layout_tensor_bits(l),
                  shown = element_at(l, w, w->rows - 1, w->columns - 1) + 1;
@@ -238,7 +238,8 @@ bool layout_svg(const Module *m, const char *value, Buf *b) {
   const int width = 2 * MARGIN + MAX_COLUMNS * CELL_WIDTH;
   buf_printf(
       b,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
       width, height);
   double y = MARGIN / 2.0;
   for (uint32_t i = 0; i < g.pictures.count; i++) {

@@ -1,5 +1,5 @@
-// Kernel metadata: a versioned JSON object per kernel. Launchers written by others read it out of the PTX's leading
-// comments, so a field once published keeps its meaning; a change that breaks readers raises METADATA_FORMAT.
+// Kernel metadata: a versioned JSON object per kernel. Other people's launchers read it from the comments at the start
+// of the PTX. Therefore a published field keeps its meaning, and a change that breaks readers raises METADATA_FORMAT.
 #include "runtime/compile/compile.h"
 
 enum { METADATA_FORMAT = 1 };
@@ -24,7 +24,7 @@ static const char *scalar_spelling(ScalarKind k) {
   }
 }
 
-// Triton's spelling of a parameter's type: the front end's, or made from the type where the IR came as text.
+// Triton's spelling of a parameter's type: the front end's or, for IR that came as text, made from the type.
 static const char *spelling_of(Arena *a, const Func *f, uint32_t i) {
   if (f->params[i].spelling) return f->params[i].spelling;
   const Type *t = param_type(f, i);
@@ -76,7 +76,8 @@ void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func 
   json_put_int(w, "format", METADATA_FORMAT);
   json_put_string(w, "name", f->name);
   json_put_string(w, "arch", m->target->name);
-  json_put_string(w, "ptx_version", arena_printf(w->out->arena, "%u.%u", program->ptx_version / 10, program->ptx_version % 10));
+  const uint32_t ptx = program->ptx_version;
+  json_put_string(w, "ptx_version", arena_printf(w->out->arena, "%u.%u", ptx / 10, ptx % 10));
   json_put_array(w, "params", false);
   for (uint32_t i = 0; i < f->num_params; i++) put_param(w, f, i);
   json_end_array(w);

@@ -1,6 +1,6 @@
-// Parsing of options by the table. Not getopt_long: that keeps its state in globals, and the library parses options
-// too. `--name=value`, `--name value`, `-xvalue`, `-x value`; dashes and underscores in names are the same; `--` ends
-// the options; `@file` stands for the arguments in a file, quoted as for gcc.
+// Parses options by the table of options.def: `--name=value`, `--name value`, `-xvalue`, `-x value`. Dashes and
+// underscores in names are the same; `--` ends the options; `@file` stands for the arguments in a file, quoted as for
+// gcc. getopt_long does not do: it keeps its state in globals, and the library parses options too.
 #include "runtime/compile/options.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static const Row rows[] = {
 #include "runtime/compile/options.def"
 };
 
-// What a row must be, by its kind. An INT whose default lies below its range counts as not given.
+// What the compiler checks of a row, by its kind. An INT whose default is below its range counts as not given.
 #define ROW_OF_BOOL(arg, def, lo, hi) (sizeof(arg) == 1 && ((def) == 0 || (def) == 1) && (lo) == 0 && (hi) == 1)
 #define ROW_OF_INT(arg, def, lo, hi) (sizeof(arg) > 1 && (lo) < (hi) && (def) <= (hi))
 #define ROW_OF_STR(arg, def, lo, hi) (sizeof(arg) > 1 && (def) == 0 && (lo) == 0 && (hi) == 0)
@@ -124,7 +124,7 @@ static bool allowed(const Options *o, const Row *r, Command command, tile_error 
   return true;
 }
 
-// One argument beginning with a dash; may take the next one as its value.
+// Parses an argument that begins with a dash. It may take the next argument as its value.
 static bool parse_option(Options *o, Command command, const char *arg, const char *next, bool *took_next,
                          tile_error **error) {
   const Row *r = NULL;
@@ -163,7 +163,7 @@ static bool parse_option(Options *o, Command command, const char *arg, const cha
 
 static bool parse_list(Options *o, Command command, int argc, const char *const *argv, int depth, tile_error **error);
 
-// With the NUL that ends it, which strchr finds too: a NUL byte in a file parts words.
+// strchr also finds the NUL that ends this: a NUL byte in a file separates words.
 #define BLANKS " \t\r\n"
 
 StrList options_split(Arena *a, const char *s, size_t size) {
@@ -241,7 +241,7 @@ static bool check_passes(const Options *o, const char *option, const char *list,
   return true;
 }
 
-// What a range cannot say.
+// Checks what the range of a row cannot say.
 static bool check_values(const Options *o, tile_error **error) {
   const struct { const char *name; int64_t value; } powers[] = {{"num-warps", o->num_warps}, {"num-ctas", o->num_ctas}};
   for (uint32_t i = 0; i < countof(powers); i++)
@@ -315,7 +315,7 @@ void options_given(const Options *o, const char *const *except, StrList *out) {
   }
 }
 
-// ---- the table as text ----
+// ---- help, man page, JSON, completion ----
 
 static const char *const group_titles[NUM_GROUPS] =
     {"Compiling", "Output", "Running (tilec run)", "Tuning (tilec tune)", "Packing (tilec pack)", "General"};
@@ -338,7 +338,8 @@ static void print_help(Buf *out) {
       "usage: tilec [options] FILE                      compile a .tile, .py or .tir file\n"
       "       tilec run [options] FILE --grid X --arg NAME=SPEC …   compile and run a kernel\n"
       "       tilec tune [options] FILE --grid X --arg NAME=SPEC …  time the configurations of an autotuned kernel\n"
-      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     several architectures and signatures in one file\n"
+      "       tilec pack [options] FILE… -o FILE.tilepack|FILE.h     "
+      "several architectures and signatures in one file\n"
       "       tilec cache stats|trim|clear               look after the JIT's cache of compiled kernels\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, "\n%s:\n", group_titles[g]);
@@ -374,7 +375,8 @@ static void print_help(Buf *out) {
       "  constexpr(EXPR)                         a constant, as in (fp32[8]=arange, constexpr(tl.float16))\n"
       "  desc(NAME|SPEC,[BLOCK…][,shape=[…]][,strides=[…]][,nan])   a tensor descriptor\n"
       "\nExit status: 0 ok, 1 error in the program, 2 usage, 3 file, 4 the assembler refused the PTX,\n"
-      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\nTILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
+      "5 the run failed, 70 internal error. TILE_DEVICE names the device that `run` uses;\n"
+      "TILE_CACHE_DIR, TILE_CACHE_RO and TILE_CACHE_SIZE are about the cache.\n");
 }
 
 static void put_roff(Buf *b, const char *s) {
@@ -388,8 +390,10 @@ static void put_roff(Buf *b, const char *s) {
 static void print_man(Buf *out) {
   buf_puts(
       out,
-      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n.SH SYNOPSIS\n.B tilec\n[options] FILE\n.br\n.B tilec run\n"
-      "[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n.br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
+      ".TH TILEC 1\n.SH NAME\ntilec \\- compile tile kernels to PTX\n"
+      ".SH SYNOPSIS\n.B tilec\n[options] FILE\n"
+      ".br\n.B tilec run\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n"
+      ".br\n.B tilec tune\n[options] FILE \\-\\-grid X \\-\\-arg NAME=SPEC ...\n");
   for (Group g = 0; g < NUM_GROUPS; g++) {
     buf_printf(out, ".SH %s\n", group_titles[g]);
     for (uint32_t i = 0; i < countof(rows); i++) {
@@ -405,7 +409,8 @@ static void print_man(Buf *out) {
   }
   buf_puts(
       out,
-      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; 5 the run failed; 70 internal error.\n");
+      ".SH EXIT STATUS\n0 ok; 1 error in the program; 2 usage; 3 file; 4 the assembler refused the PTX; "
+      "5 the run failed; 70 internal error.\n");
 }
 
 static void print_json(Buf *out) {

@@ -21,7 +21,7 @@ static const KernelParam *find_param(const tile_kernel *k, const char *name) {
 
 typedef VEC(PackParam) PackParamVec;
 
-// The items of a tuple that are arguments, or compiled-in values that another variant may take as arguments.
+// Appends the items of a tuple that are arguments, or compiled-in values that another variant may take as arguments.
 static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const char *name, PackParamVec *out) {
   if (s->kind == SPEC_TUPLE) {
     for (uint32_t i = 0; i < s->num_items; i++) add_items(a, k, &s->items[i], frontend_item_name(a, name, i), out);
@@ -37,11 +37,11 @@ static void add_items(Arena *a, const tile_kernel *k, const ParamSpec *s, const 
   vec_push(a, out, item);
 }
 
-// The parameters that a caller passes: those of the source that are no constexprs, and of tuples the items.
+// The parameters that a caller passes: those of the source that are not constexprs; for a tuple, its items.
 static uint32_t caller_params(Arena *a, const tile_program *p, const tile_kernel *k, PackParam **out) {
   const CtFunction *fn = source_kernel(p, k->name);
   bool has_specs = p->specs && fn && fn == p->kernel;
-  // Without specs a tuple cannot be told: then the compiled kernel's arguments are what is passed.
+  // Without specs tuples are unknown: the caller then passes the compiled kernel's arguments.
   for (uint32_t i = 0; fn && !has_specs && i < fn->num_params; i++)
     if (!fn->params[i].is_constexpr && !find_param(k, fn->params[i].name) &&
         !tile_kernel_constexpr(k, fn->params[i].name))
@@ -109,7 +109,7 @@ static bool is_integer(const char *type) {
 }
 static int integer_bits(const char *type) { return atoi(type + 1); }
 
-// A parameter may be narrower in some variants, or compiled in; else its type is one.
+// A parameter has one type in all variants, unless it is compiled in or a narrower integer in some of them.
 static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t n, tile_error **error) {
   for (uint32_t i = 0; i < (to->num_params > n ? to->num_params : n); i++) {
     PackParam *old = &to->params[i];
@@ -123,7 +123,8 @@ static tile_status join_params(PackKernel *to, const PackParam *params, uint32_t
     else if (!both)
       return error_set(
           error, TILE_ERROR_USAGE,
-          "%s: parameter %s is %s in one signature and %s in another; one launch function cannot take both: pack them apart",
+          "%s: parameter %s is %s in one signature and %s in another; "
+          "one launch function cannot take both: put them in two packages",
           to->name, old->name, old->type, new->type);
   }
   return TILE_OK;
@@ -137,7 +138,7 @@ static PackKernel *find_kernel(Pack *pack, const char *name) {
   return NULL;
 }
 
-// The place of a variant, in the order in which a launch tries them.
+// Finds or inserts a variant, in the order in which a launch tries them.
 static tile_status place_variant(Pack *pack, PackKernel *kernel, const PackVariant *v, PackVariant **out,
                                  tile_error **error) {
   for (uint32_t i = 0; i < kernel->variants.count; i++) {
