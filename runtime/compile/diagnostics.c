@@ -1,4 +1,4 @@
-// A Context's diagnostics in the public form.
+// Diagnostics in the public form, and how contained work ends.
 #include <setjmp.h>
 #include <string.h>
 
