@@ -88,8 +88,9 @@ bool cg_const_int(LLVMValueRef v, uint64_t *x);
 LLVMValueRef cg_add(Cg *c, LLVMValueRef a, LLVMValueRef b);   // cg_add, cg_xor, cg_and drop neutral operands
 LLVMValueRef cg_xor(Cg *c, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b);   // of i1; NULL counts as true
-LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b);            // with an i32 constant
-LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b);     // with an i32 constant
+// With a constant of the type of a.
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b);
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b);
 LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_bitcast(Cg *c, LLVMValueRef v, LLVMTypeRef t);
 uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or vector type; pointers 64
@@ -97,6 +98,9 @@ uint32_t cg_bits(Cg *c, LLVMTypeRef t);                       // of a scalar or 
 LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k);
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem);
 LLVMTypeRef cg_storage_type(Cg *c, const Type *t);
+// A vector of the values, or the value if n is 1, and element i of such a vector.
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n);
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i);
 // Storage integers packed to one integer of n·bits (at most 64), lowest first, and back.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits);
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out);

@@ -152,7 +152,7 @@ static void or_to_add(LLVMBuilderRef b, LLVMBasicBlockRef block) {
 // LLVM's straight-line strength reduction asks, for every pair of additions, whether one may be poison where the
 // other is not, and walks their operands. Most addresses come from a division of the program id: frozen, it ends the
 // walk. Comparisons keep the division itself: from the range of a loop's bound LLVM sees that the induction variable
-// does not overflow, and then strength-reduces addresses.
+// does not overflow, and turns addresses into sums.
 static void freeze_divisions(LLVMBuilderRef b, LLVMBasicBlockRef block) {
   for (LLVMValueRef in = LLVMGetFirstInstruction(block); in; in = LLVMGetNextInstruction(in)) {
     LLVMOpcode op = LLVMGetInstructionOpcode(in);

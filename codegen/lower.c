@@ -58,12 +58,6 @@ static bool is_packed(const Cg *c, const Op *op, ScalarKind k) {
   return op_is(op, TRAIT_HALVES) && (k == SC_F16 || (k == SC_BF16 && c->target->sm >= 90));
 }
 
-static LLVMValueRef half_pair(Cg *c, const CgValue *v, uint32_t lo, uint32_t hi) {
-  LLVMValueRef pair = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(cg_reg(v, lo)), 2));
-  pair = LLVMBuildInsertElement(c->b, pair, cg_reg(v, lo), cg_i32(c, 0), "");
-  return LLVMBuildInsertElement(c->b, pair, cg_reg(v, hi), cg_i32(c, 1), "");
-}
-
 // Pairs registers of neighbouring elements, which loads and stores have in one word, too. (LLVM would also choose
 // pairs, but with the halves exchanged.)
 static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const *in, const uint32_t *reps,
@@ -81,10 +75,11 @@ static void lower_packed(Cg *c, const Op *op, ScalarKind k, const CgValue *const
     uint32_t mate = r ^ step;
     if (r & step || reps[r] != r || reps[mate] != mate) continue;
     LLVMValueRef x[4];
-    for (uint32_t i = 0; i < op->num_operands; i++) x[i] = half_pair(c, in[i], r, mate);
+    for (uint32_t i = 0; i < op->num_operands; i++)
+      x[i] = cg_vector(c, (LLVMValueRef[]){cg_reg(in[i], r), cg_reg(in[i], mate)}, 2);
     LLVMValueRef pair = lower_element(c, op, k, x);
-    out->v[r] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 0), "");
-    out->v[mate] = LLVMBuildExtractElement(c->b, pair, cg_i32(c, 1), "");
+    out->v[r] = cg_element(c, pair, 0);
+    out->v[mate] = cg_element(c, pair, 1);
   }
 }
 

@@ -21,7 +21,7 @@ static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   uint64_t x;
   if (cg_const_int(d, &x) && x) return d;
   LLVMTypeRef t = LLVMTypeOf(d);
-  return cg_select(c, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d);
+  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), cg_int(t, 1), d);
 }
 // LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
 // would decide comparisons with the quotient by that.
@@ -40,7 +40,7 @@ static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {
   uint64_t x;
   bool known = cg_const_int(in[1], &x);
   if (known && x < width) return LLVMBuildBinOp(c->b, opcode, in[0], in[1], "");
-  LLVMValueRef fits = LLVMBuildICmp(c->b, LLVMIntULT, in[1], cg_int(t, width), "");
+  LLVMValueRef fits = cg_cmp(c, LLVMIntULT, in[1], width);
   LLVMValueRef amount = cg_select(c, fits, in[1], cg_int(t, opcode == LLVMAShr ? width - 1 : 0));
   LLVMValueRef r = LLVMBuildBinOp(c->b, opcode, in[0], amount, "");
   return opcode == LLVMAShr ? r : cg_select(c, fits, r, LLVMConstNull(t));

@@ -223,8 +223,8 @@ void emit_fence_async(Cg *c, Op *op) {
   cg_insn(c, op_int(op, ATTR_GLOBAL, 0) ? INSN_FENCE_ASYNC_ALL : INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
 
-// ---- turns on the tensor cores ----
-// Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
+// ---- ping-pong scheduling ----
+// Warpgroup g waits at named barrier 1 + g, where the warpgroup before it arrives. A single warpgroup does not wait.
 
 static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
   uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;

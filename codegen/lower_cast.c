@@ -46,14 +46,14 @@ static LLVMValueRef fp8_from_f32_software(Cg *c, LLVMValueRef v, ScalarKind k) {
 
 // Every fp8 value, times a power of two, is exactly an f16.
 static LLVMValueRef fp8_to_f16_software(Cg *c, LLVMValueRef v, ScalarKind k) {
-  LLVMValueRef x = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, v, c->t_i16, ""), cg_int(c->t_i16, 8), "");
+  LLVMValueRef x = cg_op(c, LLVMShl, LLVMBuildZExt(c->b, v, c->t_i16, ""), 8);
   if (k == SC_F8E5M2) return cg_bitcast(c, x, c->t_f16);
-  LLVMValueRef sign = LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x8000), "");
-  LLVMValueRef mag = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x7f00), ""), cg_int(c->t_i16, 1), "");
+  LLVMValueRef sign = cg_op(c, LLVMAnd, x, 0x8000);
+  LLVMValueRef mag = cg_op(c, LLVMLShr, cg_op(c, LLVMAnd, x, 0x7f00), 1);
   if (k == SC_F8E4B15) return cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16);
   LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16),
                                       LLVMConstReal(c->t_f16, 256.0), "");
-  LLVMValueRef is_nan = LLVMBuildICmp(c->b, LLVMIntEQ, mag, cg_int(c->t_i16, 0x3f80), "");
+  LLVMValueRef is_nan = cg_cmp(c, LLVMIntEQ, mag, 0x3f80);
   return cg_select(c, is_nan, cg_bitcast(c, cg_int(c->t_i16, 0x7fff), c->t_f16), scaled);
 }
 

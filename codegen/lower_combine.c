@@ -17,7 +17,7 @@ void emit_histogram(Cg *c, Op *op) {
   for (uint32_t r = 0; r < n; r++) {
     if (reps[r] != r) continue;
     LLVMValueRef v = LLVMBuildIntCast2(c->b, cg_reg(cg_get(x), r), c->t_i64, true, "");
-    LLVMValueRef inside = LLVMBuildICmp(c->b, LLVMIntULT, v, cg_i64(c, num_bins), "");
+    LLVMValueRef inside = cg_cmp(c, LLVMIntULT, v, num_bins);
     LLVMValueRef pred = cg_and(c, cg_and(c, inside, owner), mask ? cg_reg(cg_get(mask), r) : NULL);
     LLVMValueRef offset = cg_op(c, LLVMShl, LLVMBuildTrunc(c->b, v, c->t_i32, ""), 2);
     cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void,

@@ -97,7 +97,7 @@ static void bind_params(Cg *c, Func *f) {
       uint64_t align = known ? (uint64_t)min_i64(p->divisible, 1024) : type_elem_bytes(t->elem);
       add_enum_attribute(c, n + 1, "align", align);
     }
-    if (cg_elem_type(c, t) == c->t_i1) v = LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(c->t_i8), "");
+    if (cg_elem_type(c, t) == c->t_i1) v = cg_cmp(c, LLVMIntNE, v, 0);
     cg_set_scalar(c, arg, v);
     n++;
   }

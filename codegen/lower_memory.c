@@ -137,7 +137,7 @@ void emit_load(Cg *c, Op *op) {
         v->v[r + i] = other ? cg_reg(other, r + i) : LLVMConstNull(elem);
         continue;
       }
-      if (!by_asm[r]) x[i] = count == 1 ? loaded[r] : LLVMBuildExtractElement(c->b, loaded[r], cg_i32(c, i), "");
+      if (!by_asm[r]) x[i] = cg_element(c, loaded[r], i);
       v->v[r + i] = cg_from_storage(c, x[i], elem);
     }
   }
@@ -146,12 +146,7 @@ void emit_load(Cg *c, Op *op) {
 
 static void plain_store(Cg *c, const GlobalAccess *a, LLVMValueRef at, const LLVMValueRef *elems) {
   uint32_t count = a->shape.count;
-  LLVMValueRef x = elems[0];
-  if (count > 1) {
-    x = LLVMGetPoison(LLVMVectorType(int_type(c, a->bits), count));
-    for (uint32_t i = 0; i < count; i++) x = LLVMBuildInsertElement(c->b, x, elems[i], cg_i32(c, i), "");
-  }
-  LLVMValueRef st = LLVMBuildStore(c->b, x, at);
+  LLVMValueRef st = LLVMBuildStore(c->b, cg_vector(c, elems, count), at);
   LLVMSetAlignment(st, count * a->address.elem_bytes);
   if (a->hints.is_volatile) LLVMSetVolatile(st, true);
 }

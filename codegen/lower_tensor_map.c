@@ -66,8 +66,8 @@ static LLVMValueRef map_address(Cg *c, const Op *op) {
     LLVMValueRef id = LLVMBuildZExt(c->b, cg_special_register(c, "ctaid", axis), c->t_i64, "");
     block = LLVMBuildAdd(c->b, LLVMBuildMul(c->b, block, count, ""), id, "");
   }
-  LLVMValueRef offset = LLVMBuildMul(c->b, block, cg_i64(c, c->module->scratch_bytes), "");
-  offset = LLVMBuildAdd(c->b, offset, cg_i64(c, (uint64_t)op_int(op, ATTR_START, 0)), "");
+  LLVMValueRef offset = cg_op(c, LLVMMul, block, c->module->scratch_bytes);
+  offset = cg_op(c, LLVMAdd, offset, (uint64_t)op_int(op, ATTR_START, 0));
   return LLVMBuildGEP2(c->b, c->t_i8, cg_scalar(op_operand(op, 0)), &offset, 1, "tensormap");
 }
 

@@ -83,11 +83,7 @@ void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *
       access_store(c, INSN_ST_SHARED, ".shared", at, pred, elems, &shape);
       continue;
     }
-    LLVMValueRef v = elems[0];
-    if (vec > 1) {
-      v = LLVMGetPoison(vector_type(&a));
-      for (uint32_t i = 0; i < vec; i++) v = LLVMBuildInsertElement(c->b, v, elems[i], cg_i32(c, i), "");
-    }
+    LLVMValueRef v = cg_vector(c, elems, vec);
     LLVMSetAlignment(LLVMBuildStore(c->b, v, access_ptr(c, &a, r)), a.elem_bytes * vec);
   }
 }
@@ -112,10 +108,8 @@ CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Typ
   for (uint32_t r = 0; r < n; r++) {
     if (r & a.inside) continue;
     LLVMValueRef v = out->v[r];
-    for (uint32_t i = vec; i-- > 0;) {
-      LLVMValueRef e = vec == 1 ? v : LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "");
-      out->v[vector_register(&a, r, i)] = cg_from_storage(c, e, et);
-    }
+    for (uint32_t i = vec; i-- > 0;)
+      out->v[vector_register(&a, r, i)] = cg_from_storage(c, cg_element(c, v, i), et);
   }
   return out;
 }

@@ -1,8 +1,8 @@
 // decompose_dot: a dot of a precision or type that no tensor core has becomes a sum of dots that one has.
 //
-//   tf32x3    a = a₁ + a₂, each as wide as tf32: a₁b₁ + (a₁b₂ + a₂b₁)
-//   bf16x3    a = a₁ + a₂ in bf16:               a₁b₁ + (a₁b₂ + a₂b₁)
-//   bf16x6    a = a₁ + a₂ + a₃ in bf16:          a₁b₁ + (a₁b₂ + a₂b₁ + a₁b₃ + a₃b₁ + a₂b₂)
+//   tf32x3    a = a₁ + a₂, each of tf32:     a₁b₁ + (a₁b₂ + a₂b₁)
+//   bf16x3    a = a₁ + a₂ in bf16:           a₁b₁ + (a₁b₂ + a₂b₁)
+//   bf16x6    a = a₁ + a₂ + a₃ in bf16:      a₁b₁ + (a₁b₂ + a₂b₁ + a₁b₃ + a₃b₁ + a₂b₂)
 //   fp8       the same numbers in half precision, if no tensor core multiplies fp8 with this accumulator
 //
 // Small terms come first. An infinite operand leaves NaNs in its remainder; the pass replaces NaNs of the small terms

@@ -122,9 +122,9 @@ void ring_drain(Pipe *p, Builder *b);
 void ring_invalidate(Pipe *p, Builder *b);
 
 // ---- pipeline_prologue.c ----
-// Builds the rings and, before the loop, issues the copies of iterations 0 … stages − 2. Returns the induction variable
-// of the iteration that the loop issues first, and in carried[] that iteration's carried values, as far as the slice
-// needs them.
+// Builds the rings and, before the loop, issues the copies of iterations 0 … stages − 2. Returns the induction
+// variable of the iteration that the loop issues first, and in carried[] that iteration's carried values, as far as the
+// slice needs them.
 Value *pipe_build_prologue(Pipe *p, Value **carried);
 
 #endif

@@ -1,4 +1,5 @@
-// The builtin table: lookup, binding of arguments to a row's parameters, and the helpers builders read them with.
+// The table of builtins: finding a row, binding arguments to its parameters, and the helpers by which builders read
+// them.
 #include "frontend/lower/lower.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static Term *default_term(Lower *L, const BuiltinParam *p) {
   }
 }
 
-// What a `*list` parameter takes: self, the positional arguments left, and what comes under its name (shape=[…]).
+// What a `*list` parameter takes: self, the positional arguments left, and its keyword argument (shape=[…]).
 static Term *bind_list(Lower *L, const BuiltinParam *p, Term *self, CallArgs *args, uint32_t next, bool *used) {
   TermList rest = {0};
   if (self) vec_push(L->arena, &rest, self);
@@ -201,7 +202,7 @@ bool arg_dtype(Lower *L, Call *c, uint32_t i, const CtType **out) {
   return term_get_dtype(c->args[i], out) || not_constant(L, c, i, "a type such as tl.float32");
 }
 
-// f(x, 4, 8) and f(x, (4, 8)) are the same.
+// f(x, 4, 8) and f(x, (4, 8)) mean the same.
 static Term *only_tuple(Term *t) {
   while (t->kind == TERM_TUPLE && t->tuple.count == 1 && t->tuple.items[0]->kind == TERM_TUPLE) t = t->tuple.items[0];
   return t;

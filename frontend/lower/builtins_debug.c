@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One print op: a text, and values that are printed element by element after it.
+// One print op: a text, and the values whose elements are printed after it.
 typedef struct { Buf text, names; TermList values; } PrintOp;
 typedef VEC(PrintOp) PrintList;
 
@@ -23,7 +23,7 @@ static bool is_unsigned(const Term *v) {
   return ct_is_int(term_t(v)) && !ct_is_signed(term_t(v)) && !ct_is_bool(term_t(v));
 }
 
-// " text: ", as Triton prints it; " text = " where an f-string says so.
+// " text: ", as Triton prints it, or " text = " if an f-string says that.
 static const char *prefix_of(Lower *L, Buf *text) {
   const char *s = buf_str(text);
   size_t n = text->size;
@@ -32,7 +32,7 @@ static const char *prefix_of(Lower *L, Buf *text) {
   return intern(L->ctx, arena_printf(L->arena, "%s%.*s%s", s[0] == ' ' ? "" : " ", (int)n, s, end));
 }
 
-// An op prints all its integers one way: among signed ones, unsigned ones are widened.
+// An op prints all its integers as signed or all as unsigned, so unsigned ones are widened if any is signed.
 static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   bool any_signed = false, any_unsigned = false;
   for (uint32_t i = 0; i < p->values.count; i++) {
@@ -54,7 +54,7 @@ static Op *emit_print(Lower *L, PrintOp *p, bool hex) {
   return op;
 }
 
-// Whether there is a letter or digit of any script.
+// Whether s has a letter or a digit of any script.
 static bool has_word(const char *s) {
   for (; *s; s++)
     if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (unsigned char)*s >= 0x80)
@@ -62,8 +62,8 @@ static bool has_word(const char *s) {
   return false;
 }
 
-// A text, or an f-string with run-time values: then every value gets a print of its own, after the text before it,
-// and so do words after the last one.
+// Makes the print of a text, or the prints of an f-string: one for each run-time value, with the text before it, and
+// one for words after the last value.
 static bool print_text(Lower *L, Term *t, Span span, PrintList *list) {
   const char *s;
   PrintOp *p = new_print(L, list);
@@ -143,8 +143,8 @@ static Term *text_condition(Lower *L, Call *c, uint32_t cond_i, const char *text
   return lower_hint(L, "conditions look like \">1,=0\": one for each axis, with < > <= >= = !=");
 }
 
-// Where to print or stop: a condition on values, or a text with one condition for each program id (those given,
-// else this program's own).
+// Where to print or stop: a condition on values, or a text with one condition for each program id. The ids are those
+// given, otherwise this program's own.
 static bool where_condition(Lower *L, Call *c, uint32_t cond_i, uint32_t pids_i, Value **out) {
   Term *cond = c->args[cond_i], *all = term_full(L, lower_scalar(L, DT_INT1), 0, 1);
   const Term *pids = c->args[pids_i];
@@ -203,7 +203,7 @@ Term *tl_print_if(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// The interpreter shows all variables: they are the operands.
+// All variables are operands, because the interpreter shows them.
 Term *tl_breakpoint_if(Lower *L, Call *c) {
   Value *cond;
   if (!where_condition(L, c, 0, 1, &cond)) return NULL;
@@ -237,14 +237,14 @@ Term *tl_device_assert(Lower *L, Call *c) {
     buf_puts(&text, term_get_str(parts[i], &s) ? s : "{}");
   }
   cond = lower_not_zero(L, cond, c->spans[0]);
-  if (cond && !arg_is_none(c, 2)) {   // masked off counts as true
+  if (cond && !arg_is_none(c, 2)) {   // an element that is masked off counts as true
     Term *mask = arg_value(L, c, 2);
     if (!mask || !(mask = lower_not_zero(L, mask, c->spans[2]))) return NULL;
     Term *off = lower_logical_not(L, mask, c->span);
     cond = off ? lower_binary(L, PYOP_OR, cond, off, c->span) : NULL;
   }
   if (!cond) return NULL;
-  if (has_values) {   // the message of an assertion is constant: a failing one prints the f-string's values first
+  if (has_values) {   // an assertion's message is constant, so a failing one first prints the f-string's values
     Term *fails = lower_logical_not(L, cond, c->span);
     if (fails && term_is_tensor(fails)) fails = lower_prelude_call(L, "_any", &fails, 1, c->span);
     int known;

@@ -88,7 +88,7 @@ Term *tl_desc_load(Lower *L, Call *c) {
   return term_of_op(L, op, d->desc.block);
 }
 
-// The value of a store: the block's shape (leading axes of size 1 may be missing), cast to its type.
+// The value of a store, cast to the block's type. It has the block's shape, but leading axes of size 1 may be missing.
 static Term *block_value(Lower *L, Call *c, uint32_t i, Term *d) {
   Term *x = arg_value(L, c, i);
   if (!x) return NULL;
@@ -137,7 +137,7 @@ Term *tl_desc_atomic(Lower *L, Call *c) {
   return term_none(L);
 }
 
-// Rows of a [1, N] block by number.
+// The arguments of gather and scatter, which take rows of a [1, N] block by number.
 static bool row_args(Lower *L, Call *c, uint32_t rows_i, uint32_t y_i, Term *d, Term **rows, Term **y) {
   const CtType *block = d->desc.block;
   if (block->rank != 2 || block->shape[0] != 1)

@@ -1,4 +1,4 @@
-// Builtins near the machine: barriers, special registers, inline assembly, named device functions.
+// Builtins close to the machine: barriers, special registers, inline assembly, named device functions.
 #include "frontend/lower/lower.h"
 #include "ir/inline_asm.h"
 
@@ -77,9 +77,8 @@ Term *tl_inline_asm(Lower *L, Call *c) {
   return is_tuple ? term_tuple(L, out, n, NULL) : out[0];
 }
 
-// Of the device libraries only libdevice's functions exist here, in the prelude: __nv_tanhf is tanh.
-// libdevice's own names tell the type by letters round the one that the language has: erff, isnand, clzll, dadd_rz,
-// fmaf_rz, uhadd.
+// Finds the prelude's function for a name of libdevice, the only device library there is: __nv_tanhf is tanh. libdevice
+// marks the type by letters before and after the language's name: erff, isnand, clzll, dadd_rz, fmaf_rz, uhadd.
 static Term *device_function(Lower *L, const char *base) {
   static const char *const irregular[][2] = {{"mul64hi", "mulhi"}, {"umul64hi", "mulhi"},
       {"fast_fdividef", "fast_dividef"}, {"llabs", "abs"}};

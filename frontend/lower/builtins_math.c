@@ -8,7 +8,7 @@ static Term *binary(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
 
-// Most functions exist in fp32 and fp64 only, as in Triton: the author decides how a half is widened.
+// Most functions exist in fp32 and fp64 only, as in Triton; the kernel's author decides how to widen an fp16.
 static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   Term *x = arg_value(L, c, i);
   if (!x) return NULL;
@@ -17,20 +17,20 @@ static Term *float_arg(Lower *L, Call *c, uint32_t i) {
   return lower_hint(L, "convert with .to(tl.float32)");
 }
 
-// An argument of a function that makes tensors of constants before it promotes; the prelude's own constants stay exact.
+// An argument of a function that turns constants into tensors before it promotes. The prelude's constants stay exact.
 static Term *strong_arg(Lower *L, Call *c, uint32_t i) {
   return lower_in_prelude(L, c->span) ? c->args[i] : arg_value(L, c, i);
 }
 
-// The row's op on its operands, which are promoted to one type: one that the op's row accepts, or fp8 where it
-// accepts halves.
+// The row's op on its operands, promoted to one type. The op's row must accept that type; fp8 is accepted where fp16
+// is.
 Term *tl_elementwise(Lower *L, Call *c) {
   Opcode oc = (Opcode)c->row->data;
   uint32_t n = op_num_fixed(oc);
   Term *x[3];
   for (uint32_t i = 0; i < n; i++)
     if (!(x[i] = n == 1 ? arg_value(L, c, i) : strong_arg(L, c, i))) return NULL;
-  // twice round: a later operand may widen those before it
+  // Two rounds, because a later operand may widen those before it.
   for (uint32_t i = 1, last = n > 2 ? 2 * n - 2 : n - 1; i <= last; i++)
     if (!lower_promote(L, &x[0], &x[(i - 1) % (n - 1) + 1], (PromoteRule){0}, c->row->name, c->span)) return NULL;
   const CtType *t = ct_scalar_of(term_t(x[0]));
@@ -105,7 +105,8 @@ static Term *widen_bf16(Lower *L, Term *x, Span span) {
   return x && ct_is_kind(term_t(x), DT_BF16) ? lower_cast_to(L, x, DT_FP32, span) : x;
 }
 
-// NONE (or nothing) keeps the number, ALL the NaN. tl.PropagateNan.ALL is an enum member of the evaluator.
+// Reads propagate_nan: NONE, or no argument, prefers the number, ALL the NaN. tl.PropagateNan.ALL is an enum member of
+// the evaluator.
 static bool nan_arg(Lower *L, Call *c, uint32_t i, bool *all) {
   *all = false;
   CtValue *k = term_to_ct(L, c->args[i]);
@@ -237,7 +238,7 @@ static Term *swap_last(Lower *L, Term *x) {
   return lower_trans(L, x, order);
 }
 
-// Whether the operands can be multiplied, their types apart.
+// Whether the operands' shapes can be multiplied.
 static bool check_dot_shapes(Lower *L, Call *c, const CtType *a, const CtType *b) {
   uint32_t rank = ct_rank(a);
   for (uint32_t i = 0; i + 2 < rank; i++) {

@@ -18,7 +18,7 @@ static void set_access(Lower *L, Op *op, int cache, int evict) {
   if (evict) op_set_int(L->ctx, op, ATTR_EVICT, evict);
 }
 
-// The pointer argument, with its pointee's type.
+// The pointer argument and its pointee's type. NULL after a diagnostic.
 static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   Term *p = c->args[0];
   if (p->kind == TERM_VALUE && ct_is_ptr(term_t(p))) {
@@ -35,7 +35,7 @@ static Term *pointer_arg(Lower *L, Call *c, const CtType **pointee) {
   return NULL;
 }
 
-// An optional operand shaped like the pointer.
+// An optional operand, broadcast to the pointer's shape.
 static bool like_pointer(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
   *out = NULL;
   if (arg_is_none(c, i)) return true;
@@ -61,7 +61,7 @@ static bool mask_arg(Lower *L, Call *c, uint32_t i, Term *ptr, Term **out) {
 
 static bool is_bool_pointee(const CtType *t) { return t->kind == CT_TYPE_SCALAR && t->scalar == DT_INT1; }
 
-// The type in memory: bytes for int1, integers for pointers.
+// The type that a pointee has in memory: int8 for int1, int64 for a pointer.
 static const CtType *memory_type(Lower *L, const CtType *pointee) {
   if (pointee->kind == CT_TYPE_POINTER) return lower_scalar(L, DT_INT64);
   return is_bool_pointee(pointee) ? lower_scalar(L, DT_INT8) : pointee;
@@ -98,7 +98,7 @@ Term *tl_load_call(Lower *L, Call *c) {
         L, c, "boundary_check and padding_option go with block pointers, not with plain pointers; use mask and other");
   if (arg_is_none(c, 1) && !arg_is_none(c, 2))
     return arg_error(L, c, 2, "`other` without `mask` has no meaning");
-  // The pointer itself may grow to the mask's shape.
+  // The pointer may be broadcast to the mask's shape.
   Term *mask = arg_is_none(c, 1) ? NULL : arg_value(L, c, 1), *other = NULL;
   if (!mask && !arg_is_none(c, 1)) return NULL;
   if (mask && ct_rank(term_t(ptr)) && ct_rank(term_t(mask)) && !lower_broadcast_pair(L, &ptr, &mask, c->span))
@@ -109,7 +109,7 @@ Term *tl_load_call(Lower *L, Call *c) {
     CtValue *k = term_to_ct(L, c->args[2]);
     if (k && (k->kind == CT_INT || k->kind == CT_FLOAT || k->kind == CT_BOOL) && ct_is_float(mem)) {
       double f = k->kind == CT_FLOAT ? k->f : k->kind == CT_BOOL ? k->b : (double)k->i;
-      Term *made = arg_value(L, c, 2);   // the constant's own type comes first
+      Term *made = arg_value(L, c, 2);   // the constant is first rounded to its own type
       if (!made) return NULL;
       if (ct_is_kind(term_t(made), DT_FP32)) f = (double)(float)f;
       other = term_full(L, lower_with_elem(L, term_t(ptr), mem), f, 0);
@@ -267,7 +267,7 @@ Term *tl_advance(Lower *L, Call *c) {
   return t;
 }
 
-// Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL when none is checked).
+// Pointers to the block's elements, and the mask of those inside the shape along `dims` (NULL if no axis is checked).
 static Term *block_pointers(Lower *L, Term *bp, const int64_t *dims, uint32_t num_dims, Term **mask, Span span) {
   const CtType *block = bp->bp.block, *i64 = lower_scalar(L, DT_INT64), *i32 = lower_scalar(L, DT_INT32);
   uint32_t rank = block->rank;

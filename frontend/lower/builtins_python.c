@@ -1,4 +1,4 @@
-// Python's own functions on terms that are not all constant.
+// Python's own functions on terms, of which some may be known only at run time.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ Term *tl_py_minmax(Lower *L, Call *c) {
     Term *args[2] = {list->tuple.items[0], c->args[1]};
     return lower_prelude_call(L, is_max ? "max" : "min", args, c->given[1] ? 2 : 1, c->span);
   }
-  // tl.max(x, 1) where that is written without `tl.`: a tensor and an axis.
+  // max(x, 1) of a tensor and an axis, in a file that writes tl.max without `tl.`.
   int64_t axis;
   if (L->frame->fn->is_bare && list->tuple.count == 2 && term_is_tensor(list->tuple.items[0]) &&
       term_get_int(list->tuple.items[1], &axis)) {

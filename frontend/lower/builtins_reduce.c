@@ -1,4 +1,4 @@
-// Reductions, scans and per-element functions: a jit function on scalars, lowered into the op's block.
+// Reductions, scans and functions of elements: a jit function on scalars is lowered into the op's block.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static Term *function_arg(Lower *L, Call *c, uint32_t i) {
   return lower_hint(L, "define one on scalars with @triton.jit");
 }
 
-// Lowers fn into op's block, whose arguments are scalars of `types`, and yields its results as `results`.
+// Lowers fn into op's block, whose arguments are scalars of `types`, and yields what it gives, cast to `results`.
 static bool lower_region(Lower *L, Call *c, Op *op, Term *fn, const CtType *const *types, uint32_t num_args,
                          const CtType *const *results, uint32_t num_results) {
   Builder saved = L->b;
@@ -219,7 +219,8 @@ static bool map_results(Lower *L, Call *c, Term *r, const CtType *shape, int64_t
   return true;
 }
 
-// fn on scalars, per element, or on pack elements at a time: args are a0 … a(pack−1), b0 …, results likewise.
+// Calls fn on the scalars of each element, or of `pack` elements at a time: its arguments are a0 … a(pack−1), b0 …, and
+// its results are ordered likewise.
 Term *tl_map(Lower *L, Call *c) {
   Inputs in;
   int64_t pack;
@@ -234,7 +235,8 @@ Term *tl_map(Lower *L, Call *c) {
   const CtType **args = arena_array(L->arena, const CtType *, n);
   for (uint32_t i = 0; i < in.count; i++) operands[i] = term_v(in.items[i]);
   for (uint32_t i = 0; i < n; i++) args[i] = ct_scalar_of(term_t(in.items[i / pack]));
-  // The function's results say the types: lowered into a shell first, which then gets its results.
+  // The function's results give the types, so it is lowered into a shell, which is then replaced by the op with
+  // results.
   Op *shell = op_new(L->ctx, L->b.func, OP_MAP, L->b.span, NULL, 0, operands, in.count, 1);
   shell->inlined_at = L->b.inlined_at;
   op_append(shell, L->b.block);

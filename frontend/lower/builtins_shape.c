@@ -49,7 +49,7 @@ Term *tl_full(Lower *L, Call *c) {
   dtype = ct_scalar_of(dtype);
   Term *v = c->args[1];
   if (term_is_const(v) && !ct_is_ptr(dtype)) {
-    // The constant goes straight into the type: no detour over int32 or fp32.
+    // The constant is converted to the type at once, not by way of int32 or fp32.
     const CtType *t = lower_shaped(L, dtype, shape, rank);
     CtValue *k = v->ct;
     if (k->kind == CT_BOOL || k->kind == CT_INT) {
@@ -100,7 +100,7 @@ Term *tl_cast_to(Lower *L, Call *c) {
 Term *tl_to_tensor(Lower *L, Call *c) { return arg_value(L, c, 0); }
 
 Term *tl_constexpr(Lower *L, Call *c) {
-  return term_recall(L, c->args[0]);   // of a run-time value as Triton's: what needs a constant says so
+  return term_recall(L, c->args[0]);   // as in Triton, a run-time value stays one: what needs a constant reports it
 }
 
 Term *tl_broadcast_pair(Lower *L, Call *c) {
@@ -120,7 +120,7 @@ Term *tl_broadcast_to(Lower *L, Call *c) {
   return lower_broadcast_to(L, x, shape, rank, c->span);
 }
 
-// ---- single steps, also used elsewhere ----
+// ---- single steps, which other files use as well ----
 Term *lower_expand_dims(Lower *L, Term *x, int64_t axis) {
   const CtType *t = term_t(x);
   int64_t shape[CT_MAX_RANK];
@@ -239,7 +239,7 @@ Term *tl_trans_to(Lower *L, Call *c) {
   return lower_trans(L, x, order);
 }
 
-// Integers of one width that differ in signedness go together, as the first one's type.
+// Casts b to a's type if both are integers of one width, which may differ in signedness.
 static Term *like_first(Lower *L, Term *a, Term *b, Span span) {
   const CtType *ta = ct_scalar_of(term_t(a)), *tb = ct_scalar_of(term_t(b));
   return ct_is_int(ta) && ct_is_int(tb) && ct_bits(ta) == ct_bits(tb) ? lower_bitcast(L, b, ta, span) : b;
@@ -299,7 +299,8 @@ Term *tl_split(Lower *L, Call *c) {
   return term_tuple(L, halves, 2, NULL);
 }
 
-// Two tensors one after the other along `axis`: joined, the pair axis moved in front of `axis`, and folded into it.
+// Two tensors one after the other along `axis`. Other than along axis 0 they are joined, and the new axis is moved
+// before `axis` and merged with it.
 Term *tl_cat(Lower *L, Call *c) {
   Term *a = arg_value(L, c, 0), *b = arg_value(L, c, 1);
   bool reorder;

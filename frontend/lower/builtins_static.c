@@ -1,4 +1,4 @@
-// Builtins that are done when the kernel is compiled: loops' stand-ins, checks, and queries of the launch and the
+// Builtins that are evaluated at compile time: ranges outside a `for`, checks, and queries of the launch and the
 // target.
 #include "frontend/lower/lower.h"
 
@@ -17,7 +17,7 @@ Term *tl_range_loop(Lower *L, Call *c) {
 }
 Term *tl_static_range(Lower *L, Call *c) { return tl_range_loop(L, c); }
 
-// Its attributes have no effect on a loop that is neither pipelined nor unrolled.
+// The attributes have no effect: a `while` is neither pipelined nor unrolled.
 Term *tl_condition_call(Lower *L, Call *c) {
   (void)L;
   return c->args[0];

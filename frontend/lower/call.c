@@ -1,5 +1,5 @@
-// Calls: arguments, inlining of jit functions (one copy per call, so they are specialised by what they get), classes,
-// and compile-time functions.
+// Calls: arguments, inlining of jit functions (each call has its own copy, specialised by its arguments), classes, and
+// compile-time functions.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -157,8 +157,8 @@ static bool bind_params(Lower *L, CtFunction *fn, CallArgs *args, Scope *scope) 
       }
     }
     if (p->is_constexpr) t = term_recall(L, t);
-    // As in Triton, a function's constexpr parameter takes a run-time value too: what needs a constant in the
-    // body says so.
+    // As in Triton, a function's constexpr parameter also takes a run-time value: what needs a constant in the body
+    // reports it.
     bool is_constant = p->is_constexpr && (t->kind == TERM_TUPLE || term_to_ct(L, t));
     scope_set(L, scope, p->name, t, p->node ? p->node->span : span, is_constant ? VAR_CONSTEXPR : 0);
   }
@@ -205,7 +205,7 @@ Term *lower_inline(Lower *L, CtFunction *fn, CallArgs *args) {
     if (r && term_is_none(r) && diag_error_count(L->ctx) > errors) r = NULL;
   }
   L->depth--;
-  // back in the kernel: what follows may be fine
+  // Back in the kernel, lowering goes on after a nesting limit, because what follows may be right.
   if (!L->depth && L->num_stmts < L->fe->max_statements) L->gave_up = false;
   L->frame = frame.caller;
   L->b.inlined_at = site->outer;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls together: what the C stack bears
+enum { MAX_EXPR_DEPTH = 3000 };   // over all inlined calls; bounds the C stack
 
 // ---- names ----
 static Term *unknown_name(Lower *L, const char *name, Span span) {
@@ -39,7 +39,7 @@ bool lower_is_name_path(const Node *e) {
 }
 
 // ---- attributes ----
-// torch.version.hip where there is no torch: attributes of what is missing can be known all the same.
+// Some attributes are known although their module is missing: torch.version.hip where there is no torch.
 static CtValue *known_of_missing(Lower *L, const Node *e) {
   const Node *root = e;
   while (root->kind == NODE_ATTRIBUTE) root = root->attr.first;
@@ -97,7 +97,7 @@ static Term *value_attribute(Lower *L, Term *base, const char *name, Span span) 
   return no_attribute(L, "a tensor", name, span);
 }
 
-// The extents or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
+// The shape or the strides of a descriptor argument, which follow its map in the kernel's binary interface.
 static Term *desc_dims(Lower *L, const Term *desc, bool strides, Span span) {
   Value *d = desc->desc.v;
   if (!d->block || d->block->parent) {
@@ -181,7 +181,7 @@ static Term *index_tensor(Lower *L, Term *base, const Node *index) {
   if (index->kind == NODE_TUPLE) items = (const Node *const *)index->list.data, n = index->list.count;
   for (uint32_t axis = 0; axis < n; axis++) {
     const Node *e = items[axis];
-    // as in Triton, more of them than axes select nothing, and a scalar[:, None] has one axis
+    // As in Triton, there may be more `:` than axes, and a scalar[:, None] has one axis.
     if (is_full_slice(e)) continue;
     if (e->kind != NODE_SLICE && e->kind != NODE_ELLIPSIS) {
       Term *t = lower_expr(L, e);
@@ -234,7 +234,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
   const Node *parts[3] = {s->slice.lower, s->slice.upper, s->slice.step};
   CtValue **to[3] = {&v->slice.lower, &v->slice.upper, &v->slice.step};
   for (int i = 0; i < 3; i++) {
-    *to[i] = ct_none(L->ctx);
+    *to[i] = ct_none();
     if (!parts[i]) continue;
     Term *t = lower_expr(L, parts[i]);
     if (!t) return NULL;
@@ -295,12 +295,12 @@ static Term *lower_bool_op(Lower *L, const Node *e) {
     CtValue *c = term_to_ct(L, t);
     if (c) {
       last = t;
-      if (ct_is_true(c) != is_and) return t;   // decided; what follows is not looked at
+      if (ct_is_true(c) != is_and) return t;   // decided: the operands that follow are not lowered
       continue;
     }
     if (t->kind == TERM_VALUE && ct_is_ptr(term_t(t))) t = lower_not_zero(L, t, n->span);
     if (!t) return NULL;
-    bool is_alone = !left && i + 1 == e->boolop.values.count;   // constants before it: the result, of whatever type
+    bool is_alone = !left && i + 1 == e->boolop.values.count;   // after constants: the result, of any type
     if (!is_alone && (t->kind != TERM_VALUE || !ct_is_bool(term_t(t)))) {
       lower_error(L, n->span, "`%s` works on int1, not on %s", pyop_text((PyOp)e->op), term_describe(L, t));
       return lower_hint(L, "compare with 0 first, or use %s for bits", is_and ? "&" : "|");

@@ -1,4 +1,4 @@
-// Expressions of kernels that are made of parts: f-strings, tuples, lists, dictionaries and comprehensions.
+// Expressions that are made of parts: f-strings, tuples, lists, dictionaries and comprehensions.
 #include "frontend/lower/lower.h"
 
 Term *lower_fstring(Lower *L, const Node *e) {
@@ -52,7 +52,7 @@ static bool comprehend(Lower *L, const Node *e, uint32_t level, TermList *out) {
   if (!iter) return false;
   if (iter->kind == TERM_CONST) {
     CtList list = {0};
-    const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // asked before it is made
+    const Int128 length = iter->ct->kind == CT_RANGE ? ct_range_length(iter->ct) : 0;   // read before the list is made
     if (length > L->fe->max_statements) return lower_count(L, L->fe->max_statements, e->span);
     if (!comptime_iterate(L->ct, iter->ct, g->loop.iter->span, &list) || !lower_count(L, list.count, e->span))
       return false;
@@ -89,7 +89,7 @@ Term *lower_comprehension(Lower *L, const Node *e) {
   Scope saved = scope_copy(L, &L->frame->scope);
   TermList items = {0};
   bool ok = comprehend(L, e, 0, &items);
-  NameVec bound = {0};   // by `:=`, which binds outside
+  NameVec bound = {0};   // by `:=`, which binds outside the comprehension
   lower_collect_expr(L, e, &bound);
   for (uint32_t i = 0; i < bound.count; i++) {
     const Var *v = scope_find(&L->frame->scope, bound.data[i]);

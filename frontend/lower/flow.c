@@ -1,4 +1,5 @@
-// Joining paths: run-time `if` and conditional expressions. What both arms leave behind becomes results of the `if`.
+// Joining paths: run-time `if` and conditional expressions. What differs between the arms' ends becomes results of the
+// `if`.
 #include "frontend/lower/lower.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ static Term *const_as(Lower *L, Term *c, const CtType *type, Span span) {
   return ct_rank(type) ? NULL : lower_cast(L, v, type, span);
 }
 
-// Makes a and b agree, deciding constants in their own blocks. False, silently, when they cannot.
+// Gives a and b one type; a constant becomes a value in its own arm's block. False, without a diagnostic, if they have
+// none in common.
 bool lower_return_merge(Lower *L, Term **a, Block *block_a, Term **b, Block *block_b, Span span) {
   if (term_same_type(L, *a, *b)) return true;
   if (!*a || !*b) return false;
@@ -60,11 +62,12 @@ static bool has_desc(const ValueList *values) {
   return false;
 }
 
-// The results-to-be of the `if`: a term whose values come from results start, start + 1, …
+// What the `if` will result in: a term whose values are its results start, start + 1, …
 typedef struct { enum { JOIN_VAR, JOIN_RET, JOIN_FLAG } kind; uint32_t index; Term *like; uint32_t start; } Join;
 typedef VEC(Join) JoinList;
 
-// a from arm 0, b from arm 1, of one type: yields them, or returns a itself when they are the same values.
+// Yields a from arm 0 and b from arm 1, which have one type. Returns a, which stands as it is if the values are the
+// same.
 static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *a, Term *b) {
   ValueList va = {0}, vb = {0};
   term_flatten(L, a, &va);
@@ -79,7 +82,7 @@ static Term *join_terms(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t
   return a;
 }
 
-// The same with values on one side only; the other yields anything.
+// Yields t from one side, and values that nothing reads from the other.
 static Term *join_with_filler(Lower *L, Arm *arms, JoinList *joins, int kind, uint32_t index, Term *t, int side) {
   ValueList values = {0};
   term_flatten(L, t, &values);
@@ -144,7 +147,7 @@ static void join_vars(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out, 
           t = side == 0 ? join_terms(L, arms, joins, JOIN_VAR, merged->count, a, b)
                         : join_terms(L, arms, joins, JOIN_VAR, merged->count, b, a);
         } else if (gone >= 0 && arms[gone].scope.exits[EXIT_RETURN].state == FLAG_YES) {
-          // A path that has returned gives no values any more.
+          // A path that has returned gives no value.
           Term *keep = gone == side ? o->term : v.term;
           if (!(t = join_with_filler(L, arms, joins, JOIN_VAR, merged->count, keep, !gone))) continue;
         } else {
@@ -165,7 +168,7 @@ static void join_flags(Lower *L, Arm *arms, JoinList *joins, const LiveOut *out,
       merged->exits[i] = a;
       continue;
     }
-    if (guard && a.state == FLAG_NO) {   // inside the guarded arm all flags are known to be false
+    if (guard && a.state == FLAG_NO) {   // all flags are false at the start of the guarded arm
       merged->exits[i] = before->exits[i];
       continue;
     }
@@ -204,7 +207,7 @@ static void join_return(Lower *L, Arm *arms, JoinList *joins, Scope *merged, Spa
   merged->ret = join_terms(L, arms, joins, JOIN_RET, 0, a, b);
 }
 
-// Gives the empty-handed `if` shell its yields and results.
+// Ends both arms with their yields and gives the `if` shell its results.
 static Op *finish_if(Lower *L, Op *shell, Arm *arms, Block *outer) {
   for (int side = 0; side < 2; side++) {
     lower_cursor_to_end(L, arms[side].block);

@@ -10,7 +10,7 @@ static Term *binary_op(Lower *L, Opcode oc, Term *a, Term *b) {
   return term_value(L, build_binary(&L->b, oc, term_v(a), term_v(b)), term_t(a));
 }
 
-// Types of floats that the op's row lacks are computed in fp32 and rounded once: fp8 has no arithmetic of its own.
+// Float types that the op's row lacks, such as fp8, are computed in fp32 and rounded once.
 Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
   const CtType *t = ct_scalar_of(term_t(x[0])), *f32 = lower_scalar(L, DT_FP32);
   bool via_f32 = ct_is_float(t) && !op_takes(oc, lower_ir_elem_type(L, t));
@@ -24,7 +24,7 @@ Term *lower_elementwise(Lower *L, Opcode oc, Term **x, uint32_t n) {
   return via_f32 ? lower_cast(L, r, t, L->b.span) : r;
 }
 
-// ptr moved by off, which promotion has seen to be integers.
+// Moves ptr by off; promotion has checked that off is of integers.
 static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span span) {
   if (negate) {
     if (ct_is_bool(term_t(off)) || (!ct_is_signed(term_t(off)) && ct_bits(term_t(off)) < 64))
@@ -37,8 +37,7 @@ static Term *pointer_offset(Lower *L, Term *ptr, Term *off, bool negate, Span sp
   return term_value(L, build_binary(&L->b, OP_ADDPTR, term_v(ptr), term_v(off)), term_t(ptr));
 }
 
-// With --debug and sanitize_overflow: whether the operation in 64 bits gives what the type holds. 64-bit types are
-// not checked.
+// With --debug and sanitize_overflow, asserts that the result in 64 bits fits the type. 64-bit types are not checked.
 static void check_overflow(Lower *L, PyOp op, Opcode oc, Term *a, Term *b, Span span) {
   const CtType *t = ct_scalar_of(term_t(a)), *wide = lower_scalar(L, DT_INT64);
   uint32_t bits = ct_bits(t);
@@ -104,7 +103,7 @@ static Term *lower_division(Lower *L, PyOp op, Term *a, Term *b, Span span) {
 
 static Term *lower_bits(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   const char *what = pyop_text(op);
-  // which right shift it is: the left operand, or the only tensor
+  // The left operand decides which right shift it is, or the right one if the left is a constant.
   const Term *decides = a->kind == TERM_VALUE ? a : b;
   bool is_signed = decides->kind == TERM_VALUE && ct_is_signed(term_t(decides));
   if (!lower_promote(L, &a, &b, (PromoteRule){.bits = true}, what, span)) return NULL;
@@ -161,7 +160,7 @@ static const char *const method_names[NUM_PYOPS][2] = {
     [PYOP_GE] = {"__ge__", "__le__"},
 };
 
-// Python's tuple operators on tuples with run-time parts: + * == !=.
+// Python's operators + * == != on tuples with run-time parts.
 static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) {
   bool ta = a->kind == TERM_TUPLE, tb = b->kind == TERM_TUPLE;
   int64_t n;
@@ -199,7 +198,7 @@ static Term *lower_tuple_binary(Lower *L, PyOp op, Term *a, Term *b, Span span) 
                      term_describe(L, b));
 }
 
-// In a kernel lists are tuples: x.shape == [16, 16].
+// In a kernel a list equals the tuple of its elements: x.shape == [16, 16].
 static CtValue *list_as_tuple(Lower *L, CtValue *v) {
   v = ct_unwrap(v);
   return v->kind == CT_LIST ? ct_tuple(L->ctx, v->list.data, v->list.count) : v;

@@ -1,7 +1,7 @@
 // Casts, type promotion and broadcasting: Triton 3.6's rules.
 //
-// A constant operand ("weak") takes the other side's type when its kind (bool < int < float) is not higher; run-time
-// scalars, kernel arguments and decayed variables among them, promote like tensors, and so do constants in comparisons.
+// A constant operand ("weak") takes the other side's type if its kind (bool < int < float) is not higher. Run-time
+// scalars promote like tensors, kernel arguments and decayed variables among them; in comparisons constants do, too.
 #include "frontend/lower/lower.h"
 #include "ir/fold.h"
 
@@ -207,7 +207,7 @@ static Int128 const_int(const CtValue *v) {
   return v->kind == CT_BOOL ? v->b : v->kind == CT_FLOAT ? (Int128)v->f : v->i;
 }
 
-// A constant operand in the type that promotion chose.
+// Makes a constant operand a value of the type that promotion chose.
 static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   const CtValue *c = x->ct;
   if (ct_is_int(type)) {
@@ -227,9 +227,9 @@ static Term *weak_operand(Lower *L, Term *x, const CtType *type, Span span) {
   return term_full(L, type, f, 0);
 }
 
-// Does constant c, of type `own` when it stands alone, take `type`? In arithmetic it does. A comparison is made in
-// `own`, which is fp32 for most floats, unless `type` gives the same outcome. In bit operations a constant that
-// `type` does not hold keeps its own.
+// Whether constant c takes `type`; its type by itself is `own`. In arithmetic it does. A comparison uses `own`, which
+// is fp32 for most floats, unless `type` gives the same result. In bit operations a constant that `type` does not hold
+// keeps its own.
 static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType *type, PromoteRule rule) {
   bool is_float = c->ct->kind == CT_FLOAT;
   if (rule.bits || (rule.compares && ct_is_int(type))) return !is_float && ct_int_fits(const_int(c->ct), type);
@@ -241,7 +241,7 @@ static bool takes_type(Lower *L, const Term *c, const CtType *own, const CtType 
   return isnan(v) || num_decode(format, num_encode(format, v, NUM_RNE, false)) == v;
 }
 
-// One operand: its value, or NULL for a number, which becomes one once its type is known; and its element type.
+// One operand: its value, which is NULL for a constant number until its type is known, and its element type.
 typedef struct { Term *term, *value; const CtType *type; const char *what; } Operand;
 
 static bool make_value(Lower *L, Operand *o, Span span) {
@@ -258,7 +258,7 @@ static bool take_operand(Lower *L, Operand *o, Term *t, const char *side, const 
   return true;
 }
 
-// Both of one element type, where the operator promotes them.
+// Gives both operands one element type.
 static bool promote_pair(Lower *L, Operand *a, Operand *b, PromoteRule rule, const char *what, Span span) {
   bool a_weak = !a->value && takes_type(L, a->term, a->type, b->type, rule);
   bool b_weak = !b->value && takes_type(L, b->term, b->type, a->type, rule);

@@ -1,4 +1,4 @@
-// Terms: making them, looking into them, and taking them apart into IR values and together again.
+// Terms: making them, reading them, and flattening them into IR values and back.
 #include "frontend/lower/lower.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ Term *term_const(Lower *L, CtValue *v) {
   return t;
 }
 
-Term *term_none(Lower *L) { return term_const(L, ct_none(L->ctx)); }
-Term *term_bool(Lower *L, bool b) { return term_const(L, ct_bool(L->ctx, b)); }
+Term *term_none(Lower *L) { return term_const(L, ct_none()); }
+Term *term_bool(Lower *L, bool b) { return term_const(L, ct_bool(b)); }
 Term *term_int(Lower *L, int64_t i) { return term_const(L, ct_int(L->ctx, i)); }
 
 Term *term_value(Lower *L, Value *v, const CtType *type) {
@@ -129,7 +129,7 @@ Term *term_to_value(Lower *L, Term *t, Span span, const char *what) {
       return term_full(L, type, 0, c->kind == CT_BOOL ? c->b : (int64_t)(uint64_t)c->i);
     }
   }
-  // A one-element tuple is no scalar in Python either; say what it is.
+  // A tuple of one element is not a scalar in Python either.
   return lower_error(L, span, "%s must be a tensor or a number, not %s", what, term_describe(L, t));
 }
 
@@ -137,7 +137,7 @@ Term *term_recall(Lower *L, Term *t) {
   return t && t->kind == TERM_VALUE && t->value.known ? term_const(L, t->value.known) : t;
 }
 
-// Tuples, lists and namedtuples; an aggregate's fields stay what they are.
+// Whether decay goes into the term: into tuples, lists and namedtuples, but not into an aggregate.
 static bool is_plain_tuple(const Term *t) {
   return t->kind == TERM_TUPLE && !t->tuple.is_fstring && (!t->tuple.cls || t->tuple.cls->form == CLASS_NAMEDTUPLE);
 }
@@ -213,7 +213,7 @@ void term_note_types_differ(Lower *L, const Term *a, const Term *b, const char *
   lower_hint(L, "%s", otherwise);
 }
 
-// Equal constants of one kind may differ all the same: 0.0 and -0.0.
+// 0.0 and -0.0 are equal, but not the same constant.
 static bool same_constant(const CtValue *a, const CtValue *b) {
   if (a == b) return true;
   if (a->kind != b->kind) return false;
@@ -279,7 +279,7 @@ Term *term_rebuild(Lower *L, const Term *like, Value *const *values, uint32_t *p
   case TERM_CONST: return t;
   case TERM_VALUE:
     t->value.v = values[(*pos)++];
-    t->value.known = NULL;   // another path may have given another
+    t->value.known = NULL;   // another path may have given another constant
     return t;
   case TERM_TUPLE:
     t->tuple.items = arena_array(L->arena, Term *, like->tuple.count + 1);
@@ -349,7 +349,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
   va_start(ap, fmt);
   const char *text = arena_vprintf(L->arena, fmt, ap);
   va_end(ap);
-  // The prelude's own lines mean nothing to its user: what goes wrong there is said at the call that went in.
+  // The prelude's lines mean nothing to its user, so an error there is reported at the call that entered the prelude.
   const CallSite *chain = L->b.inlined_at;
   const char *through = NULL;
   while (chain && lower_in_prelude(L, span)) {
@@ -357,7 +357,7 @@ Term *lower_error(Lower *L, Span span, const char *fmt, ...) {
     through = chain->function;
     chain = chain->outer;
   }
-  // An unrolled loop or a function called often finds the same fault again: once is enough.
+  // An unrolled loop, or a function that is called often, finds the same error again; it is reported once.
   for (const Diag *d = L->ctx->diags; d; d = d->next)
     if (d->level == DIAG_ERROR && d->span.begin == span.begin && d->span.end == span.end && strcmp(d->text, text) == 0)
       return NULL;

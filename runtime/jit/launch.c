@@ -103,8 +103,7 @@ static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_option
 
 static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
   tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
-  if (given && given->struct_size == sizeof o) o = *given;
-  else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   return o;
 }
 

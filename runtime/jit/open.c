@@ -146,7 +146,7 @@ static tile_status open_deep(void *user, tile_error **error) {
 static tile_status open_jit(tile_device *device, const char *path, const char *text, size_t size,
                             const tile_jit_options *given, tile_jit **out, tile_error **error) {
   tile_jit_options o = TILE_JIT_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   *out = NULL;
   if (compile_is_ir_path(path))
     return error_set(error, TILE_ERROR_USAGE,

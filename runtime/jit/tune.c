@@ -11,10 +11,10 @@
 #include "runtime/jit/jit_impl.h"
 
 enum { MAX_THREADS = 64, FIRST_RUNS = 5, MIN_RUNS = 10, MAX_RUNS = 100 };
-#define WARM_UP_MS 50.0     // of the device's clocks
-#define ENOUGH_MS 200.0     // of one finalist
-#define FINALIST 1.10       // times the best of the first runs
-#define TIE 1.015           // two nearer than that change places from process to process: the first in the source is taken
+#define WARM_UP_MS 50.0     // until the device's clocks are up
+#define ENOUGH_MS 200.0     // of runs of one finalist
+#define FINALIST 1.10       // a finalist is this near to the best of the first runs
+#define TIE 1.015           // candidates this near change places from process to process: the first in the source wins
 
 typedef struct {
   tile_variant *variant;       // NULL: out of the race

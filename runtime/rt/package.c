@@ -440,7 +440,7 @@ tile_status tile_family_select(const tile_family *f, const tile_arg *args, size_
 tile_status tile_family_launch(const tile_family *f, const tile_launch_options *given, const tile_arg *args,
                                size_t num_args, tile_error **error) {
   tile_launch_options o = TILE_LAUNCH_OPTIONS_INIT;
-  if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  TAKE_GIVEN(o, given);
   tile_arg flat[MAX_ARGS];
   tile_status status = take_args(f, &args, num_args, flat, error);
   if (status != TILE_OK) return status;
