@@ -38,7 +38,7 @@ Term *tl_elementwise(Lower *L, Call *c) {
   if (op_takes(oc, ir) && type_is_float(ir) == ct_is_float(t)) return lower_elementwise(L, oc, x, n);
   const char *name = c->row->name + (c->row->name[0] == '_');   // the prelude's own row of a function
   lower_error(L, n == 1 ? c->spans[0] : c->span, "`%s` works on %s, not on %s", name,
-              elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
+              op_elems_text(L->ctx, op_info[oc].takes, dtype_name_of), term_describe(L, x[0]));
   if (!ct_is_ptr(t))
     lower_hint(L, "convert with .to(tl.%s)", op_takes(oc, type_scalar(L->ctx, SC_F32)) ? "float32" : "int32");
   return NULL;
