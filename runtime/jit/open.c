@@ -152,7 +152,7 @@ static tile_status open_jit(tile_device *device, const char *path, const char *t
     return error_set(error, TILE_ERROR_USAGE,
                      "%s is IR, which has its types already: compile it with tile_compile_file", path);
   tile_jit *jit = calloc(1, sizeof *jit);
-  if (!jit) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!jit) return error_no_memory(error);
   jit->device = device;
   jit->hooks = hooks_copy(o.hooks);
   arena_init_with(&jit->arena, hooks_memory(&jit->hooks), NULL);

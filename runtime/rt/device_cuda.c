@@ -147,7 +147,7 @@ static tile_status open_device(CudaDevice *d, int ordinal, tile_error **error) {
 
 tile_status device_open_cuda(int ordinal, bool simulator, tile_device **device, tile_error **error) {
   CudaDevice *d = calloc(1, sizeof *d);
-  if (!d) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!d) return error_no_memory(error);
   d->base.ops = simulator ? &sim_ops : &gpu_ops;
   d->base.kind = simulator ? "sim" : "gpu";
   d->is_sim = simulator;

@@ -31,7 +31,7 @@ tile_status tile_kernel_load_ptx(tile_device *d, const char *ptx, size_t size, c
   tile_status status = device_check_compiled(d, error);
   if (status != TILE_OK) return status;
   char *text = malloc(size + 1);   // the driver wants a NUL at its end
-  if (!text) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!text) return error_no_memory(error);
   memcpy(text, ptx, size);
   text[size] = 0;
   tile_error *why = NULL;

@@ -116,7 +116,7 @@ static tile_status open_package(const void *bytes, size_t size, void *own, const
   tile_package *p = calloc(1, sizeof *p);
   if (!p) {
     free(own);
-    return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+    return error_no_memory(error);
   }
   arena_init_with(&p->arena, (ArenaMemory){0}, &p->on_empty);
   p->bytes = bytes;
@@ -339,7 +339,7 @@ tile_status tile_family_load(tile_device *d, const tile_package *p, const char *
   const JsonValue *kernel = find_kernel(p, name, &why);
   if (!kernel) return error_pass_on(error, why);
   tile_family *f = calloc(1, sizeof *f);
-  if (!f) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  if (!f) return error_no_memory(error);
   arena_init_with(&f->arena, hooks_memory(&d->hooks), &f->on_empty);
   tile_status status = load_contained(f, d, p, kernel, error);
   if (status == TILE_OK) *family = f;
