@@ -1,11 +1,11 @@
-// Rewrites what ptxas and LLVM's instruction selection get wrong. `tests/random_kernels.py --expressions --device=gpu`
-// looks for it.
+// Rewrites what ptxas and LLVM's instruction selection get wrong. `tests/random_kernels.py --expressions
+// --device=gpu` looks for it.
 //
 // ptxas, seen in CUDA 12.8 and 13.0 and in a driver's assembler of that time, for chips from sm_90 on whatever target
 // the PTX names:
 //   - max(max(a, -b), c) of signed integers, and min likewise, becomes one instruction (VIMNMX3) without the sign of b
-//     (reported for sm_100 up to CUDA 13.3 as pytorch/pytorch issue 190973). ptxas does not see ~b + 1 as a negation, and
-//     makes the addition part of the maximum (VIADDMNMX): it costs no more.
+//     (reported for sm_100 up to CUDA 13.3 as pytorch/pytorch issue 190973). ptxas does not see ~b + 1 as a negation,
+//     and makes the addition part of the maximum (VIADDMNMX): it costs no more.
 //   - Maxima of 16 bits are done in pairs (VIMNMX.S16x2), and max(max(a, b), 0) keeps the pair's other half from being
 //     less than 0, too. Therefore extrema of less than 32 bits are taken in 32.
 //   - neg.s16 and abs.s16 of -2^15 are 2^15 if the result is then extended (llvm-project issue 160482).

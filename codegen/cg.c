@@ -1,4 +1,4 @@
-// Values, constants and the small instructions that every lowering is written in.
+// Values, constants and the small instructions that every lowering is written with.
 #include "codegen/cg.h"
 
 #include <string.h>
@@ -75,12 +75,14 @@ LLVMValueRef cg_and(Cg *c, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildAnd(c->b, a, b, "");
 }
 
-LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint32_t b) {
-  return LLVMBuildBinOp(c->b, o, a, cg_i32(c, b), "");
+LLVMValueRef cg_op(Cg *c, LLVMOpcode o, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildBinOp(c->b, o, a, cg_int(LLVMTypeOf(a), b), "");
 }
-LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint32_t b) {
-  return LLVMBuildICmp(c->b, p, a, cg_i32(c, b), "");
+
+LLVMValueRef cg_cmp(Cg *c, LLVMIntPredicate p, LLVMValueRef a, uint64_t b) {
+  return LLVMBuildICmp(c->b, p, a, cg_int(LLVMTypeOf(a), b), "");
 }
+
 LLVMValueRef cg_select(Cg *c, LLVMValueRef p, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildSelect(c->b, p, a, b, "");
 }
@@ -119,16 +121,26 @@ LLVMValueRef cg_to_storage(Cg *c, LLVMValueRef v, ScalarKind k) {
 }
 
 LLVMValueRef cg_from_storage(Cg *c, LLVMValueRef v, LLVMTypeRef elem) {
-  if (elem == c->t_i1) return LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+  if (elem == c->t_i1) return cg_cmp(c, LLVMIntNE, v, 0);
   return cg_bitcast(c, v, elem);
 }
 
-// Through a vector bitcast, which NVPTX turns into one mov of a register tuple.
+LLVMValueRef cg_vector(Cg *c, const LLVMValueRef *v, uint32_t n) {
+  if (n == 1) return v[0];
+  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v[0]), n));
+  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
+  return vec;
+}
+
+LLVMValueRef cg_element(Cg *c, LLVMValueRef v, uint32_t i) {
+  bool is_vector = LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMVectorTypeKind;
+  return is_vector ? LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "") : v;
+}
+
+// NVPTX turns the bitcast of a vector into one mov of a register tuple.
 LLVMValueRef cg_pack(Cg *c, const LLVMValueRef *v, uint32_t n, uint32_t bits) {
   if (n == 1) return v[0];
-  LLVMValueRef vec = LLVMGetPoison(LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n));
-  for (uint32_t i = 0; i < n; i++) vec = LLVMBuildInsertElement(c->b, vec, v[i], cg_i32(c, i), "");
-  return LLVMBuildBitCast(c->b, vec, LLVMIntTypeInContext(c->ll, n * bits), "");
+  return LLVMBuildBitCast(c->b, cg_vector(c, v, n), LLVMIntTypeInContext(c->ll, n * bits), "");
 }
 
 void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef *out) {
@@ -137,7 +149,7 @@ void cg_unpack(Cg *c, LLVMValueRef word, uint32_t n, uint32_t bits, LLVMValueRef
     return;
   }
   LLVMValueRef vec = LLVMBuildBitCast(c->b, word, LLVMVectorType(LLVMIntTypeInContext(c->ll, bits), n), "");
-  for (uint32_t i = 0; i < n; i++) out[i] = LLVMBuildExtractElement(c->b, vec, cg_i32(c, i), "");
+  for (uint32_t i = 0; i < n; i++) out[i] = cg_element(c, vec, i);
 }
 
 LLVMValueRef cg_call_intrinsic(Cg *c, const char *name, LLVMTypeRef *overloads, unsigned num_overloads,

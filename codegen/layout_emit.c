@@ -1,5 +1,5 @@
-// Linear maps on LLVM values. A thread's part of a map is computed once from tid (lane bits, then warp bits: tid's own
-// bits); a register contributes a constant. So one thread base serves all registers of a tensor.
+// Linear maps on LLVM values. The code computes a thread's part of a map once, from tid (lane bits, then warp bits:
+// tid's own bits); a register contributes a constant. One thread part serves all registers of a tensor.
 #include "codegen/cg.h"
 
 #include "ir/gf2.h"
@@ -38,7 +38,7 @@ uint32_t placemap_reg(const PlaceMap *m, uint32_t r) {
   return x;
 }
 
-// Input bit i feeds output bit o: bits with equal o − i move together in one mask and shift. A layout of a few runs so
+// If input bit i feeds output bit o, one mask and shift moves all bits with the same o − i. A layout of a few runs
 // costs a few instructions.
 LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
   LLVMValueRef sum = NULL;
@@ -50,7 +50,7 @@ LLVMValueRef cg_thread_bits(Cg *c, const uint32_t *columns, uint32_t n) {
       if (o >= 0 && o < 32 && (columns[i] >> o & 1)) mask |= 1u << i, out |= 1u << o;
     }
     if (!mask) continue;
-    // A run that ends at the top bit of tid needs no mask before a right shift, nor does all of tid.
+    // A run that ends at the top bit of tid needs no mask before a right shift, and all of tid needs none.
     uint32_t all = c->module->num_warps * WARP_SIZE - 1;
     uint32_t unmasked = distance < 0 ? all & ~((1u << -distance) - 1) : all;
     LLVMValueRef part = c->tid;

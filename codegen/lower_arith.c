@@ -1,5 +1,5 @@
-// Integer and plain floating-point arithmetic, one element at a time. No instruction carries fast-math flags: what is
-// fused was fused on the tile IR.
+// Integer and plain floating-point arithmetic, one element at a time. No instruction carries fast-math flags: passes on
+// the tile IR have fused what is fused.
 #include "codegen/cg.h"
 
 // ---- integers ----
@@ -15,16 +15,16 @@ BINARY(subf, LLVMFSub)
 BINARY(mulf, LLVMFMul)
 BINARY(divf_rn, LLVMFDiv)
 
-// LLVM may assume a divisor is not zero and prune what depends on it; a program that selects the result away afterwards
-// relies on the opposite.
+// LLVM may assume that a divisor is not zero and remove what depends on it; a program that selects the result away
+// afterwards relies on the opposite.
 static LLVMValueRef nonzero(Cg *c, LLVMValueRef d) {
   uint64_t x;
   if (cg_const_int(d, &x) && x) return d;
   LLVMTypeRef t = LLVMTypeOf(d);
-  return cg_select(c, LLVMBuildICmp(c->b, LLVMIntEQ, d, LLVMConstNull(t), ""), cg_int(t, 1), d);
+  return cg_select(c, cg_cmp(c, LLVMIntEQ, d, 0), cg_int(t, 1), d);
 }
-// Likewise that the least number over −1, which wraps, does not occur; by a constant it would decide comparisons with
-// the quotient by that.
+// LLVM may also assume that nobody divides the least number by −1, which wraps. If the divisor is a constant, it
+// would decide comparisons with the quotient by that.
 SCALAR_EMITTER(divsi) {
   if (LLVMIsAConstantInt(in[1]) && LLVMConstIntGetSExtValue(in[1]) == -1) return LLVMBuildNeg(c->b, in[0], "");
   return LLVMBuildSDiv(c->b, in[0], nonzero(c, in[1]), "");
@@ -33,14 +33,14 @@ SCALAR_EMITTER(divui) { return LLVMBuildUDiv(c->b, in[0], nonzero(c, in[1]), "")
 SCALAR_EMITTER(remsi) { return LLVMBuildSRem(c->b, in[0], nonzero(c, in[1]), ""); }
 SCALAR_EMITTER(remui) { return LLVMBuildURem(c->b, in[0], nonzero(c, in[1]), ""); }
 
-// A shift by the width or more is poison in LLVM; here it gives 0, or the sign.
+// A shift by the width or more is poison in LLVM; in the tile IR it gives 0, or the sign.
 static LLVMValueRef shift(Cg *c, LLVMValueRef *in, LLVMOpcode opcode) {
   LLVMTypeRef t = LLVMTypeOf(in[0]);
   uint32_t width = LLVMGetIntTypeWidth(t);
   uint64_t x;
   bool known = cg_const_int(in[1], &x);
   if (known && x < width) return LLVMBuildBinOp(c->b, opcode, in[0], in[1], "");
-  LLVMValueRef fits = LLVMBuildICmp(c->b, LLVMIntULT, in[1], cg_int(t, width), "");
+  LLVMValueRef fits = cg_cmp(c, LLVMIntULT, in[1], width);
   LLVMValueRef amount = cg_select(c, fits, in[1], cg_int(t, opcode == LLVMAShr ? width - 1 : 0));
   LLVMValueRef r = LLVMBuildBinOp(c->b, opcode, in[0], amount, "");
   return opcode == LLVMAShr ? r : cg_select(c, fits, r, LLVMConstNull(t));
@@ -63,9 +63,9 @@ SCALAR_EMITTER(clz) { return cg_intrinsic_false(c, "llvm.ctlz", in[0]); }
 
 SCALAR_EMITTER(cmpi) {
   static const LLVMIntPredicate preds[] = {
-    [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE, [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT,
-    [CMP_SGE] = LLVMIntSGE, [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT,
-                [CMP_UGE] = LLVMIntUGE,
+    [CMP_EQ] = LLVMIntEQ, [CMP_NE] = LLVMIntNE,
+    [CMP_SLT] = LLVMIntSLT, [CMP_SLE] = LLVMIntSLE, [CMP_SGT] = LLVMIntSGT, [CMP_SGE] = LLVMIntSGE,
+    [CMP_ULT] = LLVMIntULT, [CMP_ULE] = LLVMIntULE, [CMP_UGT] = LLVMIntUGT, [CMP_UGE] = LLVMIntUGE,
   };
   return LLVMBuildICmp(c->b, preds[op_int(op, ATTR_PRED, CMP_EQ)], in[0], in[1], "");
 }

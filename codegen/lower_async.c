@@ -1,11 +1,12 @@
-// Asynchronous copies (cp.async), mbarriers, TMA and the fences between proxies. What one thread does for the block is
-// done by thread 0, predicated rather than branched around.
+// Asynchronous copies (cp.async), mbarriers, TMA and proxy fences. Thread 0 does what one thread does for the block, by
+// predicated instructions and without a branch.
 #include "codegen/address.h"
 
 static void set_token(Cg *c, Op *op) { cg_set(op_result(op, 0), cg_value_new(c, 0)); }
 
-// i1: the one thread that issues TMA loads for the block: an elected lane of a warp, and pred (NULL: always).
-// Election, unlike a comparison of thread numbers, tells the assembler that it is one lane of a converged warp.
+// i1: whether this thread issues TMA loads for the block, an elected lane of the issuing warp, and pred holds (NULL:
+// always). From an election, unlike a comparison of thread numbers, ptxas knows that it is one lane of a converged
+// warp.
 static LLVMValueRef issuer(Cg *c, const Op *op, LLVMValueRef pred) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(c->b);
   uint32_t warp = (uint32_t)op_int(op, ATTR_ISSUER, 0);
@@ -28,7 +29,7 @@ static LLVMValueRef optional(const Op *op, uint32_t i) {
 
 // ---- cp.async ----
 
-// Elements that are consecutive in the registers, in global memory (`vector`) and in the buffer.
+// How many elements are consecutive in the registers, in global memory (`vector`) and in the buffer.
 static uint32_t copy_vector(const PlaceMap *m, uint32_t vector) {
   uint32_t n = 0;
   for (uint32_t step = 1; 1u << n < vector && n < m->num_reg_bits && m->reg[n] == step; step <<= 1, n++) {
@@ -63,7 +64,7 @@ static void copy_by_registers(Cg *c, LLVMValueRef to, LLVMValueRef from, LLVMVal
 enum { MAX_TERMS = 16 };
 typedef struct { LLVMValueRef all[MAX_TERMS]; uint32_t count; } Terms;
 
-// The terms of a conjunction; what is too much for the list stays whole.
+// Adds the terms of a conjunction; what does not fit into the list stays whole.
 static void add_terms(Terms *t, LLVMValueRef v) {
   if (t->count + 2 <= MAX_TERMS && LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMAnd) {
     add_terms(t, LLVMGetOperand(v, 0));
@@ -81,15 +82,15 @@ static bool has_term(const Terms *t, LLVMValueRef v) {
   return false;
 }
 
-// first < n of the first element, and of the others later < n with the same n.
+// Whether `first` is x < n and `later` y < n with the same n.
 static bool is_bound(LLVMValueRef first, LLVMValueRef later) {
   LLVMValueRef x = LLVMIsAICmpInst(first), y = LLVMIsAICmpInst(later);
   return x && y && LLVMGetICmpPredicate(x) == LLVMIntSLT && LLVMGetICmpPredicate(y) == LLVMIntSLT
          && LLVMGetOperand(x, 1) == LLVMGetOperand(y, 1);
 }
 
-// How many of `count` elements from register r on the mask keeps: the first ones. Where the mask is `index < n`, and
-// other terms that all elements share, that is n − index as far as it is in 0 … count.
+// How many of `count` elements from register r on the mask keeps; they are the first ones. If the mask is `index < n`
+// and terms that all elements share, the number is n − index, clamped to 0 … count.
 static LLVMValueRef kept_elements(Cg *c, const CgValue *mask, uint32_t r, uint32_t count) {
   Terms first = {.count = 0}, terms;
   add_terms(&first, cg_reg(mask, r));
@@ -131,7 +132,7 @@ void emit_async_copy(Cg *c, Op *op) {
   PlaceMap m;
   if (!type_is_tensor(t) || !placemap_to_shared(t->layout, buf->type->layout, &m))
     cg_unsupported(c, op, "the buffer does not hold the tensor");
-  // A copy of 4 bytes or more may end early; what is smaller goes through registers, as a whole.
+  // A copy of 4 bytes or more may end early; a smaller one goes through registers as a whole.
   uint32_t whole = (uint32_t)op_int(op, ATTR_VECTOR, 1), most = (uint32_t)op_int(op, ATTR_COPY, whole);
   AccessShape s = access_shape(copy_vector(&m, most), a.elem_bytes);
   bool by_copy = s.count * a.elem_bytes >= 4;
@@ -153,7 +154,7 @@ void emit_async_copy(Cg *c, Op *op) {
     CgAsm copy = cg_asm_new(c);
     cg_asm_arg(&copy, cg_add(c, address, at));
     cg_asm_arg(&copy, from);
-    // Past L1 where the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
+    // Bypasses L1 if the machine can: the data goes to shared memory anyway. A source of 0 bytes fills with zeros.
     buf_printf(&copy.text, "cp.async.%s.shared.global [$0], [$1], %u", bytes == 16 ? "cg" : "ca", bytes);
     if (keep) {
       LLVMValueRef kept = s.count <= whole ? cg_select(c, keep, cg_i32(c, bytes), cg_i32(c, 0))
@@ -191,7 +192,7 @@ void emit_mbar_init(Cg *c, Op *op) {
   const Op *next = op->next;
   while (next && op_unit(next) == UNIT_NONE) next = next->next;
   if (next && next->opcode == OP_MBAR_INIT) return;
-  // Visible to the async proxy and to the cluster; to the block by the barrier that insert_barriers places.
+  // The fences make it visible to the async proxy and the cluster; a barrier of insert_barriers, to the block.
   cg_insn(c, INSN_FENCE_MBAR_INIT, c->t_void, NULL, 0);
   cg_insn(c, INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
@@ -222,8 +223,8 @@ void emit_fence_async(Cg *c, Op *op) {
   cg_insn(c, op_int(op, ATTR_GLOBAL, 0) ? INSN_FENCE_ASYNC_ALL : INSN_FENCE_ASYNC, c->t_void, NULL, 0);
 }
 
-// ---- turns on the tensor cores ----
-// Warpgroup g waits at barrier 1 + g, where the one before it arrives. One warpgroup alone has no need of turns.
+// ---- ping-pong scheduling ----
+// Warpgroup g waits at named barrier 1 + g, where the warpgroup before it arrives. A single warpgroup does not wait.
 
 static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edge_group) {
   uint32_t groups = c->module->num_warps / WARPGROUP_WARPS;
@@ -236,10 +237,12 @@ static void pingpong(Cg *c, const Op *op, InsnId id, uint32_t next, uint32_t edg
 }
 
 void emit_pingpong_wait(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_NAMED, 0, 0); }
-void emit_pingpong_pass(Cg *c, Op *op) { pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1); }
+void emit_pingpong_pass(Cg *c, Op *op) {
+  pingpong(c, op, INSN_BARRIER_ARRIVE, 1, c->module->num_warps / WARPGROUP_WARPS - 1);
+}
 
 // ---- TMA ----
-// A tile wider than a box is moved as boxes side by side along the last axis, one chunk of the shared layout each
+// A tile wider than a box moves as boxes side by side along the last axis, one chunk of the shared layout each
 // (tma_tile_layout of the passes).
 
 typedef struct { uint32_t num_boxes, box_width, box_bytes; } Boxes;
@@ -255,7 +258,7 @@ static LLVMValueRef tensor_map(Cg *c, const Op *op) {
   return d->v[0];
 }
 
-// One instruction for each box between the descriptor's tensor and the buffer. bar: of a load; NULL: a store or the
+// Moves each box between the descriptor's tensor and the buffer. bar: the mbarrier of a load; NULL: a store, or the
 // reduction.
 static void move_boxes(Cg *c, const Op *op, InsnId id, const char *reduction, LLVMValueRef shared, LLVMValueRef bar,
                        LLVMValueRef pred) {
@@ -317,9 +320,8 @@ void emit_desc_fields(Cg *c, Op *op) {
   const CgValue *d = cg_get(op_operand(op, 0));
   for (uint32_t i = 0; i < op->num_results; i++) {
     LLVMTypeRef want = cg_elem_type(c, op_result(op, i)->type);
-    if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not tell its base
-    cg_set_scalar(c, op_result(op, i), LLVMTypeOf(d->v[i]) == want ? d->v[i]
-                  : LLVMBuildIntToPtr(c->b, d->v[i], want, ""));
+    if (i == 0 && !op_result(op, 0)->uses) continue;   // a tensor map does not say its base
+    cg_set_scalar(c, op_result(op, i), cg_bitcast(c, d->v[i], want));
   }
 }
 

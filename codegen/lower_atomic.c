@@ -115,8 +115,8 @@ static bool comes_from_reduce(const Value *v, int depth) {
   return false;
 }
 
-// A release by thread 0 must follow the accesses of the whole block. There is nothing to wait for if the kernel has only
-// read, and the value depends on all that it read.
+// A release by thread 0 must follow the accesses of the whole block. There is nothing to wait for if the kernel has
+// only read, and the value depends on all that it read.
 static bool release_needs_barrier(const Op *op, const Value *value) {
   for (const Op *p = op->parent->parent; p; p = p->parent->parent)
     if (op_is(p, TRAIT_LOOP)) return true;

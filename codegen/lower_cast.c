@@ -1,5 +1,5 @@
-// Conversions. Pairs of elements go through the machine's packed conversions where it has them; fp8 formats that it
-// lacks (all of them on sm_80, e4b15 everywhere) are made of integer and f32 arithmetic, rounding once.
+// Conversions. Pairs of elements go through the machine's packed conversions if it has them. Integer and f32
+// arithmetic, which rounds once, converts fp8 formats that it lacks: all of them on sm_80, e4b15 everywhere.
 #include "codegen/cg.h"
 
 static bool is_fp8(ScalarKind k) { return k == SC_F8E4M3 || k == SC_F8E5M2 || k == SC_F8E4B15; }
@@ -39,21 +39,21 @@ static LLVMValueRef fp8_from_f32_software(Cg *c, LLVMValueRef v, ScalarKind k) {
   LLVMValueRef r = cg_select(c, is_sub, subnormal, normal);
   r = cg_select(c, cg_cmp(c, LLVMIntUGT, r, f.max_finite), cg_i32(c, f.max_finite), r);
   r = LLVMBuildOr(c->b, r, sign, "");
-  // A format without NaN has nothing for it but zero.
+  // A format without NaN has zero in its place.
   r = cg_select(c, cg_cmp(c, LLVMIntUGT, mag, 0x7f800000), cg_i32(c, f.has_nan ? 0x7f : 0), r);
   return LLVMBuildTrunc(c->b, r, c->t_i8, "");
 }
 
-// Every fp8 value is an f16 exactly, up to a power of two.
+// Every fp8 value, times a power of two, is exactly an f16.
 static LLVMValueRef fp8_to_f16_software(Cg *c, LLVMValueRef v, ScalarKind k) {
-  LLVMValueRef x = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, v, c->t_i16, ""), cg_int(c->t_i16, 8), "");
+  LLVMValueRef x = cg_op(c, LLVMShl, LLVMBuildZExt(c->b, v, c->t_i16, ""), 8);
   if (k == SC_F8E5M2) return cg_bitcast(c, x, c->t_f16);
-  LLVMValueRef sign = LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x8000), "");
-  LLVMValueRef mag = LLVMBuildLShr(c->b, LLVMBuildAnd(c->b, x, cg_int(c->t_i16, 0x7f00), ""), cg_int(c->t_i16, 1), "");
+  LLVMValueRef sign = cg_op(c, LLVMAnd, x, 0x8000);
+  LLVMValueRef mag = cg_op(c, LLVMLShr, cg_op(c, LLVMAnd, x, 0x7f00), 1);
   if (k == SC_F8E4B15) return cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16);
   LLVMValueRef scaled = LLVMBuildFMul(c->b, cg_bitcast(c, LLVMBuildOr(c->b, mag, sign, ""), c->t_f16),
                                       LLVMConstReal(c->t_f16, 256.0), "");
-  LLVMValueRef is_nan = LLVMBuildICmp(c->b, LLVMIntEQ, mag, cg_int(c->t_i16, 0x3f80), "");
+  LLVMValueRef is_nan = cg_cmp(c, LLVMIntEQ, mag, 0x3f80);
   return cg_select(c, is_nan, cg_bitcast(c, cg_int(c->t_i16, 0x7fff), c->t_f16), scaled);
 }
 
@@ -107,8 +107,8 @@ LLVMValueRef cg_f32_to_float(Cg *c, LLVMValueRef v, ScalarKind k, Rounding round
   return LLVMBuildFPTrunc(c->b, v, c->elem[k], "");
 }
 
-// On the way to a narrower type f32 must not round to nearest: that would round twice. Cut off, with the last bit set
-// where something was lost, it rounds as the original would.
+// On the way to a narrower type f32 must not round to nearest: that would round twice. A number that is cut off, and
+// whose last bit is set if that lost something, rounds like the original.
 static LLVMValueRef round_to_odd(Cg *c, LLVMValueRef cut, LLVMValueRef inexact) {
   LLVMValueRef bits = LLVMBuildOr(c->b, cg_bitcast(c, cut, c->t_i32), LLVMBuildZExt(c->b, inexact, c->t_i32, ""), "");
   return cg_bitcast(c, bits, c->t_f32);
@@ -133,8 +133,7 @@ SCALAR_EMITTER(fpext) {
   ScalarKind to = target_kind(op);
   if (is_fp8(k)) {
     LLVMValueRef f = cg_float_to_f32(c, in[0], k);
-    return to == SC_F16 || to == SC_BF16 ? LLVMBuildFPTrunc(c->b, f, c->elem[to], "")
-           : cg_f32_to_float(c, f, to, ROUND_RNE);
+    return cg_f32_to_float(c, f, to, ROUND_RNE);
   }
   return LLVMBuildFPExt(c->b, in[0], c->elem[to], "");
 }
@@ -150,7 +149,7 @@ SCALAR_EMITTER(fptrunc) {
 // ---- integer ↔ float ----
 static LLVMValueRef int_to_float(Cg *c, const Op *op, LLVMValueRef x, bool is_signed) {
   ScalarKind to = target_kind(op);
-  // Without an instruction for it LLVM goes by f32.
+  // Without an instruction for it, LLVM would convert to f32 and round twice.
   if (to == SC_BF16 && c->target->sm < 90 && LLVMGetIntTypeWidth(LLVMTypeOf(x)) >= 32)
     return cg_f32_to_float(c, int_to_odd_f32(c, x, is_signed), to, ROUND_RNE);
   LLVMTypeRef t = is_fp8(to) ? c->t_f32 : c->elem[to];
@@ -160,8 +159,8 @@ static LLVMValueRef int_to_float(Cg *c, const Op *op, LLVMValueRef x, bool is_si
 SCALAR_EMITTER(sitofp) { return int_to_float(c, op, in[0], true); }
 SCALAR_EMITTER(uitofp) { return int_to_float(c, op, in[0], false); }
 
-// The machine's conversion clamps to the range of 32 and 64 bits; narrower results are clamped from 32. It gives 0 for
-// NaN at 32 bits, but the smallest number at 64.
+// The machine's conversion clamps to the range of 32 and 64 bits; narrower results are clamped from 32. For NaN it
+// gives 0 at 32 bits, but the smallest number at 64.
 static LLVMValueRef float_to_int(Cg *c, const Op *op, ScalarKind k, LLVMValueRef x, bool is_signed) {
   static const InsnId ids[2][2][2] = {{{INSN_CVT_U32_F32, INSN_CVT_S32_F32}, {INSN_CVT_U64_F32, INSN_CVT_S64_F32}},
                                       {{INSN_CVT_U32_F64, INSN_CVT_S32_F64}, {INSN_CVT_U64_F64, INSN_CVT_S64_F64}}};
@@ -171,7 +170,7 @@ static LLVMValueRef float_to_int(Cg *c, const Op *op, ScalarKind k, LLVMValueRef
   LLVMValueRef f = is_double ? x : cg_float_to_f32(c, x, k);
   LLVMValueRef v = cg_insn(c, ids[is_double][wide][is_signed], wide ? c->t_i64 : c->t_i32, &f, 1);
   if (wide || is_double) {
-    // f64 to 32 bits of NaN is the machine's smallest number too.
+    // For an f64 NaN it gives the smallest number at 32 bits, too.
     LLVMValueRef ordered = LLVMBuildFCmp(c->b, LLVMRealORD, f, f, "");
     v = cg_select(c, ordered, v, LLVMConstNull(LLVMTypeOf(v)));
   }

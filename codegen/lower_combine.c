@@ -1,7 +1,7 @@
 // histogram, gather and map.
 #include "codegen/cg.h"
 
-// Counts in scratch: cleared, added to by the owner of each element, read back.
+// The counts are in scratch: the block clears them, the owner of each element adds to one, and all threads read them.
 void emit_histogram(Cg *c, Op *op) {
   Value *x = op_operand(op, 0), *mask = op_operand(op, 1);
   const Type *result = op_result(op, 0)->type;
@@ -17,7 +17,7 @@ void emit_histogram(Cg *c, Op *op) {
   for (uint32_t r = 0; r < n; r++) {
     if (reps[r] != r) continue;
     LLVMValueRef v = LLVMBuildIntCast2(c->b, cg_reg(cg_get(x), r), c->t_i64, true, "");
-    LLVMValueRef inside = LLVMBuildICmp(c->b, LLVMIntULT, v, cg_i64(c, num_bins), "");
+    LLVMValueRef inside = cg_cmp(c, LLVMIntULT, v, num_bins);
     LLVMValueRef pred = cg_and(c, cg_and(c, inside, owner), mask ? cg_reg(cg_get(mask), r) : NULL);
     LLVMValueRef offset = cg_op(c, LLVMShl, LLVMBuildTrunc(c->b, v, c->t_i32, ""), 2);
     cg_insn(c, INSN_RED_SHARED_ADD_IF, c->t_void,
@@ -30,7 +30,7 @@ void emit_histogram(Cg *c, Op *op) {
   cg_set(op_result(op, 0), counts);
 }
 
-// x row-major in scratch; every thread reads the elements its indices name.
+// x lies row-major in scratch; every thread reads the elements that its indices name.
 void emit_gather(Cg *c, Op *op) {
   Value *x = op_operand(op, 0), *index = op_operand(op, 1);
   const Type *result = op_result(op, 0)->type, *elem = type_elem(result), *from = x->type;
@@ -53,7 +53,7 @@ void emit_gather(Cg *c, Op *op) {
       LLVMValueRef i = a == axis ? LLVMBuildIntCast2(c->b, cg_reg(cg_get(index), r), c->t_i32, true, "")
                                  : cg_axis_index(c, result->layout, a, r, &threads[a]);
       uint32_t stride = (1u << layout_axis_shift(from->layout, a)) * bytes;
-      // An index outside the axis reads some element of x, never beyond scratch.
+      // An index outside the axis reads some element of x, and never beyond scratch.
       if (a == axis) i = cg_op(c, LLVMAnd, i, (1u << from->layout->log2_size[a]) - 1);
       at = cg_add(c, at, cg_op(c, LLVMMul, i, stride));
     }
@@ -62,7 +62,8 @@ void emit_gather(Cg *c, Op *op) {
   cg_set(op_result(op, 0), out);
 }
 
-// The block once per `pack` registers, branches and all. Arguments and results: operand by operand, then element.
+// Emits the region, with its branches, once per `pack` registers. Arguments and results are in order of operands, and
+// of elements within an operand.
 void emit_map(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_in = op->num_operands, num_out = op->num_results;
   const Type *t = num_out ? op_result(op, 0)->type : op_operand(op, 0)->type;

@@ -1,5 +1,5 @@
-// Structured control flow to blocks and phis. Every register of a carried value gets a phi; registers that hold the
-// same element share it. Loops are rotated: a guard, then the body with the test at its end.
+// Structured control flow becomes blocks and phis. Every register of a carried value gets a phi; registers that hold
+// the same element share it. A loop is a guard, and then the body with the test at its end.
 #include "codegen/cg.h"
 #include "codegen/wgmma.h"
 
@@ -128,6 +128,6 @@ void emit_if(Cg *c, Op *op) {
   }
 }
 
-// Terminators are read by the op that owns their block.
+// The op that owns the block reads its terminator.
 void emit_yield(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }
 void emit_condition(Cg *c, Op *op) { cg_unsupported(c, op, "is not lowered by itself"); }

@@ -1,5 +1,5 @@
-// convert_layout: registers renamed, exchanged within warps by shuffles, or sent through swizzled shared memory,
-// whichever the maps between the layouts say (ir/scratch.c decides, so that scratch is there when it is needed).
+// convert_layout renames registers, exchanges them within warps by shuffles, or sends them through swizzled shared
+// memory. ir/scratch.c decides by the maps between the layouts, so that the op has scratch if it needs it.
 #include "codegen/cg.h"
 
 // Moves n registers by xor with a linear function of the lane: out[r] = in[r ^ columns(lane)]. One select per register
@@ -29,8 +29,8 @@ static uint32_t apply(const uint32_t *columns, uint32_t x) {
   return y;
 }
 
-// Narrow elements travel together: register bit dst of the result comes whole from bit src of the source, in the same
-// lane and untouched by the permutations, so registers along it fill one 32-bit word.
+// Narrow elements travel together: register bit dst of the result comes from bit src of the source alone, in the same
+// lane, and the permutations leave it as it is. Therefore registers along it fill one 32-bit word.
 typedef struct { uint32_t num, dst[2], src[2], dst_mask, src_mask; } Packing;
 
 static Packing find_packing(const ShufflePlan *p, uint32_t elem_bits) {
@@ -62,7 +62,7 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   uint32_t bits = type_is_ptr(from) ? 64 : type_elem_bytes(type_elem(from)) * 8;
   Packing pack = find_packing(plan, bits);
   uint32_t each = 1u << pack.num;
-  // A word stands in the place of its first register; the others are not looked at.
+  // A word stands in the place of its first register; nobody reads the others.
   LLVMValueRef *tmp = arena_array(c->arena, LLVMValueRef, src), *got = arena_array(c->arena, LLVMValueRef, dst);
   LLVMValueRef parts[4];
   for (uint32_t r = 0; r < src; r++) {
@@ -76,7 +76,7 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   for (uint32_t j = 0; j < dst; j++) {
     if (j & pack.dst_mask) continue;
     uint32_t lane = apply(plan->from_round, j), reg = apply(plan->take, j);
-    // Rounds that would fetch the same again (registers of dst that are duplicates).
+    // A round that would fetch the same again (a register of dst that is a duplicate) takes the first one's result.
     uint32_t same = j;
     for (uint32_t b = 0; b < plan->dst_reg_bits; b++)
       if ((j >> b & 1) && plan->from_round[b] == 0 && plan->take[b] == 0) same = j & ~(1u << b);
@@ -93,8 +93,8 @@ static CgValue *convert_by_shuffle(Cg *c, const CgValue *x, const Type *from, co
   return out;
 }
 
-// 16-bit elements, where one side has the fragments of stmatrix or ldmatrix, as tensor cores and transposes do, and a
-// row of them is in registers of one thread on the other side. NULL where the layouts are not such.
+// Converts 16-bit elements if one side has the fragments of stmatrix or ldmatrix, like tensor cores and transposes,
+// and the other side has a row of them in registers of one thread. Returns NULL for other layouts.
 static CgValue *convert_by_matrices(Cg *c, const CgValue *x, const Type *from, const Type *to, const Op *op) {
   const Type *elem = type_elem(to);
   if (type_elem_bytes(elem) != 2) return NULL;
@@ -135,7 +135,7 @@ CgValue *cg_convert_layout(Cg *c, const CgValue *x, const Type *from, const Type
   uint32_t n = cg_num_regs(to);
   ConvertKind kind = convert_kind(c->ctx, from, to);
   if (x->splat) {
-    if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the one in here
+    if (kind == CONVERT_SHARED) cg_barrier(c);   // insert_barriers counts on the barrier of this op
     return cg_splat(c, n, x->v[0]);
   }
   ShufflePlan plan;

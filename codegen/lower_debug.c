@@ -25,7 +25,7 @@ static void call_extern(Cg *c, const char *name, LLVMTypeRef result, LLVMValueRe
   LLVMBuildCall2(c->b, ft, fn, args, n, "");
 }
 
-// vprintf takes its arguments as a packed structure in local memory.
+// vprintf takes its arguments as a structure in local memory.
 static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n) {
   c->has_allocas = true;
   LLVMTypeRef types[64];
@@ -43,7 +43,7 @@ static void print_line(Cg *c, const char *format, LLVMValueRef *args, unsigned n
   call_extern(c, "vprintf", c->t_i32, (LLVMValueRef[]){text_constant(c, format), buffer}, 2);
 }
 
-// The conversion for one element, and the element widened to what printf reads.
+// Returns the conversion for one element, and widens the element to what printf reads.
 static const char *print_spec(Cg *c, const Type *t, bool hex, bool is_signed, LLVMValueRef *v) {
   const Type *e = type_elem(t);
   if (e->kind == TYPE_PTR) return "%p";
@@ -72,7 +72,7 @@ static int decimal_digits(int64_t x) {
   return n;
 }
 
-// One line per element, indices padded to the width of the axis, as the interpreter prints it.
+// Prints one line per element, with indices padded to the width of the axis, like the interpreter.
 void emit_print(Cg *c, Op *op) {
   bool hex = op_int(op, ATTR_HEX, 0) != 0, is_signed = op_int(op, ATTR_SIGNED, 1) != 0;
   const char *prefix = op_str(op, ATTR_TEXT, "");
@@ -124,7 +124,7 @@ void emit_assert(Cg *c, Op *op) {
   cg_end_if(c, failed);
 }
 
-// The interpreter's; nothing runs on the device. Said once for each in the source, however often it was unrolled.
+// Only the interpreter stops. Warns once for each breakpoint in the source, however often it was unrolled.
 void emit_breakpoint(Cg *c, Op *op) {
   for (const Diag *d = c->ctx->diags; d; d = d->next)
     if (d->level == DIAG_WARNING && d->span.begin == op->span.begin && d->span.end == op->span.end) return;
@@ -166,8 +166,8 @@ static LLVMValueRef resize_int(Cg *c, LLVMValueRef v, uint32_t bits) {
 
 static uint32_t storage_bits(const Type *t) { return type_is_ptr(t) ? 64 : type_elem_bytes(type_elem(t)) * 8; }
 
-// The arguments of the piece that begins at register `first`. Past the end (pack above the elements of a thread) the
-// last one repeats.
+// Finds the arguments of the piece that begins at register `first`. If pack exceeds a thread's elements, the last one
+// repeats.
 static void asm_arguments(Cg *c, const Op *op, const AsmRegisters *regs, uint32_t first, uint32_t n,
                           LLVMValueRef *args) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), at = 0;
@@ -202,21 +202,21 @@ static void asm_results(Cg *c, Op *op, uint32_t first, uint32_t n, LLVMValueRef 
   }
 }
 
-// The versions of PTX that came with what a text mentions; the rest is as old as the oldest target.
+// The PTX version that has all instructions of the text that are newer than the oldest target.
 static uint32_t asm_ptx_version(const char *text) {
   static const struct { const char *part; uint32_t version; } since[] = {
-      {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80},
-          {"elect.sync", 80},
-      {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83}, {".b128", 83},
-          {"tcgen05.", 86},
-      {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86}, {".v8.", 88}};
+    {"mbarrier.try_wait", 78}, {"griddepcontrol", 78}, {"barrier.cluster", 78}, {"mapa.", 78}, {"cp.async.bulk", 80},
+    {"elect.sync", 80}, {"setmaxnreg", 80}, {"wgmma.", 80}, {"multimem.", 81}, {"st.async", 81}, {"tensormap.", 83},
+    {".b128", 83}, {"tcgen05.", 86}, {"e2m1x2", 86}, {"e2m3x2", 86}, {"e3m2x2", 86}, {"ue8m0x2", 86}, {".f32x2", 86},
+    {".v8.", 88},
+  };
   uint32_t version = 0;
   for (size_t i = 0; i < countof(since); i++)
     if (since[i].version > version && strstr(text, since[i].part)) version = since[i].version;
   return version;
 }
 
-// One piece of assembly for `pack` registers after the other.
+// Emits one piece of assembly for every `pack` registers.
 void emit_inline_asm(Cg *c, Op *op) {
   uint32_t pack = (uint32_t)op_int(op, ATTR_PACK, 1), num_out = op->num_results;
   const char *constraints = op_str(op, ATTR_CONSTRAINTS, ""), *text = op_str(op, ATTR_TEXT, "");

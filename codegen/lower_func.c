@@ -1,8 +1,6 @@
-// Kernels: signature (the ABI of the launcher), launch attributes, program ids.
-//
-// Parameters in order; a tensor descriptor becomes its 128-byte map by value, its extents (i32) and its strides
-// (i64), an automatic tensor map the 128 bytes alone. Where there are no tensor maps (below sm_90) the base address
-// takes the map's place.
+// Kernels: signature (the ABI of the launcher), launch attributes, program ids. Parameters keep their order. A tensor
+// descriptor becomes its 128-byte map by value, its extents (i32) and its strides (i64); an automatic tensor map, the
+// 128 bytes alone. On targets without tensor maps (below sm_90) the base address takes the place of the map.
 #include "codegen/cg.h"
 
 #include <stdio.h>
@@ -18,13 +16,13 @@ static void add_string_attribute(Cg *c, unsigned index, const char *key, const c
 }
 
 static void add_enum_attribute(Cg *c, unsigned index, const char *key, uint64_t value) {
-  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateEnumAttribute(c->ll,
-      LLVMGetEnumAttributeKindForName(key, strlen(key)), value));
+  unsigned kind = LLVMGetEnumAttributeKindForName(key, strlen(key));
+  LLVMAddAttributeAtIndex(c->fn, index, LLVMCreateEnumAttribute(c->ll, kind, value));
 }
 
 static LLVMTypeRef param_type(Cg *c, const Type *t) {
   LLVMTypeRef e = cg_elem_type(c, t);
-  return e == c->t_i1 ? c->t_i8 : e;   // a bool is passed as a byte
+  return e == c->t_i1 ? c->t_i8 : e;   // a bool is a byte in the parameters
 }
 
 static void make_function(Cg *c, Func *f) {
@@ -64,8 +62,8 @@ static void set_launch_attributes(Cg *c) {
   }
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "nounwind", 0);
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "convergent", 0);
-  // Keeps LLVM's load and store vectorizer away: accesses are as wide as they can be, and it takes time with the
-  // square of a block's stores.
+  // Disables LLVM's load and store vectorizer: accesses are as wide as they can be, and its time grows with the square
+  // of a basic block's stores.
   add_enum_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "noimplicitfloat", 0);
   add_string_attribute(c, (unsigned)LLVMAttributeFunctionIndex, "target-cpu", m->target->name);
 }
@@ -94,12 +92,12 @@ static void bind_params(Cg *c, Func *f) {
       continue;
     }
     if (t->kind == TYPE_PTR) {
-      // The launcher checks what it specialised on, so the alignment is a fact.
-      uint64_t align = p->divisible > 1 && is_pow2_u64((uint64_t)p->divisible) ? (uint64_t)min_i64(p->divisible, 1024)
-                       : type_elem_bytes(t->elem);
+      // The launcher checks what the kernel is specialised for: the alignment is a fact.
+      bool known = p->divisible > 1 && is_pow2_u64((uint64_t)p->divisible);
+      uint64_t align = known ? (uint64_t)min_i64(p->divisible, 1024) : type_elem_bytes(t->elem);
       add_enum_attribute(c, n + 1, "align", align);
     }
-    if (cg_elem_type(c, t) == c->t_i1) v = LLVMBuildICmp(c->b, LLVMIntNE, v, LLVMConstNull(c->t_i8), "");
+    if (cg_elem_type(c, t) == c->t_i1) v = cg_cmp(c, LLVMIntNE, v, 0);
     cg_set_scalar(c, arg, v);
     n++;
   }

@@ -1,7 +1,7 @@
-// Loads and stores of global memory. Registers are accessed in groups of `vector` consecutive ones, up to 128 bits at a
-// time. Unmasked plain accesses are LLVM loads and stores; masked or hinted ones are one predicated instruction. All
-// loads of an op come before anything that uses them, so that they are in flight together. Of threads that hold the
-// same element only the owner stores.
+// Loads and stores of global memory. One access moves up to `vector` consecutive registers and up to 128 bits.
+// Unmasked plain accesses are LLVM loads and stores; a masked or hinted one is a predicated instruction. All loads of
+// an op come before anything that uses them, so that they are in flight together. Of the threads that hold an element
+// only the owner stores it.
 #include <stdio.h>
 
 #include "codegen/address.h"
@@ -25,7 +25,7 @@ static Hints hints_of(const Op *op) {
 
 static LLVMTypeRef int_type(Cg *c, uint32_t bits) { return LLVMIntTypeInContext(c->ll, bits < 8 ? 8 : bits); }
 
-// NULL where the mask is known to hold.
+// NULL if the mask is known to hold.
 static LLVMValueRef mask_of(const CgValue *mask, uint32_t r) {
   if (!mask) return NULL;
   LLVMValueRef m = cg_reg(mask, r);
@@ -62,15 +62,17 @@ static GlobalAccess access_of(Cg *c, const Op *op, const Type *t, const Value *m
 
 static bool repeats(const GlobalAccess *a, uint32_t r) { return a->reps[r] != r; }
 
-static LLVMValueRef plain_load(Cg *c, LLVMValueRef at, const AccessShape *s, uint32_t elem_bytes, bool is_volatile) {
-  LLVMTypeRef e = int_type(c, elem_bytes * 8);
-  LLVMValueRef v = LLVMBuildLoad2(c->b, s->count == 1 ? e : LLVMVectorType(e, s->count), at, "");
-  LLVMSetAlignment(v, s->count * elem_bytes);
-  if (is_volatile) LLVMSetVolatile(v, true);
+static LLVMValueRef plain_load(Cg *c, const GlobalAccess *a, uint32_t r) {
+  LLVMTypeRef e = int_type(c, a->bits);
+  uint32_t count = a->shape.count;
+  LLVMValueRef at = address_reg(c, &a->address, r);
+  LLVMValueRef v = LLVMBuildLoad2(c->b, count == 1 ? e : LLVMVectorType(e, count), at, "");
+  LLVMSetAlignment(v, count * a->address.elem_bytes);
+  if (a->hints.is_volatile) LLVMSetVolatile(v, true);
   return v;
 }
 
-// fill: num_words words that masked-off lanes read, tied to the results.
+// fill: the words that masked-off lanes get, tied to the results.
 static LLVMValueRef asm_load(Cg *c, LLVMValueRef at, LLVMValueRef mask, const LLVMValueRef *fill, const AccessShape *s,
                              const Hints *h) {
   CgAsm a = cg_asm_new(c);
@@ -93,7 +95,7 @@ static void unpack_asm_load(Cg *c, LLVMValueRef loaded, const AccessShape *s, ui
   }
 }
 
-// A masked or hinted load of the group from register r on. Masked-off lanes get `other`, or zeros.
+// Emits a masked or hinted load of the registers from r on. Masked-off lanes get `other`, or zeros.
 static LLVMValueRef guarded_load(Cg *c, const GlobalAccess *a, uint32_t r, LLVMValueRef mask, const CgValue *other) {
   const AccessShape *s = &a->shape;
   LLVMValueRef fill[4], elems[16];
@@ -119,8 +121,7 @@ void emit_load(Cg *c, Op *op) {
     LLVMValueRef m = mask_of(a.mask, r);
     if (repeats(&a, r) || mask_is_false(m)) continue;
     by_asm[r] = m || a.hints.hinted;
-    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other)
-                : plain_load(c, address_reg(c, &a.address, r), &a.shape, a.address.elem_bytes, a.hints.is_volatile);
+    loaded[r] = by_asm[r] ? guarded_load(c, &a, r, m, other) : plain_load(c, &a, r);
   }
 
   CgValue *v = cg_value_new(c, n);
@@ -136,7 +137,7 @@ void emit_load(Cg *c, Op *op) {
         v->v[r + i] = other ? cg_reg(other, r + i) : LLVMConstNull(elem);
         continue;
       }
-      if (!by_asm[r]) x[i] = count == 1 ? loaded[r] : LLVMBuildExtractElement(c->b, loaded[r], cg_i32(c, i), "");
+      if (!by_asm[r]) x[i] = cg_element(c, loaded[r], i);
       v->v[r + i] = cg_from_storage(c, x[i], elem);
     }
   }
@@ -145,12 +146,7 @@ void emit_load(Cg *c, Op *op) {
 
 static void plain_store(Cg *c, const GlobalAccess *a, LLVMValueRef at, const LLVMValueRef *elems) {
   uint32_t count = a->shape.count;
-  LLVMValueRef x = elems[0];
-  if (count > 1) {
-    x = LLVMGetPoison(LLVMVectorType(int_type(c, a->bits), count));
-    for (uint32_t i = 0; i < count; i++) x = LLVMBuildInsertElement(c->b, x, elems[i], cg_i32(c, i), "");
-  }
-  LLVMValueRef st = LLVMBuildStore(c->b, x, at);
+  LLVMValueRef st = LLVMBuildStore(c->b, cg_vector(c, elems, count), at);
   LLVMSetAlignment(st, count * a->address.elem_bytes);
   if (a->hints.is_volatile) LLVMSetVolatile(st, true);
 }

@@ -41,7 +41,7 @@ static MmaKind mma_kind(Cg *c, const Op *op, ScalarKind a, ScalarKind b, ScalarK
   return m;
 }
 
-// The register of a thread that holds the element differing by `flat` from register 0's.
+// The register whose element differs from that of register 0 by `flat`.
 static uint32_t register_of(Cg *c, const Op *op, const Layout *l, uint32_t flat) {
   Gf2Space s = gf2_span(l->basis, l->num_bits[LAYOUT_REG]);
   uint32_t reg = 0;
@@ -60,7 +60,7 @@ static LLVMValueRef pack_word(Cg *c, const CgValue *v, uint32_t first, uint32_t 
   return cg_pack(c, parts, n, 32 / n);
 }
 
-// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. Where the tile has only one, that stands
+// Accumulator i of an instruction: column i mod 2 of a pair, row half i / 2. If the tile has only one of two, it stands
 // for both.
 static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols, uint32_t both_rows) {
   return first + (i & both_cols) + (both_rows ? i >> 1 << both_cols : 0);
@@ -68,8 +68,7 @@ static uint32_t fragment_register(uint32_t first, uint32_t i, uint32_t both_cols
 
 // One instruction: acc += the words of A · the words of B.
 static void add_mma(Cg *c, const MmaKind *kind, LLVMValueRef *a, uint32_t num_a, LLVMValueRef *b, uint32_t num_b,
-                    LLVMValueRef *acc,
-                    uint32_t num_acc) {
+                    LLVMValueRef *acc, uint32_t num_acc) {
   CgAsm m = cg_asm_new(c);
   for (uint32_t i = 0; i < num_acc; i++) cg_asm_result(&m, LLVMTypeOf(acc[i]));
   for (uint32_t i = 0; i < num_a; i++) cg_asm_arg(&m, a[i]);

@@ -1,4 +1,4 @@
-// reduce: registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
+// reduce combines registers of a thread, then lanes by shuffles, then warps through shared memory, in the order that
 // ir/reduce_order.h states. Several operands go together through one combine region, emitted inline at every step.
 #include "codegen/tuple.h"
 #include "ir/reduce_order.h"
@@ -8,7 +8,8 @@ typedef struct {
   bool symmetric;          // combine(a, b) = combine(b, a) bit for bit
 } Reduction;
 
-// A region of one commutative op per operand gives both partners of an exchange the same bits whichever comes first.
+// If the region is one commutative op per operand, both partners of an exchange get the same bits whichever comes
+// first.
 static bool is_symmetric(Block *b, uint32_t n) {
   Op *end = block_terminator(b);
   for (uint32_t i = 0; i < n; i++) {
@@ -44,7 +45,7 @@ static void fold_lanes(const Reduction *red, CgValue *const *v, uint32_t r, uint
   tuple_put(&red->of, v, r, &both);
 }
 
-// A 32-bit integer reduction over all lanes is one instruction.
+// The instruction that reduces 32-bit integers over all lanes; NULL if there is none.
 static const char *redux_name(const Reduction *red, const Type *t) {
   if (red->of.n != 1 || !red->symmetric || !type_is_int(t) || type_elem_bits(t) != 32) return NULL;
   switch (block_terminator(red->of.op->blocks[0])->operands[0].value->def->opcode) {
@@ -68,7 +69,7 @@ static void fold_all_lanes(const Reduction *red, CgValue *const *v, uint32_t r, 
   v[0]->v[r] = cg_asm_call(&a, INSN_REDUX);
 }
 
-// Map of the partial results: element of the result, then the warp's number along the axis above it.
+// Where the partial results lie: the element of the result in the low bits, the warp's number along the axis above it.
 static PlaceMap partial_map(const Layout *in, const Layout *partial, uint32_t axis, uint32_t element_bits) {
   PlaceMap m = {0};
   if (partial)
@@ -97,8 +98,8 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   PlaceMap store = partial_map(in->layout, plan->partial, axis, element_bits);
   PlaceMap load = {.num_thread_bits = lanes};
   if (type_is_tensor(result)) load = placemap_of_layout(result->layout);
-  // The low bits of a partial result's number go to registers, read as one vector; the others to lanes that hold the
-  // same element of the result, as far as there are such.
+  // The low bits of a partial result's number become register bits, which one vector reads; the others, bits of lanes
+  // that hold the same element of the result, as far as there are free lane bits.
   uint32_t regs = 1u << load.num_reg_bits, partial_bits = log2_u32(plan->num_partials), vector = 0, free_lanes[5];
   uint32_t num_free = 0;
   for (uint32_t b = 0; b < lanes; b++)
@@ -121,7 +122,7 @@ static void through_shared(Reduction *red, CgValue **v, const ReducePlan *plan, 
   for (uint32_t i = 0; i < red->of.n; i++) v[i]->count = regs;
 }
 
-// The chain of multiply-adds that begins a sum of squares, over the registers that the order's first `count` bits bring
+// Begins a sum of squares by a chain of multiply-adds over the registers that the first `count` bits of the order bring
 // together. Returns those register bits.
 static uint32_t sum_squares(Cg *c, CgValue *v, uint32_t n, const uint32_t *reps, const AxisPlace *at,
                             const uint8_t *order, uint32_t count) {

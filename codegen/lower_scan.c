@@ -1,6 +1,6 @@
-// scan: groups of neighbouring axis bits from the lowest up, as ir/reduce_order.h states. Before each group the axis is
-// cut into blocks that are scanned already, and every thread knows the total of each block that it has a part of; the
-// group adds to each block what lies before it.
+// scan goes through groups of neighbouring axis bits from the lowest up, as ir/reduce_order.h states. Before each
+// group the axis consists of segments that are scanned already, and every thread knows the total of each segment that
+// it has a part of; the group combines each segment with those before it.
 #include "codegen/tuple.h"
 #include "ir/reduce_order.h"
 
@@ -11,12 +11,12 @@ typedef struct {
   const uint32_t *reps;
   bool reverse;
   CgValue *v[MAX_COMBINED];         // elements
-  CgValue *total[MAX_COMBINED];     // of the block register r is in; kept where r's lower bits are clear
+  CgValue *total[MAX_COMBINED];     // of the segment of register r; valid if r's lower bits are clear
   uint32_t low_regs, low_thread;    // place bits of the axis below the group
 } Scan;
 
-// Registers that hold the same block as `key`: those that differ in lower axis bits only.
-static bool in_block(const Scan *s, uint32_t r, uint32_t key) { return (r & ~s->low_regs) == key && s->reps[r] == r; }
+// Whether register r holds the same segment as `key`: they differ only in lower axis bits.
+static bool in_segment(const Scan *s, uint32_t r, uint32_t key) { return (r & ~s->low_regs) == key && s->reps[r] == r; }
 
 static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
   uint32_t group = 0;
@@ -35,7 +35,7 @@ static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
       }
       Tuple sum = tuple_combine(&s->of, &before, &total);
       for (uint32_t r = 0; r < s->regs; r++) {
-        if (!in_block(s, r, key)) continue;
+        if (!in_segment(s, r, key)) continue;
         Tuple x = tuple_get(&s->of, s->v, r);
         bool alone = s->low_regs == 0 && s->low_thread == 0;
         x = alone ? sum : tuple_combine(&s->of, &before, &x);
@@ -47,7 +47,7 @@ static void scan_registers(Scan *s, const uint32_t *bits, uint32_t count) {
   }
 }
 
-// The block's number in the group, from the thread's bits.
+// The segment's number in the group, from the thread's bits.
 static LLVMValueRef gather_bits(Cg *c, const uint32_t *bits, uint32_t count) {
   uint32_t columns[16] = {0};
   for (uint32_t i = 0; i < count; i++) columns[bits[i]] = 1u << i;
@@ -73,13 +73,13 @@ static Tuple shuffle(const Scan *s, const Tuple *x, LLVMValueRef lane) {
 
 static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_last_group) {
   Cg *c = s->of.c;
-  uint32_t blocks = 1u << count, group = 0;
+  uint32_t segments = 1u << count, group = 0;
   for (uint32_t i = 0; i < count; i++) group |= 1u << bits[i];
   LLVMValueRef number = gather_bits(c, bits, count), others = cg_op(c, LLVMAnd, c->lane, 31 & ~group);
-  LLVMValueRef rank = s->reverse ? LLVMBuildSub(c->b, cg_i32(c, blocks - 1), number, "") : number;
+  LLVMValueRef rank = s->reverse ? LLVMBuildSub(c->b, cg_i32(c, segments - 1), number, "") : number;
   LLVMValueRef sources[6], reaches[6];
   uint32_t steps = 0;
-  for (uint32_t d = 1; d < blocks; d *= 2, steps++) {
+  for (uint32_t d = 1; d < segments; d *= 2, steps++) {
     LLVMValueRef from = s->reverse ? cg_op(c, LLVMAdd, number, d) : cg_op(c, LLVMSub, number, d);
     sources[steps] = LLVMBuildOr(c->b, others, scatter_bits(c, from, bits, count), "");
     reaches[steps] = cg_cmp(c, LLVMIntUGE, rank, d);
@@ -98,7 +98,7 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
       tuple_put(&s->of, s->v, key, &sum);
     } else {
       Tuple before = shuffle(s, &sum, sources[0]);
-      // The last element of a block takes the sum itself.
+      // The last element of a segment takes the total itself.
       uint32_t end = s->reverse ? key : key | s->low_regs;
       LLVMValueRef is_end = NULL;
       if (s->low_thread) {
@@ -106,7 +106,7 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
         is_end = cg_cmp(c, LLVMIntEQ, low, s->reverse ? 0 : s->low_thread);
       }
       for (uint32_t r = 0; r < s->regs; r++) {
-        if (!in_block(s, r, key)) continue;
+        if (!in_segment(s, r, key)) continue;
         Tuple x = tuple_get(&s->of, s->v, r), y = sum;
         if (r != end || is_end) {
           y = tuple_combine(&s->of, &before, &x);
@@ -122,7 +122,8 @@ static void scan_lanes(Scan *s, const uint32_t *bits, uint32_t count, bool is_la
   }
 }
 
-// Block totals of all warps through scratch: index = warp's number above a dense numbering of the blocks in a warp.
+// Exchanges the segment totals of all warps through scratch. The index has the warp's number above a dense numbering
+// of the segments in a warp.
 static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint32_t *offsets) {
   Cg *c = s->of.c;
   const Layout *l = s->type->layout;
@@ -161,7 +162,7 @@ static void scan_warps(Scan *s, const uint32_t *bits, uint32_t count, const uint
     }
     LLVMValueRef is_first = cg_cmp(c, LLVMIntEQ, number, s->reverse ? warps - 1 : 0);
     for (uint32_t r = 0; r < s->regs; r++) {
-      if (!in_block(s, r, key)) continue;
+      if (!in_segment(s, r, key)) continue;
       Tuple x = tuple_get(&s->of, s->v, r), y = tuple_combine(&s->of, &before, &x);
       y = tuple_select(&s->of, is_first, &x, &y);
       tuple_put(&s->of, s->v, r, &y);

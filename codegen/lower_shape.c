@@ -1,6 +1,6 @@
 // Constants, ranges and shape operations. A shape operation moves no data: the result's layout says which register of
-// the same thread holds each element, so registers are only renamed. (Where an element is in another thread the passes
-// have placed a convert_layout before.)
+// the same thread holds each element, and the lowering only renames registers. (If an element is in another thread,
+// the passes have placed a convert_layout before the op.)
 #include "codegen/cg.h"
 
 static LLVMValueRef constant_bits(Cg *c, const Type *t, uint64_t bits) {
@@ -29,11 +29,9 @@ void emit_range(Cg *c, Op *op) {
       v->v[r] = v->v[reps[r]];
       continue;
     }
-    // start joins the register's constant: one addition.
+    // LLVM joins start and the register's constant to one addition.
     uint32_t k = placemap_reg(&m, r);
-    LLVMValueRef x = start ? cg_add(c, placemap_join(c, &m, thread, k), cg_i32(c, start))
-                     : placemap_join(c, &m, thread, k);
-    v->v[r] = x;
+    v->v[r] = cg_add(c, placemap_join(c, &m, thread, k), cg_i32(c, start));
   }
   cg_set(op_result(op, 0), v);
 }
@@ -47,7 +45,7 @@ void emit_hint(Cg *c, Op *op) {
   cg_set(op_result(op, 0), cg_get(op_operand(op, 0)));
 }
 
-// The result holds x's registers by another name: `as` is x's layout seen in the result's shape.
+// The result has x's registers by other names: `as` is x's layout seen in the result's shape.
 static void rename_registers(Cg *c, Op *op, CgValue *x, const Layout *as) {
   const Type *t = op_result(op, 0)->type;
   CgValue *v = cg_rename(c, x, t->layout, as);
@@ -89,7 +87,7 @@ void emit_trans(Cg *c, Op *op) {
   rename_registers(c, op, cg_get(op_operand(op, 0)), as);
 }
 
-// Registers of a, then of b: bit `n` of the register number chooses.
+// Registers of a, then of b; each has n.
 static CgValue *side_by_side(Cg *c, const CgValue *a, const CgValue *b, uint32_t n) {
   CgValue *v = cg_value_new(c, 2 * n);
   for (uint32_t r = 0; r < n; r++) {

@@ -1,5 +1,5 @@
-// Buffers in shared memory. A buffer is a byte offset; views add to it or only change the layout. Loads and stores of
-// tiles go by ldmatrix and stmatrix where the layouts have the 8×8 fragments of those instructions, else by vectors.
+// Buffers in shared memory. A buffer is a byte offset; views add to it or only change the layout. ldmatrix and stmatrix
+// move tiles whose layouts have the 8×8 fragments of those instructions; vectors move the others.
 #include "codegen/cg.h"
 
 // ---- 8×8 matrices of 16-bit elements ----
@@ -26,7 +26,7 @@ static bool matrix_access(const PlaceMap *m, uint32_t elem_bytes, MatrixAccess *
     over = row;
   }
   if (inside[0] != 1 || inside[1] != 2 || inside[2] != 4) return false;
-  // All else must keep whole rows: multiples of eight elements.
+  // All other bits must keep rows whole: they step by multiples of eight elements.
   for (uint32_t i = 0; i < 3; i++)
     if (over[i] & 7 || !over[i]) return false;
   for (uint32_t i = 5; i < m->num_thread_bits; i++)
@@ -49,8 +49,8 @@ static uint32_t matrix_register(const MatrixAccess *a, uint32_t first, uint32_t 
 }
 
 static void put_matrices(CgAsm *a, const MatrixAccess *m, const char *operation) {
-  buf_printf(&a->text, "%s.sync.aligned.m8n8.x%u%s.shared.b16 ", operation, 1u << m->num_extra, m->transposed
-             ? ".trans" : "");
+  const char *trans = m->transposed ? ".trans" : "";
+  buf_printf(&a->text, "%s.sync.aligned.m8n8.x%u%s.shared.b16 ", operation, 1u << m->num_extra, trans);
 }
 
 static LLVMValueRef row_address(Cg *c, const MatrixAccess *a, LLVMValueRef base, LLVMValueRef thread, uint32_t r) {
@@ -113,7 +113,7 @@ static PlaceMap tile_map(Cg *c, const Op *op, const Type *tensor, const Type *bu
   return m;
 }
 
-// Pairs that already go as wider vectors need no matrices.
+// Whether pairs go as wider vectors, which need no matrices.
 static bool is_wide(const PlaceMap *m) { return m->num_reg_bits > 1 && m->reg[0] == 1 && m->reg[1] == 2; }
 
 bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const Type *elem, const CgValue *v) {
@@ -123,7 +123,7 @@ bool cg_shared_store_matrices(Cg *c, LLVMValueRef base, const PlaceMap *m, const
   return true;
 }
 
-// Everyone loads, duplicates too.
+// All threads load, also those that hold duplicates.
 static bool load_access(PlaceMap *m, const Type *elem, MatrixAccess *a) {
   m->free_reg = m->free_thread = 0;
   return !is_wide(m) && matrix_access(m, type_elem_bytes(elem), a);

@@ -1,12 +1,12 @@
-// Tensor maps that the kernel writes: each block has its own, in the global scratch memory that the launcher
-// provides. The first warp fills the 128 bytes in shared memory and copies them out with the fence that shows them to
-// TMA; it is also the warp that issues copies, so that no other one has to look.
+// Tensor maps that the kernel writes. Each block has its own, in the global scratch memory that the launcher
+// provides. The first warp fills the 128 bytes in shared memory and copies them out with the fence that makes them
+// visible to TMA. It also issues the copies: no other warp needs a fence.
 #include "codegen/cg.h"
 #include "ir/scratch.h"
 
 typedef struct { Cg *c; LLVMValueRef address, pred; } MapWriter;
 
-// One field, or entry `index` of it (−1: it has one). The value is a register, or the number where it is NULL.
+// Writes one field, or entry `index` of it (−1: it has one). The value is a register, or the number if that is NULL.
 static void put(MapWriter *w, const char *field, int index, LLVMValueRef value, uint32_t number) {
   Cg *c = w->c;
   CgAsm a = cg_asm_new(c);
@@ -19,7 +19,7 @@ static void put(MapWriter *w, const char *field, int index, LLVMValueRef value, 
   cg_asm_call(&a, INSN_TENSORMAP_REPLACE);
 }
 
-// As tensormap.replace numbers them. Only reductions look at signs.
+// The number of the type in tensormap.replace. Only reductions depend on the sign.
 static uint32_t element_code(Cg *c, const Op *op, const Type *elem) {
   bool is_signed = op_int(op, ATTR_SIGNED, 0);
   switch (cg_elem_kind(elem)) {
@@ -58,7 +58,7 @@ static void put_fields(MapWriter *w, const Op *op) {
   put(w, "fill_mode", -1, NULL, op_int(op, ATTR_PADDING, PAD_ZERO) == PAD_NAN);
 }
 
-// Where this block's map lies.
+// The address of this block's map.
 static LLVMValueRef map_address(Cg *c, const Op *op) {
   LLVMValueRef block = cg_i64(c, 0);
   for (uint32_t axis = 3; axis-- > 0;) {
@@ -66,8 +66,8 @@ static LLVMValueRef map_address(Cg *c, const Op *op) {
     LLVMValueRef id = LLVMBuildZExt(c->b, cg_special_register(c, "ctaid", axis), c->t_i64, "");
     block = LLVMBuildAdd(c->b, LLVMBuildMul(c->b, block, count, ""), id, "");
   }
-  LLVMValueRef offset = LLVMBuildMul(c->b, block, cg_i64(c, c->module->scratch_bytes), "");
-  offset = LLVMBuildAdd(c->b, offset, cg_i64(c, (uint64_t)op_int(op, ATTR_START, 0)), "");
+  LLVMValueRef offset = cg_op(c, LLVMMul, block, c->module->scratch_bytes);
+  offset = cg_op(c, LLVMAdd, offset, (uint64_t)op_int(op, ATTR_START, 0));
   return LLVMBuildGEP2(c->b, c->t_i8, cg_scalar(op_operand(op, 0)), &offset, 1, "tensormap");
 }
 

@@ -9,6 +9,12 @@ typedef struct {
   const char *text, *constraints;
 } Insn;
 
+#define INSN(id, sm, ptx, effects, text, constraints)                                                       \
+  _Static_assert((sm) == 80 || (sm) == 89 || (sm) == 90, #id ": no target has this as its lowest SM");      \
+  _Static_assert((ptx) >= ((sm) == 80 ? 70 : 78), #id ": the lowest SM came with a later PTX version");     \
+  _Static_assert(sizeof text > 1 || sizeof constraints == 1, #id ": constraints without a text");
+#include "codegen/nvptx.def"
+
 static const Insn insns[NUM_INSNS] = {
 #define INSN(id, sm, ptx, effects, text, constraints) {#id, sm, ptx, EFFECT_##effects, text, constraints},
 #include "codegen/nvptx.def"
@@ -19,15 +25,14 @@ LLVMValueRef cg_asm(Cg *c, uint32_t effects, const char *text, const char *const
   LLVMTypeRef *types = arena_array(c->arena, LLVMTypeRef, n);
   for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef ft = LLVMFunctionType(result, types, n, false);
-  // To LLVM's machine passes an effect alone is no store: without the clobber they sink loads past a barrier into a
-  // later block.
+  // LLVM's machine passes do not take a side effect for a store: without the clobber they sink loads past a barrier
+  // into a later block.
   if (effects & EFFECT_SIDE)
     constraints = arena_printf(c->arena, "%s%s~{memory}", constraints, *constraints ? "," : "");
   LLVMValueRef fn = LLVMGetInlineAsm(ft, text, strlen(text), constraints, strlen(constraints),
-                                     (effects & EFFECT_SIDE) != 0, false,
-                                     LLVMInlineAsmDialectATT, false);
+                                     (effects & EFFECT_SIDE) != 0, false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(c->b, ft, fn, args, n, "");
-  // Every assembly call that threads make together must be marked: the function's own attribute does not cover it.
+  // Each convergent call must be marked: the attribute of the function does not cover it.
   if (effects & EFFECT_CONVERGENT) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->convergent);
   if (!(effects & EFFECT_SIDE)) LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->memory_none);
   LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, c->nounwind);
@@ -52,10 +57,9 @@ LLVMValueRef cg_insn(Cg *c, InsnId id, LLVMTypeRef result, LLVMValueRef *args, u
 CgAsm cg_asm_new(Cg *c) { return (CgAsm){.c = c, .text = buf_make(c->arena), .constraints = buf_make(c->arena)}; }
 
 static void add_constraint(CgAsm *a, const char *modifier, LLVMTypeRef t) {
-  const char *class = LLVMGetTypeKind(t) == LLVMFloatTypeKind ? "f" : LLVMGetTypeKind(t) == LLVMDoubleTypeKind ? "d"
-                      : NULL;
   uint32_t bits = cg_bits(a->c, t);
-  if (!class) class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
+  const char *class = bits == 64 ? "l" : bits == 32 ? "r" : bits == 16 ? "h" : "b";
+  if (t == a->c->t_f32 || t == a->c->t_f64) class = bits == 32 ? "f" : "d";
   buf_printf(&a->constraints, "%s%s%s", a->constraints.size ? "," : "", modifier, class);
 }
 
@@ -101,7 +105,7 @@ LLVMValueRef cg_asm_get(Cg *c, LLVMValueRef call, uint32_t i) {
 
 void cg_barrier(Cg *c) { cg_insn(c, INSN_BARRIER, c->t_void, NULL, 0); }
 
-// Words of 32 bits, each moved by f; narrower values are widened.
+// Shuffles each 32-bit word; narrower values are widened.
 static LLVMValueRef shuffle_words(Cg *c, LLVMValueRef v, InsnId id, LLVMValueRef selector) {
   LLVMTypeRef t = LLVMTypeOf(v);
   uint32_t bits = cg_bits(c, t);

@@ -1,10 +1,10 @@
-// Traffic between registers and shared memory, vectorised as far as the map from registers to offsets allows.
+// Loads and stores of shared memory, vectorised as far as the map from registers to offsets allows.
 #include "codegen/address.h"
 
 enum { MAX_VECTOR_BYTES = 16 };
 
-// The register bits that step the offset by 1, 2, 4, … and are alone in touching those bits: registers along them form
-// vectors at aligned offsets.
+// Finds the register bits that step the offset by 1, 2, 4, … and alone change those bits of it: registers along them
+// form vectors at aligned offsets.
 static uint32_t vector_bits(const PlaceMap *m, uint32_t elem_bytes, uint32_t bits[8]) {
   uint32_t n = 0;
   for (uint32_t step = 1; elem_bytes << (n + 1) <= MAX_VECTOR_BYTES; step <<= 1) {
@@ -26,7 +26,7 @@ typedef struct {
   uint32_t inside;              // as a mask
   uint32_t elem_bytes;
   PlaceMap bytes;               // the map in bytes
-  LLVMValueRef thread;          // base + the thread's part, once
+  LLVMValueRef thread;          // the thread's part
   LLVMValueRef base;
   LLVMTypeRef storage;
 } Access;
@@ -46,7 +46,7 @@ static uint32_t vector_register(const Access *a, uint32_t first, uint32_t k) {
   return first;
 }
 
-// base + (thread ^ overlapping constant), and the disjoint constant, which becomes an immediate of the instruction.
+// base + (thread ^ overlapping constant). The disjoint constant becomes an immediate of the instruction.
 static LLVMValueRef access_offset(Cg *c, const Access *a, uint32_t r, uint32_t *immediate) {
   uint32_t k = placemap_reg(&a->bytes, r), mask = 0;
   for (uint32_t i = 0; i < a->bytes.num_thread_bits; i++) mask |= a->bytes.thread[i];
@@ -79,15 +79,11 @@ void cg_shared_store(Cg *c, LLVMValueRef base, const PlaceMap *map, const Type *
       uint32_t immediate;
       LLVMValueRef at = access_offset(c, &a, r, &immediate);
       at = cg_smem_addr(c, cg_add(c, at, cg_i32(c, immediate)));
-      // predicated: lanes of a warp stay together
+      // Predicated, without a branch: the lanes of a warp stay together.
       access_store(c, INSN_ST_SHARED, ".shared", at, pred, elems, &shape);
       continue;
     }
-    LLVMValueRef v = elems[0];
-    if (vec > 1) {
-      v = LLVMGetPoison(vector_type(&a));
-      for (uint32_t i = 0; i < vec; i++) v = LLVMBuildInsertElement(c->b, v, elems[i], cg_i32(c, i), "");
-    }
+    LLVMValueRef v = cg_vector(c, elems, vec);
     LLVMSetAlignment(LLVMBuildStore(c->b, v, access_ptr(c, &a, r)), a.elem_bytes * vec);
   }
 }
@@ -97,7 +93,7 @@ CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Typ
   uint32_t n = 1u << map->num_reg_bits, vec = 1u << a.num_bits;
   LLVMTypeRef et = cg_elem_type(c, elem);
   CgValue *out = cg_value_new(c, n);
-  // All loads first, then the unpacking: they are in flight together.
+  // All loads come before the unpacking, so that they are in flight together.
   for (uint32_t r = 0; r < n; r++) {
     if (r & a.inside) continue;
     LLVMValueRef same = NULL;
@@ -112,10 +108,8 @@ CgValue *cg_shared_load(Cg *c, LLVMValueRef base, const PlaceMap *map, const Typ
   for (uint32_t r = 0; r < n; r++) {
     if (r & a.inside) continue;
     LLVMValueRef v = out->v[r];
-    for (uint32_t i = vec; i-- > 0;) {
-      LLVMValueRef e = vec == 1 ? v : LLVMBuildExtractElement(c->b, v, cg_i32(c, i), "");
-      out->v[vector_register(&a, r, i)] = cg_from_storage(c, e, et);
-    }
+    for (uint32_t i = vec; i-- > 0;)
+      out->v[vector_register(&a, r, i)] = cg_from_storage(c, cg_element(c, v, i), et);
   }
   return out;
 }

@@ -24,7 +24,7 @@ WgmmaDescriptor wgmma_descriptor_make(Cg *c, const Op *op, Value *buf, uint32_t 
   uint64_t constant = strides | (uint64_t)modes[i / 2] << 62;
   LLVMValueRef address = cg_op(c, LLVMAnd, cg_smem_addr(c, cg_scalar(buf)), 0x3ffff);
   address = LLVMBuildZExt(c->b, cg_op(c, LLVMLShr, address, 4), c->t_i64, "");
-  d.base = LLVMBuildOr(c->b, address, cg_i64(c, constant), "");
+  d.base = cg_op(c, LLVMOr, address, constant);
   d.warpgroup = cg_i64(c, 0);
   return d;
 }

@@ -1,9 +1,9 @@
-// Folds: laws whose right side exists already, as a constant or as an operand. Builders apply them to every op that they
-// build, therefore a fold builds nothing but a constant or a splat. A law whose right side is a new op, or that changes the
-// op in place, is a rewrite and belongs to passes/rewrite.c, which canonicalize applies. A law that changes blocks (loops,
-// conditionals) belongs to passes/canonicalize.c.
-// Every law holds bit for bit, NaNs and signed zeros included, with one exception: a NaN operand may keep its payload where
-// the op would have made it canonical. Each case has its equation above it; x and y are the operands, c and d constants.
+// Folds: laws whose right side exists already, as a constant or as an operand. Builders apply them to every op that
+// they build, therefore a fold builds nothing but a constant or a splat. A law whose right side is a new op, or that
+// changes the op in place, is a rewrite and belongs to passes/rewrite.c, which canonicalize applies. A law that changes
+// blocks (loops, conditionals) belongs to passes/canonicalize.c. Every law holds bit for bit, NaNs and signed zeros
+// included, with one exception: a NaN operand may keep its payload where the op would have made it canonical. Each case
+// has its equation above it; x and y are the operands, c and d constants.
 #include "ir/fold.h"
 
 static bool is_bits(const Value *v, uint64_t want) {
@@ -13,10 +13,16 @@ static bool is_bits(const Value *v, uint64_t want) {
 
 static bool is_zero(const Value *v) { return is_bits(v, 0); }
 static bool is_ones(const Value *v) { return is_bits(v, num_zext(~0ull, type_elem_bits(v->type))); }
-static bool is_one(const Value *v) { return is_bits(v, type_is_int(v->type) ? 1 : num_encode(scalar_num_format(type_elem(v->type)->scalar), 1.0, NUM_RNE, false)); }
+static bool is_one(const Value *v) {
+  return is_bits(v, type_is_int(v->type)
+                        ? 1
+                        : num_encode(scalar_num_format(type_elem(v->type)->scalar), 1.0, NUM_RNE, false));
+}
 static bool is_negative_zero(const Value *v) { return is_bits(v, 1ull << (type_elem_bits(v->type) - 1)); }
 
-static Value *constant_like(Builder *b, const Op *op, uint64_t bits) { return build_constant_bits(b, op->results[0].type, bits); }
+static Value *constant_like(Builder *b, const Op *op, uint64_t bits) {
+  return build_constant_bits(b, op->results[0].type, bits);
+}
 
 // c ∘ d = their value
 static Value *fold_constants(Builder *b, const Op *op) {
@@ -77,8 +83,14 @@ static Value *fold_identity(Builder *b, const Op *op) {
       if (x == y || is_ones(y) || is_zero(x)) return x;
       return is_ones(x) || is_zero(y) ? y : NULL;
     // min(x, x) = max(x, x) = x
-    case OP_MINSI: case OP_MAXSI: case OP_MINUI: case OP_MAXUI: case OP_MINF: case OP_MAXF: case OP_MINIMUMF: case OP_MAXIMUMF:
-      return x == y ? x : NULL;
+    case OP_MINSI:
+    case OP_MAXSI:
+    case OP_MINUI:
+    case OP_MAXUI:
+    case OP_MINF:
+    case OP_MAXF:
+    case OP_MINIMUMF:
+    case OP_MAXIMUMF: return x == y ? x : NULL;
     // x + −0.0 = −0.0 + x = x (x + 0.0 is not: −0.0 + 0.0 = 0.0)
     case OP_ADDF:
       if (is_negative_zero(y)) return x;
@@ -102,7 +114,8 @@ static Value *fold_identity(Builder *b, const Op *op) {
     // trunc(ext(x)) = x, if the type is x's again
     case OP_TRUNCI: {
       Op *d = x->def;
-      if (d && (d->opcode == OP_EXTSI || d->opcode == OP_EXTUI) && op_operand(d, 0)->type == op->results[0].type) return op_operand(d, 0);
+      if (d && (d->opcode == OP_EXTSI || d->opcode == OP_EXTUI) && op_operand(d, 0)->type == op->results[0].type)
+        return op_operand(d, 0);
       return NULL;
     }
     default: return NULL;
@@ -116,8 +129,8 @@ static bool is_identity_order(const Op *op) {
   return true;
 }
 
-// move(x) = x, if the type (of a transpose, the order of axes) stays;  move(c) = c;  move(splat x) = splat x, in the new shape:
-// nothing moves when all elements are equal.
+// move(x) = x, if the type (of a transpose, the order of axes) stays;  move(c) = c;  move(splat x) = splat x, in the
+// new shape: nothing moves when all elements are equal.
 static Value *fold_shape(Builder *b, const Op *op) {
   Value *x = op_operand(op, 0);
   const Type *t = op->results[0].type;

@@ -3,7 +3,7 @@
 
 #include "ir/context.h"
 
-// Strings are kept with their length before them: they may contain NUL bytes.
+// A kept string has its length before it: it may contain NUL bytes.
 typedef struct { size_t size; char text[]; } InternEntry;
 typedef struct { const char *text; size_t size; } InternKey;
 

@@ -1,4 +1,5 @@
-// The interpreter: launch, programs as coroutines, storage of values, control flow, dispatch. See interp.h.
+// The interpreter: launch, programs as coroutines, control flow, dispatch. See interp.h. interp.c and interp_combine.c
+// call each other: an op with a region runs its blocks, and a block runs its ops.
 #include "ir/interp.h"
 
 #include <stdlib.h>
@@ -8,71 +9,9 @@
 
 enum { STACK_BYTES = 1 << 20, MAX_ACTIVE = 512, IDLE_ROUNDS = 2000 };
 
-bool interp_fail(Prog *p, const Op *op, const char *fmt, ...) {
-  Context *ctx = p->run->ctx;
-  va_list ap;
-  va_start(ap, fmt);
-  diag_error(ctx, op->span, "%s", arena_vprintf(&ctx->arena, fmt, ap));
-  va_end(ap);
-  for (const CallSite *c = op->inlined_at; c; c = c->outer) diag_note(ctx, c->span, "called from here%s%s", c->function ? ", in " : "", c->function ? c->function : "");
-  diag_note(ctx, (Span){0, 0}, "in program (%u, %u, %u) of @%s", p->id[0], p->id[1], p->id[2], p->run->launch->func->name);
-  p->failed = true;
-  return false;
-}
+// ---- control flow ----
 
-// ---- storage ----
-
-void *interp_malloc(size_t n) {
-  void *m = malloc(n ? n : 1);
-  if (!m) abort();   // as the arena: without memory nothing can be reported
-  return m;
-}
-
-static size_t value_bytes(const Type *t) {
-  switch (t->kind) {
-    case TYPE_BUFFER: return sizeof(BufferView);
-    case TYPE_DESC: return sizeof(InterpDesc);
-    case TYPE_TOKEN: return 1;
-    default: return (size_t)type_numel(t) * type_elem_bytes(t);
-  }
-}
-
-static void reserve(void **data, size_t *capacity, size_t n) {
-  if (*capacity >= n) return;
-  free(*data);
-  *data = interp_malloc(n);
-  *capacity = n;
-}
-
-uint32_t interp_value_count(const Prog *p, const Type *t) { return (uint32_t)type_numel(t) * p->lanes; }
-
-void *interp_value_storage(Prog *p, const Value *v) {
-  Slot *s = &p->slots[v->number];
-  reserve(&s->data, &s->capacity, value_bytes(v->type) * p->lanes);
-  s->lanes = p->lanes;
-  return s->data;
-}
-
-void *interp_result_data(Prog *p, Op *op, uint32_t i) { return interp_value_storage(p, &op->results[i]); }
-
-const void *interp_value_data(Prog *p, const Value *v) {
-  Slot *s = &p->slots[v->number];
-  if (s->lanes == p->lanes || v->type->kind == TYPE_BUFFER || v->type->kind == TYPE_DESC) return s->data;
-  // Defined outside of the region that runs: the same for every lane.
-  size_t n = value_bytes(v->type);
-  reserve(&s->wide, &s->wide_capacity, n * p->lanes);
-  for (uint32_t i = 0; i < p->lanes; i++) memcpy((char *)s->wide + n * i, s->data, n);
-  return s->wide;
-}
-
-const void *interp_operand_data(Prog *p, const Op *op, uint32_t i) { return has_operand(op, i) ? interp_value_data(p, op->operands[i].value) : NULL; }
-
-int64_t interp_operand_int(Prog *p, const Op *op, uint32_t i) {
-  const Type *t = operand_type(op, i);
-  return num_sext(element(interp_operand_data(p, op, i), type_elem_bytes(t), 0), type_elem_bits(t));
-}
-
-// Copies values to others at once: a source may be one of the destinations.
+// Copies values to others, all at once: a source may also be a destination.
 static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to, uint32_t n) {
   bool overlap = false;
   for (uint32_t i = 0; i < n; i++)
@@ -80,17 +19,17 @@ static void move_values(Prog *p, const Op *from, uint32_t skip, Value *const *to
   char *all = NULL;
   if (overlap) {
     size_t total = 0, at = 0;
-    for (uint32_t i = 0; i < n; i++) total += value_bytes(to[i]->type) * p->lanes;
+    for (uint32_t i = 0; i < n; i++) total += interp_value_bytes(to[i]->type) * p->lanes;
     all = interp_malloc(total);
     for (uint32_t i = 0; i < n; i++) {
-      size_t size = value_bytes(to[i]->type) * p->lanes;
+      size_t size = interp_value_bytes(to[i]->type) * p->lanes;
       memcpy(all + at, interp_operand_data(p, from, skip + i), size);
       at += size;
     }
   }
   size_t at = 0;
   for (uint32_t i = 0; i < n; i++) {
-    size_t size = value_bytes(to[i]->type) * p->lanes;
+    size_t size = interp_value_bytes(to[i]->type) * p->lanes;
     const void *source = all ? all + at : interp_operand_data(p, from, skip + i);
     void *dest = interp_value_storage(p, to[i]);
     if (dest != source) memcpy(dest, source, size);
@@ -104,9 +43,7 @@ static void move_to_results(Prog *p, const Op *from, uint32_t skip, Op *op) {
     move_values(p, from, skip + i, (Value *[]){op_result(op, i)}, 1);
 }
 
-// ---- control flow ----
-
-// Back to the scheduler, until other programs have run.
+// Returns to the scheduler until the other programs have run.
 static void give_way(Prog *p, const Op *op) {
   if (!p->run->use_contexts) return;
   p->waiting = op;
@@ -120,7 +57,7 @@ static bool is_stepped(const Prog *p) { return p->run->stepper == p && p->lanes 
 
 bool interp_run_block(Prog *p, Block *b) {
   if (is_stepped(p)) interp_step_into(p, b);
-  for (Op *op = b->first; op; op = op->next) {
+  EACH_OP(op, b) {
     if (op_is(op, TRAIT_TERMINATOR)) return true;
     if (!run_op(p, op)) return false;
   }
@@ -142,7 +79,8 @@ bool interp_for(Prog *p, Op *op) {
     if (bytes == 4 && iv > INT32_MAX) break;
   }
   for (uint32_t i = 0; i < op->num_results; i++)
-    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]), value_bytes(op->results[i].type) * p->lanes);
+    memcpy(interp_result_data(p, op, i), interp_value_data(p, body->args[i + 1]),
+           interp_value_bytes(op->results[i].type) * p->lanes);
   return true;
 }
 
@@ -174,13 +112,22 @@ bool interp_if(Prog *p, Op *op) {
   return true;
 }
 
-bool interp_yield(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_condition(Prog *p, Op *op) { (void)p, (void)op; return true; }
-bool interp_return(Prog *p, Op *op) { (void)p, (void)op; return true; }
+// Terminators, whose operands the op around them reads; and ops that order what is in order here: one thread stands for
+// a block, and grids run one after another.
+#define NOTHING(name) bool interp_##name(Prog *p, Op *op) { (void)p, (void)op; return true; }
+NOTHING(yield)
+NOTHING(condition)
+NOTHING(return)
+NOTHING(barrier)
+NOTHING(grid_dependency)
+NOTHING(fence_async)
+NOTHING(pingpong_wait)
+NOTHING(pingpong_pass)
 
 typedef bool (*InterpFn)(Prog *p, Op *op);
 static const InterpFn interp_fns[NUM_OPS] = {
-#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how) [OP_##id] = HOW_##how(name),
+#define OP(id, name, operands, results, blocks, traits, stages, elems, unit, infer, verify, how)                       \
+  [OP_##id] = HOW_##how(name),
 #include "ir/ops.def"
 };
 
@@ -265,7 +212,7 @@ static void resume(Prog *p) {
   swapcontext(&p->run->scheduler, &p->context);
 }
 
-// Runs programs in order; those that spin are taken up again in turn, beside newly started ones.
+// Runs programs in order. Those that spin take turns, beside newly started ones.
 static bool run_grid(InterpRun *run) {
   const InterpLaunch *l = run->launch;
   uint32_t count[3], first[3] = {0, 0, 0};
@@ -302,7 +249,8 @@ static bool run_grid(InterpRun *run) {
     if (run->writes != seen) idle = 0;
     seen = run->writes;
     if (num_active && ++idle > IDLE_ROUNDS && (next == total || num_active == MAX_ACTIVE)) {
-      ok = interp_fail(active[0], active[0]->waiting, "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
+      ok = interp_fail(active[0], active[0]->waiting,
+                       "deadlock: %u programs wait in loops, and nothing they wait for changes", num_active);
       for (uint32_t i = 0; i < num_active; i++) free_prog(run, active[i]);
     }
   }
@@ -319,21 +267,23 @@ static bool synchronises(const Op *op) {
   return op->opcode == OP_LOAD && (op_int(op, ATTR_VOLATILE, 0) || op_int(op, ATTR_CACHE, CACHE_NONE) == CACHE_CV);
 }
 
-// Whether some while loop could wait for another program: only then are programs coroutines.
+// Whether some `while` could wait for another program. Only then are programs coroutines.
 static void find_spin(Op *op, void *found) {
   if (!synchronises(op)) return;
   for (const Op *up = op->parent->parent; up; up = up->parent->parent)
     if (up->opcode == OP_WHILE) *(bool *)found = true;
 }
 
-// The descriptor that a hidden parameter stands for, from the arguments that it names.
+// The descriptor for which a hidden parameter stands, from the arguments that it names.
 static InterpDesc automatic_desc(const InterpRun *run, const FuncParam *param, const Type *type) {
   InterpDesc d = {.address = run->args[param->base_param].bits, .padding = param->padding};
   const Func *f = run->launch->func;
   for (uint32_t i = 0; i < type->rank; i++) {
     int e = param->extent_params[i], s = param->stride_params[i];
-    d.extents[i] = e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
-    d.strides[i] = s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
+    d.extents[i] =
+        e < 0 ? param->extent_values[i] : num_sext(run->args[e].bits, type_elem_bits(f->body->args[e]->type));
+    d.strides[i] =
+        s < 0 ? param->stride_values[i] : num_sext(run->args[s].bits, type_elem_bits(f->body->args[s]->type));
   }
   return d;
 }
@@ -343,7 +293,7 @@ bool interp_run(Context *ctx, const InterpLaunch *launch) {
   InterpRun run = {.ctx = ctx, .launch = launch, .num_buffers = launch->num_buffers};
   ir_number_values(f->module);
   run.num_values = 1;
-  for (const Func *g = f->module->funcs; g; g = g->next) {
+  EACH_FUNC(g, f->module) {
     uint32_t n = ir_count_values(g);
     if (n > run.num_values) run.num_values = n;
   }

@@ -1,10 +1,10 @@
-// Element-wise ops: eval_scalar on every element, with direct loops for the common types.
+// Elementwise ops: eval_scalar on every element, and direct loops for the common types.
 #include <math.h>
 #include <string.h>
 
 #include "ir/interp_int.h"
 
-// The GPU's canonical NaN in place of the host's.
+// Replaces the host's NaN by the GPU's canonical one.
 static inline float canonical(float x) { return x == x ? x : num_f32_bits(0x7fffffff); }
 
 #define LOOP(T, expr)                                                                        \
@@ -98,7 +98,8 @@ static bool fast_addptr(const Op *op, size_t n, const void *const *in, void *out
   uint32_t bits = type_elem_bits(operand_type(op, 1));
   if (bits != 32 && bits != 64) return false;
   for (size_t i = 0; i < n; i++)
-    r[i] = base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
+    r[i] =
+        base[i] + (bits == 32 ? (uint64_t)(int64_t)((const int32_t *)in[1])[i] : ((const uint64_t *)in[1])[i]) * size;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Ops that make or move elements without computing on them.
+// Ops that make or move elements and compute nothing from them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,11 +8,12 @@ bool interp_constant(Prog *p, Op *op) {
   const Type *t = op->results[0].type;
   uint32_t bytes = type_elem_bytes(t);
   void *out = interp_result_data(p, op, 0);
-  for (uint32_t i = 0, n = interp_value_count(p, t); i < n; i++) set_element(out, bytes, i, op_attr(op, ATTR_VALUE)->bits);
+  for (uint32_t i = 0, n = interp_value_count(p, t); i < n; i++)
+    set_element(out, bytes, i, op_attr(op, ATTR_VALUE)->bits);
   return true;
 }
 
-// A scalar result that is the same for all lanes of a region.
+// Sets a scalar result, which is the same for all lanes of a region.
 static bool give(Prog *p, Op *op, uint64_t bits) {
   uint32_t bytes = type_elem_bytes(op->results[0].type);
   void *out = interp_result_data(p, op, 0);
@@ -23,8 +24,10 @@ static bool give(Prog *p, Op *op, uint64_t bits) {
 bool interp_program_id(Prog *p, Op *op) { return give(p, op, p->id[op_int(op, ATTR_AXIS, 0)]); }
 bool interp_num_programs(Prog *p, Op *op) { return give(p, op, p->run->launch->grid[op_int(op, ATTR_AXIS, 0)]); }
 
-// Special registers have no defined value: they count up, so that differences of clocks are positive.
-bool interp_special(Prog *p, Op *op) { return give(p, op, op_int(op, ATTR_SREG, 0) == SREG_SMID ? 0 : ++p->run->clock); }
+// A special register has no defined value. This one counts up: differences of clocks are positive.
+bool interp_special(Prog *p, Op *op) {
+  return give(p, op, op_int(op, ATTR_SREG, 0) == SREG_SMID ? 0 : ++p->run->clock);
+}
 
 bool interp_range(Prog *p, Op *op) {
   uint32_t *out = interp_result_data(p, op, 0);
@@ -70,20 +73,12 @@ static bool strided(Prog *p, Op *op, const int64_t *strides) {
   return true;
 }
 
-static void row_major(const Type *t, int64_t strides[MAX_RANK]) {
-  int64_t s = 1;
-  for (int k = t->rank - 1; k >= 0; k--) {
-    strides[k] = s;
-    s *= t->shape[k];
-  }
-}
-
 bool interp_splat(Prog *p, Op *op) { return strided(p, op, (int64_t[MAX_RANK]){0}); }
 
 bool interp_broadcast(Prog *p, Op *op) {
   const Type *x = operand_type(op, 0);
   int64_t strides[MAX_RANK];
-  row_major(x, strides);
+  interp_row_major(x, strides);
   for (uint32_t k = 0; k < x->rank; k++)
     if (x->shape[k] == 1) strides[k] = 0;
   return strided(p, op, strides);
@@ -93,13 +88,14 @@ bool interp_trans(Prog *p, Op *op) {
   const Type *x = operand_type(op, 0);
   const Attr *order = op_attr(op, ATTR_ORDER);
   int64_t strides[MAX_RANK], permuted[MAX_RANK];
-  row_major(x, strides);
+  interp_row_major(x, strides);
   for (uint32_t k = 0; k < x->rank; k++) permuted[k] = strides[order->ints[k]];
   return strided(p, op, permuted);
 }
 
 static bool same_elements(Prog *p, Op *op) {
-  memcpy(interp_result_data(p, op, 0), interp_operand_data(p, op, 0), (size_t)interp_value_count(p, op->results[0].type) * type_elem_bytes(op->results[0].type));
+  memcpy(interp_result_data(p, op, 0), interp_operand_data(p, op, 0),
+         (size_t)interp_value_count(p, op->results[0].type) * type_elem_bytes(op->results[0].type));
   return true;
 }
 bool interp_expand_dims(Prog *p, Op *op) { return same_elements(p, op); }
@@ -146,7 +142,8 @@ bool interp_gather(Prog *p, Op *op) {
   for (uint32_t k = axis + 1; k < x->rank; k++) inner *= x->shape[k];
   for (int64_t i = 0, n = type_numel(it); i < n; i++) {
     int64_t at = num_sext(element(index, index_bytes, (size_t)i), type_elem_bits(it));
-    if (at < 0 || at >= x->shape[axis]) return interp_fail(p, op, "index %lld is outside of an axis of %lld", (long long)at, (long long)x->shape[axis]);
+    if (at < 0 || at >= x->shape[axis])
+      return interp_fail(p, op, "index %lld is outside of an axis of %lld", (long long)at, (long long)x->shape[axis]);
     int64_t from = (i / inner / it->shape[axis] * x->shape[axis] + at) * inner + i % inner;
     set_element(out, bytes, (size_t)i, element(in, bytes, (size_t)from));
   }

@@ -28,7 +28,9 @@ LexToken lex_next(Lexer *l) {
       if (i == text) t.kind = TOK_BAD;
     } else if (is_digit(c) || (c == '-' && i < n && is_digit(s[i]))) {
       t.kind = TOK_NUMBER;
-      while (i < n && (is_word(s[i]) || s[i] == '.' || ((s[i] == '-' || s[i] == '+') && (s[i - 1] == 'e' || s[i - 1] == 'E')))) i++;
+      while (i < n &&
+             (is_word(s[i]) || s[i] == '.' || ((s[i] == '-' || s[i] == '+') && (s[i - 1] == 'e' || s[i - 1] == 'E'))))
+        i++;
     } else if (is_word(c)) {
       t.kind = TOK_WORD;
       while (i < n && is_word(s[i])) i++;

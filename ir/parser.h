@@ -1,4 +1,4 @@
-// What the two halves of the IR reader share: its state and its tokens.
+// The state and the tokens of the IR reader, which parse.c and parse_type.c share.
 #ifndef TILE_IR_PARSER_H
 #define TILE_IR_PARSER_H
 
@@ -45,7 +45,7 @@ static inline bool expect(Parser *p, char c) {
 static inline const char *token_text(Parser *p) { return intern_n(p->ctx, p->tok.text, p->tok.size); }
 
 // ---- parse_type.c ----
-// Each reads one thing at the current token; false after a diagnostic. `what` is what the message expects.
+// Each reads one thing at the current token and returns false after a diagnostic. `what` is what the message expects.
 bool parse_word(Parser *p, const char *what, const char **out);
 bool parse_int(Parser *p, int64_t *out);
 bool parse_ints(Parser *p, int64_t *out, uint32_t max, uint32_t *n);

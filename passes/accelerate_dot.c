@@ -5,7 +5,7 @@
 //          mma on register operands loaded from buffers                sm_80 and up
 //        with convert_layout to and from the accumulator layout around it; the rest stay dots (multiply-add).
 //
-//   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: the view is free)
+//   %d = dot %a, %b, %c          %A = alloc %a : buffer<…, swizzled>     (of the value before a transpose: a view)
 //                         →      %B = alloc %b ; %Bt = buffer_trans %B
 //                                %c' = convert_layout %c : accumulator
 //                                %d' = wgmma %A, %Bt, %c'
@@ -48,7 +48,8 @@ static DotUnit choose_unit(const Module *m, const Op *dot, uint32_t *bits) {
   uint32_t m_axis = c->rank - 2u, n_axis = c->rank - 1u;
   int64_t rows = c->shape[m_axis], cols = c->shape[n_axis], k = a->shape[n_axis];
   if (k < 8 * (int64_t)k_width(*bits)) return UNIT_FMA;
-  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 && m->num_warps % WARPGROUP_WARPS == 0) {
+  if (m->target->has_wgmma && *bits < 64 && c->rank == 2 && rows >= 64 && cols >= 8 &&
+      m->num_warps % WARPGROUP_WARPS == 0) {
     uint32_t warps_m = (uint32_t)min_i64(m->num_warps, rows / 16);
     // Each warp column needs at least 8 columns of its own.
     if (cols / (m->num_warps / warps_m) >= 8) return UNIT_WGMMA;
@@ -88,7 +89,9 @@ static bool search_back(const Accel *s, const Value *v) {
   Op *op = v->def;
   if (!op) return false;
   if (op_unit(op) == UNIT_DOT || op->opcode == OP_WGMMA_WAIT) return true;
-  if (op->opcode == OP_IF) return search_back(s, op_operand(op->blocks[0]->last, v->index)) || search_back(s, op_operand(op->blocks[1]->last, v->index));
+  if (op->opcode == OP_IF)
+    return search_back(s, op_operand(op->blocks[0]->last, v->index)) ||
+           search_back(s, op_operand(op->blocks[1]->last, v->index));
   bool through = op->opcode == OP_CONVERT_LAYOUT || op_is(op, TRAIT_ELEMENTWISE);
   if (!through || op->mark == s->search) return false;
   op->mark = s->search;
@@ -105,7 +108,7 @@ static bool comes_from_dot(Accel *s, const Value *v) {
 }
 
 static bool search_on(const Accel *s, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     Op *op = u->user;
     if (op_unit(op) == UNIT_DOT) {
       if (u->index < 2) return true;
@@ -134,8 +137,9 @@ static uint32_t swizzle_for(int64_t inner, uint32_t bits) {
 // Operand buffers are only read; dots of one value share one. Dots are visited in program order, therefore an existing
 // buffer comes before.
 static Value *existing_buffer(const Value *src, const Type *type, const Block *block) {
-  for (const Use *u = src->uses; u; u = u->next)
-    if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type) return &u->user->results[0];
+  EACH_USE(u, src)
+    if (u->user->opcode == OP_ALLOC && u->user->parent == block && u->user->results[0].type == type)
+      return &u->user->results[0];
   return NULL;
 }
 
@@ -150,8 +154,9 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
   for (uint32_t i = 2; i < rank; i++) order[i] = rank - 1 - i;
   // A tile with fewer rows than the swizzle pattern has a plain layout, as TMA writes it.
   bool plain = type_numel(src->type) / shape[fast] < 8;
-  const Layout *shared = plain ? layout_make_shared_plain(s->ctx, rank, shape, order)
-                               : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
+  const Layout *shared =
+      plain ? layout_make_shared_plain(s->ctx, rank, shape, order)
+            : layout_make_shared_swizzled(s->ctx, rank, shape, bits, swizzle_for(shape[fast], bits), order);
   if (!shared) shared = layout_make_shared_plain(s->ctx, rank, shape, order);
   const Type *bt = type_buffer(s->ctx, type_elem(src->type), rank, shape, shared, 0);
   // A value from outside the loop is stored there, once.
@@ -168,7 +173,8 @@ static Value *operand_buffer(Accel *s, Builder *b, Value *operand, uint32_t bits
     swap[i] = i + 2 < rank ? i : 2 * rank - 3 - i;
     view_shape[i] = shape[swap[i]];
   }
-  const Type *vt = type_buffer(s->ctx, type_elem(src->type), rank, view_shape, layout_transpose(s->ctx, shared, swap), 0);
+  const Type *vt =
+      type_buffer(s->ctx, type_elem(src->type), rank, view_shape, layout_transpose(s->ctx, shared, swap), 0);
   Op *view = build_op_typed(b, OP_BUFFER_TRANS, &vt, 1, &buf, 1);
   op_set_ints(s->ctx, view, ATTR_ORDER, swap, rank);
   return op_result(view, 0);

@@ -18,7 +18,8 @@ static void note_constancy(Annotate *a, Op *op) {
   if (t->kind != TYPE_TENSOR || !type_is_int(t) || !t->layout) return;
   const AxisInfo *x = axis_info(a->axes, v);
   bool any = false;
-  for (uint32_t axis = 0; axis < t->rank; axis++) any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
+  for (uint32_t axis = 0; axis < t->rank; axis++)
+    any |= x->constancy[axis] > 1 && layout_contiguity(t->layout, axis) > 1;
   if (!any) return;
   op_set_ints(a->ctx, op, ATTR_CONSTANCY, x->constancy, t->rank);
   a->changed = true;

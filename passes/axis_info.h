@@ -2,7 +2,7 @@
 //   contiguity[a] = c   along axis a, aligned groups of c elements count up by one `unit`
 //   divisibility[a] = d d divides the first number of each such group
 //   constancy[a] = k    along axis a, aligned groups of k elements are equal
-//   prefix[a] = p       of an i1: along axis a, what is true in aligned groups of p elements comes first; at least constancy
+//   prefix[a] = p       of an i1: along axis a, the true elements of aligned groups of p come first; at least constancy
 // All are powers of two; d is at most AXIS_MAX_DIVISOR. A scalar counts as a tensor of rank 1 and size 1. `lo … hi`
 // bounds every element as a signed number of its own width (i1 as 0…1); the bounds hold even if arithmetic wraps.
 // `nonneg` is weaker: not negative unless signed arithmetic overflowed on the way, which the analysis assumes index

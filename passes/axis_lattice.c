@@ -8,7 +8,9 @@
 // The smaller of two powers of two divides the other.
 int64_t axis_gcd(int64_t x, int64_t y) { return min_i64(x, y); }
 int64_t axis_mul(int64_t x, int64_t y) { return x > AXIS_MAX_DIVISOR / y ? AXIS_MAX_DIVISOR : x * y; }
-int64_t axis_pow2_divisor(int64_t x) { return x % AXIS_MAX_DIVISOR == 0 ? AXIS_MAX_DIVISOR : (int64_t)((uint64_t)x & -(uint64_t)x); }
+int64_t axis_pow2_divisor(int64_t x) {
+  return x % AXIS_MAX_DIVISOR == 0 ? AXIS_MAX_DIVISOR : (int64_t)((uint64_t)x & -(uint64_t)x);
+}
 int64_t axis_floor_pow2(int64_t x) { return x <= 1 ? 1 : (int64_t)1 << (63 - __builtin_clzll((unsigned long long)x)); }
 
 static int64_t type_min(const Type *t) {

@@ -1,5 +1,5 @@
-// The lattice of the axis analysis: what is known of a type's values before anything else is, what two infos have in common, and the
-// arithmetic of powers of two.
+// The lattice of the axis analysis: what is known of a type's values before anything else is, what two infos have in
+// common, and the arithmetic of powers of two.
 #ifndef TILE_PASSES_AXIS_LATTICE_H
 #define TILE_PASSES_AXIS_LATTICE_H
 
@@ -15,8 +15,8 @@ int64_t axis_size(const Type *t, uint32_t axis);   // 1 of a scalar
 AxisInfo axis_unknown(const Type *t);
 AxisInfo axis_constant(const Type *t, int64_t v);
 AxisInfo axis_join(const AxisInfo *x, const AxisInfo *y);
-// Sets lo … hi. If the type cannot hold the bounds, the number may have wrapped and may be any. Rounds both inward to multiples of what
-// divides all elements.
+// Sets lo … hi. If the type cannot hold the bounds, the number may have wrapped and may be any. Rounds both inward to
+// multiples of what divides all elements.
 void axis_set_range(AxisInfo *x, const Type *t, __int128 lo, __int128 hi);
 
 #endif

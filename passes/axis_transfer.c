@@ -1,18 +1,18 @@
 // The transfer function of the axis analysis, op by op: what is known of a result, from what is known of the operands.
 #include "passes/axis_transfer.h"
 
-#include <string.h>
-
 #include "passes/axis_lattice.h"
 
-static void common_constancy(AxisInfo *r, const AxisInfo *x, const AxisInfo *y) {
-  for (uint32_t i = 0; i < r->rank; i++) r->constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
+// What holds of any function of two operands: it is constant where both are.
+static AxisInfo function_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
+  AxisInfo r = axis_unknown(op->results[0].type);
+  for (uint32_t i = 0; i < r.rank; i++) r.constancy[i] = axis_gcd(x->constancy[i], y->constancy[i]);
+  return r;
 }
 
 static AxisInfo add_like(const Op *op, const AxisInfo *x, const AxisInfo *y, int64_t y_scale, bool subtract) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t steps_x = axis_gcd(x->contiguity[i], y->constancy[i]);
     int64_t steps_y = subtract ? 1 : axis_gcd(x->constancy[i], y->contiguity[i]);
@@ -35,8 +35,7 @@ static AxisInfo add_like(const Op *op, const AxisInfo *x, const AxisInfo *y, int
 
 static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   int64_t k;
   for (uint32_t i = 0; i < r.rank; i++) {
     bool by_one_y = axis_known(y, &k) && k == 1, by_one_x = axis_known(x, &k) && k == 1;
@@ -56,12 +55,11 @@ static AxisInfo mul_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative, or
-// when a group does not straddle zero, which aligned groups do not.
+// Signed and unsigned quotient. Rounding toward zero keeps aligned groups together only when numbers are not negative,
+// or when a group does not straddle zero, which aligned groups do not.
 static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   if (op->opcode == OP_DIVUI && (x->lo < 0 || y->lo < 0)) return r;
   int64_t k;
   bool is_known = axis_known(y, &k) && k > 0;
@@ -74,9 +72,11 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       continue;
     }
     // x counts up from a multiple of g, y is a multiple of g: g neighbours have one quotient (x not negative).
-    int64_t g = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
+    int64_t g =
+        axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], axis_divisor_at(y, i, 1)));
     if (x->nonneg) r.constancy[i] = max_i64(r.constancy[i], g);
-    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k && (x->contiguity[i] == 1 || x->nonneg))
+    if (is_known && is_pow2_u64((uint64_t)k) && x->contiguity[i] <= k && x->divisibility[i] > k &&
+        (x->contiguity[i] == 1 || x->nonneg))
       r.divisibility[i] = x->divisibility[i] / k;
   }
   r.nonneg = x->nonneg && y->nonneg;
@@ -88,13 +88,12 @@ static AxisInfo div_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 
 static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dy = axis_divisor_at(y, i, 1);
     int64_t c = axis_gcd(axis_gcd(x->contiguity[i], y->constancy[i]), axis_gcd(x->divisibility[i], dy));
-    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left out of
-    // account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
+    // A negative block that starts at a multiple of y is not contiguous (0, then -y + 1 …). As in Triton that is left
+    // out of account: an index that wraps to negative numbers reads outside, and rarely can its sign be proved.
     r.contiguity[i] = c;
     r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, r.contiguity[i]), dy);
   }
@@ -102,7 +101,8 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   bool is_unsigned = op->opcode == OP_REMUI;
   if (y->lo > 0 && (!is_unsigned || x->lo >= 0)) {
     int64_t most = y->hi - 1;
-    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most, x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
+    axis_set_range(&r, t, x->lo >= 0 ? 0 : -(__int128)most,
+                   x->hi >= 0 ? (x->lo >= 0 ? min_i64(most, x->hi) : most) : 0);
   } else if (y->lo > 0) {
     axis_set_range(&r, t, 0, y->hi - 1);
   }
@@ -111,18 +111,12 @@ static AxisInfo rem_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
 
 static AxisInfo shift_or_scale(const Op *op, const AxisInfo *x, const AxisInfo *y, uint32_t bits) {
   int64_t k;
-  AxisInfo r = axis_unknown(op->results[0].type);
-  if (!axis_known(y, &k) || k < 0 || k >= bits - 1) {
-    common_constancy(&r, x, y);
-    return r;
-  }
+  AxisInfo r = function_info(op, x, y);
+  if (!axis_known(y, &k) || k < 0 || k >= bits - 1) return r;
   AxisInfo factor = axis_constant(op->results[0].type, (int64_t)1 << k);
   for (uint32_t i = 0; i < r.rank; i++) factor.constancy[i] = y->constancy[i];
   if (op->opcode == OP_SHLI) return mul_info(op, x, &factor);
-  if (op->opcode == OP_SHRUI && x->lo < 0) {
-    common_constancy(&r, x, y);
-    return r;
-  }
+  if (op->opcode == OP_SHRUI && x->lo < 0) return r;
   r = div_info(op, x, &factor);
   if (x->lo < 0) axis_set_range(&r, op->results[0].type, x->lo >> k, x->hi >> k);   // rounds down, not toward zero
   return r;
@@ -130,7 +124,7 @@ static AxisInfo shift_or_scale(const Op *op, const AxisInfo *x, const AxisInfo *
 
 static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   const Type *t = op->results[0].type;
-  AxisInfo r = axis_unknown(t);
+  AxisInfo r = function_info(op, x, y);
   int64_t k;
   for (uint32_t side = 0; op->opcode == OP_ANDI && type_elem_bits(t) > 1 && side < 2; side++) {
     const AxisInfo *mask = side ? x : y, *other = side ? y : x;
@@ -145,7 +139,6 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       return r;
     }
   }
-  common_constancy(&r, x, y);
   for (uint32_t i = 0; i < r.rank; i++) {
     int64_t dx = axis_divisor_at(x, i, 1), dy = axis_divisor_at(y, i, 1);
     r.divisibility[i] = op->opcode == OP_ANDI ? max_i64(dx, dy) : axis_gcd(dx, dy);
@@ -162,11 +155,10 @@ static AxisInfo bit_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
   return r;
 }
 
-// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and the
-// groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
+// Along which groups a comparison is constant. i < n changes at n: aligned groups of g do not straddle it when n and
+// the groups' first numbers are multiples of g. Likewise n ≤ i. (i ≤ n changes after n, i == n twice.)
 static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
-  AxisInfo r = axis_unknown(op->results[0].type);
-  common_constancy(&r, x, y);
+  AxisInfo r = function_info(op, x, y);
   CmpPred pred = (CmpPred)op_int(op, ATTR_PRED, 0);
   bool left_counts = pred == CMP_SLT || pred == CMP_ULT || pred == CMP_SGE || pred == CMP_UGE;
   bool right_counts = pred == CMP_SGT || pred == CMP_UGT || pred == CMP_SLE || pred == CMP_ULE;
@@ -184,7 +176,8 @@ static AxisInfo cmp_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
       if (pred == CMP_SGT || pred == CMP_SGE) r.prefix[i] = axis_gcd(y->contiguity[i], x->constancy[i]);
     }
   int result = -1;
-  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || type_elem_bits(op_operand(op, 0)->type) == 1) return r;
+  if (op->opcode != OP_CMPI || !type_is_int(op_operand(op, 0)->type) || type_elem_bits(op_operand(op, 0)->type) == 1)
+    return r;
   switch (pred) {
     case CMP_SLT: result = x->hi < y->lo ? 1 : x->lo >= y->hi ? 0 : -1; break;
     case CMP_SLE: result = x->hi <= y->lo ? 1 : x->lo > y->hi ? 0 : -1; break;
@@ -208,9 +201,9 @@ static AxisInfo select_info(const Op *op, const AxisInfo *c, const AxisInfo *x, 
 }
 
 static AxisInfo minmax_info(const Op *op, const AxisInfo *x, const AxisInfo *y) {
-  AxisInfo r = axis_unknown(op->results[0].type);
-  common_constancy(&r, x, y);
-  for (uint32_t i = 0; i < r.rank; i++) r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
+  AxisInfo r = function_info(op, x, y);
+  for (uint32_t i = 0; i < r.rank; i++)
+    r.divisibility[i] = axis_gcd(axis_divisor_at(x, i, 1), axis_divisor_at(y, i, 1));
   bool is_min = op->opcode == OP_MINSI || op->opcode == OP_MINUI;
   bool is_signed = op->opcode == OP_MINSI || op->opcode == OP_MAXSI;
   if (type_elem_bits(op->results[0].type) == 1) return r;
@@ -224,16 +217,13 @@ static AxisInfo minmax_info(const Op *op, const AxisInfo *x, const AxisInfo *y) 
 
 static AxisInfo cast_info(const Op *op, const AxisInfo *x) {
   const Type *t = op->results[0].type;
-  AxisInfo r = *x;
+  AxisInfo r = *x, u = function_info(op, x, x);
   const Type *from = op_operand(op, 0)->type;
   switch (op->opcode) {
-    case OP_EXTSI: {
+    case OP_EXTSI:
       if (type_elem_bits(from) > 1) return r;
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
       axis_set_range(&u, t, -(__int128)x->hi, -(__int128)x->lo);
       return u;
-    }
     case OP_EXTUI:
       if (x->lo >= 0) return r;
       // −1 becomes the largest number: only groups that do not straddle zero still count up.
@@ -253,26 +243,19 @@ static AxisInfo cast_info(const Op *op, const AxisInfo *x) {
       }
       axis_set_range(&r, t, x->lo, x->hi);
       return r;
-    case OP_BITCAST: {
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
+    case OP_BITCAST:
       if (type_is_ptr(t) && type_is_ptr(from)) {
         bool same = type_elem_bits(type_elem(t)->elem) == type_elem_bits(type_elem(from)->elem);
         for (uint32_t i = 0; i < u.rank; i++) {
           u.contiguity[i] = same ? x->contiguity[i] : 1;
-          int64_t bytes = type_elem_bytes(type_elem(from)->elem);
-          u.divisibility[i] = same ? x->divisibility[i] : x->contiguity[i] == 1 ? x->divisibility[i] : axis_gcd(x->divisibility[i], bytes);
+          u.divisibility[i] = same ? x->divisibility[i] : axis_divisor_at(x, i, 1);
         }
       }
       return u;
-    }
-    default: {
-      AxisInfo u = axis_unknown(t);
-      memcpy(u.constancy, x->constancy, sizeof u.constancy);
+    default:
       if (op->opcode == OP_INTTOPTR || op->opcode == OP_PTRTOINT)
         for (uint32_t i = 0; i < u.rank; i++) u.divisibility[i] = axis_divisor_at(x, i, 1);
       return u;
-    }
   }
 }
 
@@ -356,7 +339,8 @@ static void apply_promises(const Op *op, AxisInfo *r) {
     const Attr *a = op_attr(op, keys[k]);
     if (!a) continue;
     for (uint32_t i = 0; i < r->rank && i < a->num_ints; i++)
-      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i]) : axis_floor_pow2(a->ints[i]));
+      fields[k][i] = max_i64(fields[k][i], keys[k] == ATTR_DIVISIBILITY ? axis_pow2_divisor(a->ints[i])
+                                                                        : axis_floor_pow2(a->ints[i]));
   }
 }
 
@@ -413,7 +397,9 @@ static AxisInfo transfer(const Op *op, uint32_t index, const AxisInfo *const *x)
     case OP_MULI: return mul_info(op, x[0], x[1]);
     case OP_DIVSI: case OP_DIVUI: return div_info(op, x[0], x[1]);
     case OP_REMSI: case OP_REMUI: return rem_info(op, x[0], x[1]);
-    case OP_SHLI: case OP_SHRSI: case OP_SHRUI: return shift_or_scale(op, x[0], x[1], type_elem_bits(op->results[0].type));
+    case OP_SHLI:
+    case OP_SHRSI:
+    case OP_SHRUI: return shift_or_scale(op, x[0], x[1], type_elem_bits(op->results[0].type));
     case OP_ANDI: case OP_ORI: case OP_XORI: return bit_info(op, x[0], x[1]);
     case OP_CMPI: case OP_CMPF: return cmp_info(op, x[0], x[1]);
     case OP_SELECT: return select_info(op, x[0], x[1], x[2]);

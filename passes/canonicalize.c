@@ -35,7 +35,9 @@ static bool least_value(const Value *v, int64_t *least) {
   if (value_op(v, OP_ADDI) && value_constant_int(op_operand(v->def, 1), &more) && more >= 0) v = op_operand(v->def, 0);
   const Op *loop = v->block ? v->block->parent : NULL;
   if (v->def || !loop || loop->opcode != OP_FOR || v->index != 0) return false;
-  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 || !value_constant_int(op_operand(loop, 0), least)) return false;
+  if (!value_constant_int(op_operand(loop, 2), &step) || step < more || step <= 0 ||
+      !value_constant_int(op_operand(loop, 0), least))
+    return false;
   *least += more;
   return true;
 }
@@ -44,7 +46,9 @@ static bool known_condition(const Value *v, uint64_t *cond) {
   int64_t least, bound;
   if (value_constant_bits(v, cond)) return true;
   const Op *op = v->def;
-  if (!op || op->opcode != OP_CMPI || type_is_tensor(v->type) || !value_constant_int(op_operand(op, 1), &bound) || !least_value(op_operand(op, 0), &least)) return false;
+  if (!op || op->opcode != OP_CMPI || type_is_tensor(v->type) || !value_constant_int(op_operand(op, 1), &bound) ||
+      !least_value(op_operand(op, 0), &least))
+    return false;
   switch (op_int(op, ATTR_PRED, CMP_EQ)) {
     case CMP_SLT: *cond = 0; return least >= bound;
     case CMP_SLE: *cond = 0; return least > bound;
@@ -112,7 +116,10 @@ static void forward_invariants(Canon *c, Op *op) {
 
 // If nobody looks at what an atomic read, the atomic orders nothing that follows it.
 static void weaken_unread_atomic(Canon *c, Op *op) {
-  static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED, [SEM_ACQUIRE] = SEM_RELAXED, [SEM_RELEASE] = SEM_RELEASE, [SEM_ACQ_REL] = SEM_RELEASE};
+  static const uint8_t unread[] = {[SEM_RELAXED] = SEM_RELAXED,
+                                   [SEM_ACQUIRE] = SEM_RELAXED,
+                                   [SEM_RELEASE] = SEM_RELEASE,
+                                   [SEM_ACQ_REL] = SEM_RELEASE};
   int64_t sem = op_int(op, ATTR_SEM, SEM_ACQ_REL);
   if (op->results[0].uses || unread[sem] == sem) return;
   op_set_int(c->ctx, op, ATTR_SEM, unread[sem]);
@@ -195,7 +202,7 @@ bool pass_canonicalize(PassCtx *p) {
   bool any = false;
   do {
     c.changed = false;
-    for (Func *f = p->module->funcs; f; f = f->next) {
+    EACH_FUNC(f, p->module) {
       canon_block(&c, f->body);
       drop_unused(f->body);
     }

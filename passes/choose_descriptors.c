@@ -25,7 +25,7 @@ static bool is_carrier(const Op *op) { return op_is(op, TRAIT_CARRIES | TRAIT_TE
 static void add_chosen(Choose *c, Value *v) {
   if (v->type->kind != TYPE_DESC) return;
   vec_push(&c->ctx->arena, &c->chosen, v);
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (op_unit(u->user) == UNIT_DESC) vec_push(&c->ctx->arena, &c->accesses, u->user);
     else if (!is_carrier(u->user)) c->is_lowerable = false;
   }
@@ -75,8 +75,8 @@ static uint32_t sources(const Value *v, Value *out[2]) {
 }
 
 static bool holds(const Values *values, const Value *v) {
-  for (uint32_t i = 0; i < values->count; i++)
-    if (values->data[i] == v) return true;
+  VEC_EACH(x, *values)
+    if (*x == v) return true;
   return false;
 }
 
@@ -108,7 +108,8 @@ static Value *branch(Builder *b, const Op *access, Value *number, const Values *
     op_copy_attrs(b->ctx, op, access);
     return type ? op_result(op, 0) : NULL;
   }
-  BuildRegion r = build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
+  BuildRegion r =
+      build_if_begin(b, build_cmp(b, CMP_EQ, number, build_i32(b, param->index)), &type, access->num_results);
   const Values one = {&param, 1, 1};
   Value *yield = branch(b, access, number, &one, 0);
   build_if_else(b, &r, &yield);
@@ -121,8 +122,8 @@ static bool choose(Choose *c) {
   if (!c->chosen.count || !c->is_lowerable) return false;
   Values *which = arena_array(&c->ctx->arena, Values, c->accesses.count + 1);
   for (uint32_t i = 0; i < c->accesses.count; i++) which[i] = candidates(c, op_operand(c->accesses.data[i], 0));
-  for (uint32_t i = 0; i < c->carriers.count; i++) {
-    Op *op = c->carriers.data[i];
+  VEC_EACH(x, c->carriers) {
+    Op *op = *x;
     for (uint32_t k = 0; k < op->num_operands; k++) {
       const Value *v = op_operand(op, k);
       if (!v || !is_param(c, v) || v->type->kind != TYPE_DESC) continue;
@@ -130,7 +131,7 @@ static bool choose(Choose *c) {
       op_set_operand(op, k, build_i32(&b, v->index));
     }
   }
-  for (uint32_t i = 0; i < c->chosen.count; i++) c->chosen.data[i]->type = type_scalar(c->ctx, SC_I32);
+  VEC_EACH(it, c->chosen) (*it)->type = type_scalar(c->ctx, SC_I32);
   for (uint32_t i = 0; i < c->accesses.count; i++) {
     Op *op = c->accesses.data[i];
     Builder b = builder_before(c->ctx, op);
@@ -142,7 +143,7 @@ static bool choose(Choose *c) {
 
 bool pass_choose_descriptors(PassCtx *p) {
   bool changed = false;
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     Choose c = {.ctx = p->ctx, .func = f, .is_lowerable = true};
     module_walk(p->module, visit, &c);
     changed |= choose(&c);

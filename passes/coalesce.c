@@ -1,4 +1,4 @@
-// TILE → LAID_OUT: a layout for every tensor.
+// coalesce: a layout for every tensor. TILE becomes LAID_OUT.
 //
 // Anchors choose their layouts: dots, then memory accesses, those with the most bytes in the deepest loops first. Each
 // layout flows along data (layout_rules.h) to every value that has none yet; what belongs together shares one. Where
@@ -44,9 +44,11 @@ static void gather(Op *op, void *user) {
 // Whether the kernel reduces or scans a tensor of this shape along the axis, in loops as deep as `at`. For a sum that a
 // loop has accumulated it is not worth giving the loop fewer columns per row.
 static bool shape_is_reduced(const Coalesce *c, const Block *at, const Type *t, uint32_t axis) {
-  for (uint32_t i = 0; i < c->reductions.count; i++) {
-    const Op *op = c->reductions.data[i];
-    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) || op_int(op, ATTR_AXIS, 0) != axis) continue;
+  VEC_EACH(x, c->reductions) {
+    const Op *op = *x;
+    if (op->parent->func != at->func || !type_same_shape(op_operand(op, 0)->type, t) ||
+        op_int(op, ATTR_AXIS, 0) != axis)
+      continue;
     if (!at->first || layout_loop_weight(op, 1) >= layout_loop_weight(at->first, 1)) return true;
   }
   return false;
@@ -63,15 +65,15 @@ static bool same_choice(const Choice *x, const Func *f, const Type *t, const Blo
 // The layout with the number of elements per thread that makes all accesses of this shape and fastest axis cheapest
 // together.
 static const Layout *cheapest(Coalesce *c, const Func *f, const Type *t, BlockedChoice *b) {
-  for (uint32_t i = 0; i < c->choices.count; i++)
-    if (same_choice(&c->choices.data[i], f, t, b)) return c->choices.data[i].layout;
+  VEC_EACH(x, c->choices)
+    if (same_choice(x, f, t, b)) return x->layout;
   const Layout *best = NULL;
   int64_t best_cost = INT64_MAX;
   for (b->vec = 1; b->vec <= 16 && b->vec <= elements_per_thread(c, t); b->vec *= 2) {
     const Layout *l = layout_blocked_for(c->ctx, c->module, t, b);
     int64_t cost = 0;
-    for (uint32_t i = 0; i < c->anchors.count; i++) {
-      const Op *op = c->anchors.data[i].op;
+    VEC_EACH(it, c->anchors) {
+      const Op *op = it->op;
       AccessInfo a;
       if (!access_is_tensor(op) || op->parent->func != f || !type_same_shape(access_type(op), t)) continue;
       if (!access_info(c->axes, op, &a) || a.fastest != b->order[0]) continue;
@@ -141,13 +143,15 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(c->axes, op, &a);
   uint32_t warps = c->module->num_warps;
   const Type *moved = type_with_elem(c->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return own == l || layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  return own == l || layout_cost_access(op, &a, l, warps) <=
+                         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
   Coalesce *c = user;
   const Type *t = v->type;
-  BlockedChoice choice = {.vec = 1, .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
+  BlockedChoice choice = {.vec = 1,
+                          .rows_in_warps = t->rank > 1 && shape_is_reduced(c, value_block(v), t, t->rank - 1u)};
   // Threads read a tile that TMA has written 16 bytes at a time.
   bool from_tile = v->def && (v->def->opcode == OP_DESC_LOAD || v->def->opcode == OP_DESC_GATHER);
   if (from_tile) choice.vec = (uint32_t)min_i64(16 / type_elem_bytes(t), elements_per_thread(c, t));

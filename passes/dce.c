@@ -169,6 +169,6 @@ bool pass_dce(PassCtx *p) {
     mark_op(&d, op);
     if (is_carrier(op)) mark_carried(&d, v);
   }
-  for (Func *f = p->module->funcs; f; f = f->next) sweep_block(&d, f->body);
+  EACH_FUNC(f, p->module) sweep_block(&d, f->body);
   return d.changed;
 }

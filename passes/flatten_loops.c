@@ -30,7 +30,7 @@ static void hoist_invariants(Op *outer, const Op *inner) {
 
 // The next tile would overwrite this tile's descriptor while copies through it are in flight.
 static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
-  for (const Op *op = inner->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, inner->blocks[0]) {
     if (op->opcode != OP_MAKE_DESC) continue;
     for (uint32_t i = 0; i < op->num_operands; i++)
       if (!value_defined_outside(op_operand(op, i), outer)) return true;
@@ -40,7 +40,7 @@ static bool makes_descriptor_of_tile(const Op *outer, const Op *inner) {
 
 static Op *only_inner_loop(Op *outer) {
   Op *inner = NULL;
-  for (Op *op = outer->blocks[0]->first; op; op = op->next) {
+  EACH_OP(op, outer->blocks[0]) {
     if (op->opcode != OP_FOR) continue;
     if (inner) return NULL;
     inner = op;
@@ -102,7 +102,8 @@ static void find_live(Nest *n) {
 static ValueMap *tile_inputs(const Nest *n, Value *j, Value *const *o) {
   ValueMap *map = value_map_new(n->ctx);
   value_map_set(n->ctx, map, n->outer->blocks[0]->args[0], j);
-  for (uint32_t i = 0; i < n->outer->num_results; i++) value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
+  for (uint32_t i = 0; i < n->outer->num_results; i++)
+    value_map_set(n->ctx, map, n->outer->blocks[0]->args[1 + i], o[i]);
   return map;
 }
 
@@ -116,7 +117,8 @@ static void initial_values(const Nest *n, Builder *b, Value *zero, Value **inits
   ValueMap *first = tile_inputs(n, inits[TILE], inits + at_outer(0));
   build_clone_range(b, outer->blocks[0]->first, inner, first);
   for (uint32_t i = 0; i < n->live.count; i++) inits[at_live(n, i)] = value_map_get(first, n->live.data[i]);
-  for (uint32_t i = 0; i < inner->num_results; i++) inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
+  for (uint32_t i = 0; i < inner->num_results; i++)
+    inits[at_inner(n, i)] = value_map_get(first, op_operand(inner, 3 + i));
 }
 
 // Maps P to its values in this step. A tile's first step computes them.
@@ -136,7 +138,8 @@ static void choose_live(const Nest *n, Builder *b, Value *is_first, Value *const
 }
 
 // One step of the fused loop.
-static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *const *outer_types, Value *const *carried, Value **yields) {
+static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *const *outer_types,
+                       Value *const *carried, Value **yields) {
   const Op *outer = n->outer, *inner = n->inner;
   const Block *ob = outer->blocks[0], *ib = inner->blocks[0];
   const Type *ct = num_steps->type;
@@ -161,9 +164,11 @@ static void build_step(const Nest *n, Builder *b, Value *num_steps, const Type *
   build_if_else(b, &post, mapped(n->ctx, map, ob->last, 0, outer->num_results));
   Op *epilogue = build_if_end(b, post, carried + at_outer(0));
 
-  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)), carried[TILE]);
+  yields[TILE] = build_ternary(b, OP_SELECT, is_last, build_binary(b, OP_ADDI, carried[TILE], op_operand(outer, 2)),
+                               carried[TILE]);
   yields[STEP] = build_ternary(b, OP_SELECT, is_last, zero, next_step);
-  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0), build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
+  yields[K] = build_ternary(b, OP_SELECT, is_last, op_operand(inner, 0),
+                            build_binary(b, OP_ADDI, carried[K], op_operand(inner, 2)));
   for (uint32_t i = 0; i < outer->num_results; i++) yields[at_outer(i)] = op_result(epilogue, i);
   for (uint32_t i = 0; i < n->live.count; i++) yields[at_live(n, i)] = value_map_get(map, n->live.data[i]);
   for (uint32_t i = 0; i < inner->num_results; i++) yields[at_inner(n, i)] = iter[i];
@@ -195,7 +200,8 @@ static void flatten(Flatten *s, Op *outer, Op *inner) {
   const Type **types = op_result_types(ctx, outer);
   BuildRegion versions = build_if_begin(&b, build_cmp(&b, CMP_SGT, n_inner, zero), types, num_o);
 
-  Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num), **yields = arena_array(&ctx->arena, Value *, num);
+  Value **inits = arena_array(&ctx->arena, Value *, num), **carried = arena_array(&ctx->arena, Value *, num),
+        **yields = arena_array(&ctx->arena, Value *, num);
   initial_values(&nest, &b, zero, inits);
   BuildRegion loop = build_for_begin(&b, zero, build_binary(&b, OP_MULI, n_outer, n_inner), one, inits, num, carried);
   op_copy_attrs(ctx, loop.op, inner);

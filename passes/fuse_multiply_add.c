@@ -28,16 +28,20 @@ static bool fuse_dot(Op *op) {
 
 static bool is_sum(const Block *b) {
   const Op *add = b->first, *end = block_terminator(b);
-  if (b->num_args != 2 || add->opcode != OP_ADDF || add->next != end || op_operand(end, 0) != &add->results[0]) return false;
+  if (b->num_args != 2 || add->opcode != OP_ADDF || add->next != end || op_operand(end, 0) != &add->results[0])
+    return false;
   Value *x = op_operand(add, 0), *y = op_operand(add, 1);
   return (x == b->args[0] && y == b->args[1]) || (x == b->args[1] && y == b->args[0]);
 }
 
 //   sum(x · x) → sum of the squares of x
 static bool fuse_squares(Op *op) {
-  if (op->opcode != OP_REDUCE || op->num_operands != 1 || op_int(op, ATTR_SQUARE, 0) || !is_sum(op->blocks[0])) return false;
+  if (op->opcode != OP_REDUCE || op->num_operands != 1 || op_int(op, ATTR_SQUARE, 0) || !is_sum(op->blocks[0]))
+    return false;
   Value *v = op_operand(op, 0);
-  if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR || type_elem(v->type)->scalar != SC_F32) return false;
+  if (!is_product(v) || v->def->parent != op->parent || type_elem(v->type)->kind != TYPE_SCALAR ||
+      type_elem(v->type)->scalar != SC_F32)
+    return false;
   Op *product = v->def;
   if (op_operand(product, 0) != op_operand(product, 1)) return false;
   op_set_operand(op, 0, op_operand(product, 0));

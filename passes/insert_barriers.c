@@ -49,25 +49,26 @@ typedef struct {
 } Barriers;
 
 static bool same_access(const Access *a, const Access *b) {
-  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending && a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
+  return a->is_write == b->is_write && a->before_pingpong == b->before_pingpong && a->pending == b->pending &&
+         a->root == b->root && a->layout == b->layout && a->lo == b->lo && a->hi == b->hi;
 }
 
 static bool add_access(Barriers *s, Slate *to, Access a) {
-  for (uint32_t i = 0; i < to->count; i++)
-    if (same_access(&to->data[i], &a)) return false;
+  VEC_EACH(x, *to)
+    if (same_access(x, &a)) return false;
   vec_push(&s->ctx->arena, to, a);
   return true;
 }
 
 static Slate copy_slate(Barriers *s, const Slate *from) {
   Slate to = {0};
-  for (uint32_t i = 0; i < from->count; i++) vec_push(&s->ctx->arena, &to, from->data[i]);
+  VEC_EACH(x, *from) vec_push(&s->ctx->arena, &to, *x);
   return to;
 }
 
 static bool merge_slate(Barriers *s, Slate *to, const Slate *from) {
   bool grew = false;
-  for (uint32_t i = 0; i < from->count; i++) grew |= add_access(s, to, from->data[i]);
+  VEC_EACH(x, *from) grew |= add_access(s, to, *x);
   return grew;
 }
 
@@ -79,10 +80,11 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
   buffer_find_allocs(s->ctx, v, &allocs);
   int64_t tile = -1;
   for (Value *w = v; w->def && buffer_is_view(w->def); w = op_operand(w->def, 0))
-    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1)) tile = -1;
-  for (uint32_t i = 0; i < allocs.count; i++) {
-    const Type *t = allocs.data[i]->results[0].type;
-    uint32_t lo = (uint32_t)op_int(allocs.data[i], ATTR_OFFSET, 0), bytes = buffer_bytes(t);
+    if (w->def->opcode == OP_BUFFER_INDEX && (!value_constant_int(op_operand(w->def, 1), &tile) || allocs.count != 1))
+      tile = -1;
+  VEC_EACH(alloc, allocs) {
+    const Type *t = (*alloc)->results[0].type;
+    uint32_t lo = (uint32_t)op_int(*alloc, ATTR_OFFSET, 0), bytes = buffer_bytes(t);
     if (tile >= 0 && t->count && tile < t->count) {
       bytes /= t->count;
       lo += bytes * (uint32_t)tile;
@@ -94,7 +96,9 @@ static void add_buffer(Barriers *s, Slate *out, Value *v, bool is_write, Pending
 static void add_global(Barriers *s, Slate *out, const Op *op, bool is_write) {
   const Value *root = global_root(op_operand(op, 0));
   const Type *t = access_type(op);
-  if (root) add_access(s, out, (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
+  if (root)
+    add_access(s, out,
+               (Access){.is_write = is_write, .root = root, .layout = t->kind == TYPE_TENSOR ? t->layout : NULL});
 }
 
 static void op_accesses(Barriers *s, const Op *op, Slate *out) {
@@ -105,7 +109,9 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_LOCAL_STORE: add_buffer(s, out, op_operand(op, 1), true, PENDING_NO); break;
     case OP_ASYNC_COPY: add_buffer(s, out, op_operand(op, 0), true, PENDING_COPY); break;
     case OP_MBAR_INIT: case OP_MBAR_INVAL: add_buffer(s, out, op_operand(op, 0), true, PENDING_NO); break;
-    case OP_MBAR_EXPECT: case OP_MBAR_ARRIVE: case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
+    case OP_MBAR_EXPECT:
+    case OP_MBAR_ARRIVE:
+    case OP_MBAR_WAIT: add_buffer(s, out, op_operand(op, 0), false, PENDING_NO); break;
     case OP_TMA_LOAD:
       add_buffer(s, out, op_operand(op, 1), true, PENDING_BULK);
       add_buffer(s, out, op_operand(op, 2), false, PENDING_NO);
@@ -113,7 +119,8 @@ static void op_accesses(Barriers *s, const Op *op, Slate *out) {
     case OP_TMA_STORE: case OP_TMA_REDUCE: add_buffer(s, out, op_operand(op, 1), false, PENDING_BULK); break;
     case OP_WGMMA:
       for (uint32_t i = 0; i < 2; i++)
-        if (op_operand(op, i)->type->kind == TYPE_BUFFER) add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
+        if (op_operand(op, i)->type->kind == TYPE_BUFFER)
+          add_buffer(s, out, op_operand(op, i), false, is_async ? PENDING_WGMMA : PENDING_NO);
       break;
     case OP_LOAD: add_global(s, out, op, false); break;
     case OP_STORE: add_global(s, out, op, true); break;
@@ -138,8 +145,8 @@ static bool conflict(const Access *before, const Access *now) {
 
 static void clear_at_barrier(Slate *s) {
   uint32_t n = 0;
-  for (uint32_t i = 0; i < s->count; i++)
-    if (s->data[i].pending != PENDING_NO) s->data[n++] = s->data[i];
+  VEC_EACH(x, *s)
+    if (x->pending != PENDING_NO) s->data[n++] = *x;
   s->count = n;
 }
 
@@ -158,10 +165,10 @@ static void complete(Barriers *s, Pending kind, bool all) {
 
 static void meet(Barriers *s, Op *op, const Slate *now) {
   bool by_last = op_int(op, ATTR_ISSUER, 0) != 0;
-  for (uint32_t i = 0; i < now->count; i++)
+  VEC_EACH(x, *now)
     for (uint32_t k = 0; k < s->slate.count; k++) {
       if (by_last && s->slate.data[k].before_pingpong) continue;
-      if (!conflict(&s->slate.data[k], &now->data[i])) continue;
+      if (!conflict(&s->slate.data[k], x)) continue;
       // Between pingpong_wait and pingpong_pass a warpgroup is alone: all meet before it.
       Builder b = builder_before(s->ctx, s->pingpong ? s->pingpong : op);
       vec_push(&s->ctx->arena, &s->added, build_op(&b, OP_BARRIER, NULL, 0));
@@ -229,7 +236,8 @@ static void walk_op(Barriers *s, Op *op) {
     case OP_PINGPONG_PASS: s->pingpong = NULL; return;
     case OP_PINGPONG_WAIT:
       if (!op_int(op, ATTR_EDGE, 0)) s->pingpong = op;
-      for (uint32_t i = 0; i < s->slate.count; i++) s->slate.data[i].before_pingpong |= s->slate.data[i].pending == PENDING_NO;
+      VEC_EACH(x, s->slate)
+        x->before_pingpong |= x->pending == PENDING_NO;
       return;
     case OP_ASYNC_WAIT: complete(s, PENDING_COPY, op_int(op, ATTR_COUNT, 0) == 0); return;
     case OP_WGMMA_WAIT: complete(s, PENDING_WGMMA, op_int(op, ATTR_COUNT, 0) == 0); return;
@@ -251,17 +259,17 @@ static void walk_op(Barriers *s, Op *op) {
   }
   if (!now.count) return;
   meet(s, op, &now);
-  for (uint32_t i = 0; i < now.count; i++)
-    if (op->opcode != OP_TMA_LOAD || !now.data[i].is_write) add_access(s, &s->slate, now.data[i]);
+  VEC_EACH(it, now)
+    if (op->opcode != OP_TMA_LOAD || !it->is_write) add_access(s, &s->slate, *it);
 }
 
 static void walk_block(Barriers *s, Block *b) {
-  for (Op *op = b->first; op; op = op->next) walk_op(s, op);
+  EACH_OP(op, b) walk_op(s, op);
 }
 
 bool pass_insert_barriers(PassCtx *p) {
   Barriers s = {.ctx = p->ctx, .module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.slate = (Slate){0};
     s.pingpong = NULL;
     walk_block(&s, f->body);

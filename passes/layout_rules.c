@@ -118,7 +118,8 @@ static bool holds_groups(const Op *op, const Layout *l) {
 }
 
 const Layout *layout_rule_own(Context *ctx, const Module *m, const Op *op) {
-  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0))) return NULL;
+  if (op->opcode != OP_MAP || op_int(op, ATTR_PACK, 1) == 1 || !op->num_operands || !is_tensor(op_operand(op, 0)))
+    return NULL;
   return layout_default(ctx, m, op_operand(op, 0)->type, (uint32_t)op_int(op, ATTR_PACK, 1));
 }
 

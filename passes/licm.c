@@ -7,7 +7,7 @@
 // What a reduction's combine function uses must come from outside the loop, too.
 static bool blocks_invariant(const Op *op, const Op *loop) {
   for (uint32_t b = 0; b < op->num_blocks; b++)
-    for (const Op *in = op->blocks[b]->first; in; in = in->next) {
+    EACH_OP(in, op->blocks[b]) {
       if (!blocks_invariant(in, loop)) return false;
       for (uint32_t i = 0; i < in->num_operands; i++) {
         const Value *v = op_operand(in, i);

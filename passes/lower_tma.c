@@ -4,12 +4,12 @@
 //        writes tensor maps itself, into memory that the launcher provides (a hidden parameter)
 //
 //   %x = desc_load %d, i, j        %buf = alloc; %bar = alloc; mbar_init; mbar_expect; tma_load; mbar_wait; mbar_inval
-//                                  %x = local_load %buf            (or %buf itself if an alloc of %x asks for this layout)
+//                                  %x = local_load %buf     (or %buf itself if an alloc of %x asks for this layout)
 //   desc_store %d, %x, i, j        tma_wait 0; %buf = alloc; local_store %x, %buf; fence_async; tma_store
 //
-// A store does not wait: the wait comes before the next write to its buffer, and before the kernel returns. The program's
-// own barriers order accesses of global memory: before them the kernel waits for TMA's writes, and a proxy fence orders
-// threads' writes with TMA.
+// A store does not wait: the wait comes before the next write to its buffer, and before the kernel returns. The
+// program's own barriers order accesses of global memory: before them the kernel waits for TMA's writes, and a proxy
+// fence orders threads' writes with TMA.
 #include "passes/tma.h"
 
 #include "ir/scratch.h"
@@ -136,14 +136,16 @@ static Value *scratch_param(LowerTma *s) {
 }
 
 static bool is_written(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next)
+  EACH_USE(u, desc)
     if (u->user->opcode == OP_TMA_STORE || u->user->opcode == OP_TMA_REDUCE) return true;
   return false;
 }
 
 static bool compares_signed(const Value *desc) {
-  for (const Use *u = desc->uses; u; u = u->next) {
-    int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD) : ATOMIC_ADD;
+  EACH_USE(u, desc) {
+    int64_t kind = u->user->opcode == OP_TMA_REDUCE || u->user->opcode == OP_DESC_REDUCE
+                       ? op_int(u->user, ATTR_ATOMIC, ATOMIC_ADD)
+                       : ATOMIC_ADD;
     if ((kind == ATOMIC_MAX || kind == ATOMIC_MIN) && type_is_int(desc->type)) return true;
   }
   return false;
@@ -202,7 +204,7 @@ static void order_at_barrier(Op *op, void *user) {
 
 bool pass_lower_tma(PassCtx *p) {
   LowerTma s = {.module = p->module};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     s.func = f;
     s.stored = false;
     s.buffers.count = 0;
@@ -217,14 +219,15 @@ bool pass_lower_tma(PassCtx *p) {
     }
     s.accesses.count = 0;
     block_walk(f->body, find, &s);
-    for (uint32_t i = 0; i < s.accesses.count; i++) lower(&s, s.accesses.data[i]);
+    VEC_EACH(x, s.accesses) lower(&s, *x);
     if (s.stored) block_walk(f->body, wait_before_return, &s);
     BarrierOrder order = {.ctx = p->ctx};
     block_walk(f->body, find_accesses, &order);
     if (order.has_tma) block_walk(f->body, order_at_barrier, &order);
     s.num_maps = 0;
     block_walk(f->body, write_map, &s);
-    if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes) p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
+    if (s.num_maps * TENSOR_MAP_BYTES > p->module->scratch_bytes)
+      p->module->scratch_bytes = s.num_maps * TENSOR_MAP_BYTES;
   }
   return s.changed;
 }

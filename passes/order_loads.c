@@ -23,7 +23,7 @@ static bool stops(const Op *op) {
   return false;
 }
 static bool block_stops(const Block *b) {
-  for (const Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b)
     if (stops(op)) return true;
   return false;
 }
@@ -33,7 +33,8 @@ static bool is_plain_load(const Op *op) { return op->opcode == OP_LOAD && !op_in
 // The words that moving a load adds. In place a vector of it streams, which the estimate has counted.
 static int64_t words(const Op *load) {
   const Type *t = load->results[0].type;
-  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1, n = (regs * type_elem_bits(t) + 31) / 32;
+  int64_t regs = t->kind == TYPE_TENSOR ? layout_regs_per_thread(t->layout) : 1,
+          n = (regs * type_elem_bits(t) + 31) / 32;
   return t->kind == TYPE_TENSOR ? n - min_i64(n, PRESSURE_VECTOR) : n;
 }
 
@@ -42,8 +43,8 @@ static int64_t words(const Op *load) {
 static bool add_slice(Order *o, const Block *b, Value *v, uint32_t at) {
   Op *op = v ? v->def : NULL;
   if (!op || op->parent != b || op->mark <= at) return true;
-  for (uint32_t i = 0; i < o->slice.count; i++)
-    if (o->slice.data[i] == op) return true;
+  VEC_EACH(x, o->slice)
+    if (*x == op) return true;
   if (!op_is(op, TRAIT_PURE) || op->num_blocks || op_unit(op) == UNIT_EXCH) return false;
   for (uint32_t i = 0; i < op->num_operands; i++)
     if (!add_slice(o, b, op_operand(op, i), at)) return false;
@@ -63,12 +64,12 @@ static uint32_t last_fixed(const Block *b, Value *v, uint32_t least, Op *load) {
 }
 
 static void order_block(Order *o, Block *b) {
-  for (Op *op = b->first; op; op = op->next)
+  EACH_OP(op, b)
     for (uint32_t i = 0; i < op->num_blocks; i++) order_block(o, op->blocks[i]);
   uint32_t n = 1;            // 0: before the first op
-  for (Op *op = b->first; op; op = op->next) op->mark = n++;
+  EACH_OP(op, b) op->mark = n++;
   Op **at = arena_array(&o->ctx->arena, Op *, n);   // by position
-  for (Op *op = b->first; op; op = op->next) at[op->mark] = op;
+  EACH_OP(op, b) at[op->mark] = op;
   uint32_t floor = 0, wait = 0;      // the last op that no load passes; the first wait after it
   for (uint32_t i = 1; i < n; i++) {
     Op *op = at[i];
@@ -89,9 +90,9 @@ static void order_block(Order *o, Block *b) {
     bool can = true;
     for (uint32_t k = 0; k < op->num_operands && can; k++) can = add_slice(o, b, op_operand(op, k), to);
     if (!can) continue;
-    for (uint32_t k = 0; k < o->slice.count; k++) {
-      op_move_before(o->slice.data[k], at[to]);
-      o->slice.data[k]->mark = to - 1;
+    VEC_EACH(x, o->slice) {
+      op_move_before(*x, at[to]);
+      (*x)->mark = to - 1;
     }
     op_move_before(op, at[to]);
     op->mark = to - 1;
@@ -102,7 +103,7 @@ static void order_block(Order *o, Block *b) {
 
 bool pass_order_loads(PassCtx *p) {
   Order o = {.ctx = p->ctx};
-  for (Func *f = p->module->funcs; f; f = f->next) {
+  EACH_FUNC(f, p->module) {
     Pressure pressure = pressure_of(p->module, f);
     o.spare = pressure.words ? min_i64(pressure.spare, MAX_MOVED_WORDS) : MAX_MOVED_WORDS;
     order_block(&o, f->body);

@@ -37,7 +37,8 @@ static bool mark_slice(const Op *loop, Value *v, const Op *dot, uint32_t bit) {
   if (!v->def || v->def->parent != body) return true;
   Op *op = v->def;
   if (op->mark & bit) return true;
-  bool fine = (op_is(op, TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
+  bool fine =
+      (op_is(op, TRAIT_PURE) && !op->num_blocks) || op->opcode == OP_DESC_LOAD || op->opcode == OP_ALLOC || op == dot;
   if (!fine) return false;
   op->mark |= bit;
   for (uint32_t i = 0; i < op->num_operands; i++)
@@ -92,7 +93,7 @@ static bool mark_from_carried(const Chain *c, Value *v) {
 
 // Only g reads O, and only g and the second dot read what g computes.
 static bool is_only_delayed(const Chain *c, const Value *v) {
-  for (const Use *u = v->uses; u; u = u->next)
+  EACH_USE(u, v)
     if (u->user->parent != c->loop->blocks[0] || !(u->user->mark & DELAYED)) return false;
   return true;
 }
@@ -102,7 +103,7 @@ static bool find_chain(Op *loop, Chain *c) {
   Op *dots[2];
   uint32_t n = 0, all = OF_FIRST | OF_SECOND | DELAYED | SEEN, seen = SEEN;
   block_walk(body, clear_marks, &all);
-  for (Op *op = body->first; op; op = op->next) {
+  EACH_OP(op, body) {
     if (op->opcode != OP_WGMMA) continue;
     if (n == 2) return false;
     dots[n++] = op;
@@ -133,7 +134,9 @@ static bool find_chain(Op *loop, Chain *c) {
   if (of_s + of_s / 2 + layout_regs_per_thread(result->type->layout) > THREAD_REGISTERS - OTHER_REGISTERS) return false;
   // Both dots need tile loads, otherwise there is nothing to copy early. Pointers that the loop advances cannot be
   // computed early.
-  if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) || !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND)) return false;
+  if (!mark_slice(loop, op_result(c->first, 0), c->first, OF_FIRST) ||
+      !mark_slice(loop, op_operand(c->second, 1), NULL, OF_SECOND))
+    return false;
   bool loads[2] = {false, false};
   for (Op *op = body->first; op != body->last; op = op->next) {
     if (op->mark & DELAYED) continue;
@@ -142,7 +145,7 @@ static bool find_chain(Op *loop, Chain *c) {
     if (!(op->mark & OF_SECOND) || !is_memory(op)) continue;
     // The second dot's tiles stay with it.
     if (op->mark & OF_FIRST) return false;
-    for (const Use *u = op_result(op, 0)->uses; u; u = u->next)
+    EACH_USE(u, op_result(op, 0))
       if (u->user->parent != body || !(u->user->mark & (OF_SECOND | DELAYED))) return false;
   }
   return loads[0] && loads[1];
@@ -162,7 +165,7 @@ static bool is_between(const Op *op) {
 static Value *clone_tiles(Builder *b, const Chain *c, Value *iv) {
   ValueMap *map = value_map_new(b->ctx);
   value_map_set(b->ctx, map, c->loop->blocks[0]->args[0], iv);
-  for (const Op *op = c->loop->blocks[0]->first; op; op = op->next)
+  EACH_OP(op, c->loop->blocks[0])
     if (op->mark & OF_SECOND) clone_to(b, op, map, -1);
   return value_map_get(map, op_operand(c->second, 1));
 }
@@ -172,13 +175,16 @@ static Value *clone_operand(Builder *b, const Chain *c, Value *p) {
   value_map_set(b->ctx, map, op_operand(c->narrow, 0), p);
   clone_to(b, c->narrow, map, 0);
   for (const Op *op = c->narrow->next; op != c->second; op = op->next)
-    if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT && value_map_get(map, op_operand(op, 0)) != op_operand(op, 0)) clone_to(b, op, map, 0);
+    if ((op->mark & DELAYED) && op->opcode == OP_CONVERT_LAYOUT &&
+        value_map_get(map, op_operand(op, 0)) != op_operand(op, 0))
+      clone_to(b, op, map, 0);
   return value_map_get(map, op_operand(c->second, 0));
 }
 
 // Clones g: the second dot's accumulator, from O in the map.
 static Value *clone_accumulator(Builder *b, const Chain *c, ValueMap *map, Value *v) {
-  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v) return value_map_get(map, v);
+  if (!v->def || v->def->parent != c->loop->blocks[0] || !(v->def->mark & DELAYED) || value_map_get(map, v) != v)
+    return value_map_get(map, v);
   for (uint32_t i = 0; i < v->def->num_operands; i++)
     if (op_operand(v->def, i)) clone_accumulator(b, c, map, op_operand(v->def, i));
   clone_to(b, v->def, map, 0);
@@ -269,7 +275,7 @@ static void schedule(PingPong *s, Chain *c) {
   for (uint32_t i = 0, k = 0; i < n; i++)
     if (i != c->carried) value_map_set(ctx, map, body->args[1 + i], carried[k++]);
   Value *a = clone_operand(&b, c, carried[n - 1]);
-  for (const Op *op = body->first; op; op = op->next)
+  EACH_OP(op, body)
     if ((op->mark & OF_FIRST) && op != c->first) clone_to(&b, op, map, 1);
   Value *tiles = clone_tiles(&b, c, iv);
   build_pingpong(&b, OP_PINGPONG_WAIT, false);
@@ -292,7 +298,8 @@ static void schedule(PingPong *s, Chain *c) {
   Value *result = op_result(clone_second(&b, c, a, tiles, o), 0);
   build_if_else(&b, &r, &result);
   Op *back = build_if_end(&b, r, &o);
-  for (uint32_t i = 0, k = 0; i < n; i++) value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
+  for (uint32_t i = 0, k = 0; i < n; i++)
+    value_replace_all_uses(op_result(loop, i), i == c->carried ? op_result(back, 0) : op_result(made, k++));
   op_erase(loop);
   s->changed = true;
 }

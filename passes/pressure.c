@@ -17,7 +17,8 @@ typedef struct {
 // Values must stay at waits and where branches that yield tensors meet.
 static bool holds(const Op *op) {
   bool joins = false;
-  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++) joins |= op->results[i].type->kind == TYPE_TENSOR;
+  for (uint32_t i = 0; i < op->num_results && op->opcode == OP_IF; i++)
+    joins |= op->results[i].type->kind == TYPE_TENSOR;
   return joins || op_unit(op) == UNIT_EXCH;
 }
 
@@ -42,7 +43,7 @@ uint32_t pressure_words(const Value *v) {
 // defined outside of.
 static bool used_after(const OpOrder *o, const Value *v, const Op *op) {
   uint32_t at = op_order_begin(o, op);
-  for (const Use *u = v->uses; u; u = u->next) {
+  EACH_USE(u, v) {
     if (op_order_begin(o, u->user) > at) return true;
     for (const Op *p = op->parent->parent; p; p = p->parent->parent) {
       bool is_loop = op_is(p, TRAIT_LOOP);
@@ -65,7 +66,7 @@ static uint32_t held_after(const OpOrder *o, const Op *at) {
   for (const Op *inner = at; inner; inner = inner->parent->parent) {
     const Block *b = inner->parent;
     for (uint32_t i = 0; i < b->num_args; i++) words += held_of(o, b->args[i], at);
-    for (const Op *op = b->first; op; op = op->next) {
+    EACH_OP(op, b) {
       if (op != inner || op == at)
         for (uint32_t i = 0; i < op->num_results; i++) words += held_of(o, &op->results[i], at);
       if (op == inner) break;
@@ -85,7 +86,7 @@ static void find_waits(Op *op, void *user) {
 static uint32_t streamed_by(const Op *loop) {
   const Block *body = loop->blocks[0];
   uint32_t loaded = 0, loads = 0, carried = 0;
-  for (const Op *op = body->first; op; op = op->next) {
+  EACH_OP(op, body) {
     if (op->num_blocks || op_unit(op) == UNIT_EXCH || op_is(op, TRAIT_WRITES | TRAIT_SYNC)) return 0;
     uint32_t words = op->opcode == OP_LOAD ? pressure_words(&op->results[0]) : 0;
     loaded += words;
@@ -97,7 +98,8 @@ static uint32_t streamed_by(const Op *loop) {
 
 static void measure(Op *op, void *user) {
   Estimate *g = user;
-  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait) g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
+  if (op->opcode == OP_LOAD && op_order_begin(&g->order, op) > g->last_wait)
+    g->streams += (uint32_t)min_i64(pressure_words(&op->results[0]), PRESSURE_VECTOR);
   if (op->opcode == OP_FOR) {
     uint32_t words = streamed_by(op);
     if (words > g->stream) g->stream = words;

@@ -10,8 +10,9 @@ enum { PRESSURE_VECTOR = 4 };       // words of a load after the last wait that 
 typedef struct {
   uint32_t words;            // 32-bit registers per thread; 0: nothing waits, or too complex to estimate (dots)
   uint32_t blocks;           // that an SM's registers hold
-  uint32_t spare;            // more words that cost no block, or only one of many
-  uint32_t stream;           // registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads
+  uint32_t spare;            // more words that leave as many blocks, or enough of them
+  // Registers with all loads of an iteration of a loop in flight, if nothing waits in it; 0: no loop has several loads.
+  uint32_t stream;
 } Pressure;
 
 // The most registers that each thread can have if so many blocks of so many threads share an SM.

@@ -41,7 +41,8 @@ static void gather(Op *op, void *user) {
     if (access_is_copied(op)) weight = max_i64(1, COPIED / weight);
   }
   if (!weight) return;
-  vec_push(&r->ctx->arena, &r->anchors, ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
+  vec_push(&r->ctx->arena, &r->anchors,
+           ((LayoutAnchor){op, layout_loop_weight(op, weight), layout_rule_pivot(r->ctx, op)}));
 }
 
 static const Layout *choose(void *user, const Op *op) { return layout_rule_pivot(((Reflow *)user)->ctx, op); }
@@ -54,7 +55,8 @@ static bool accepts(void *user, const Op *op, const Layout *l) {
   access_info(r->axes, op, &a);
   uint32_t warps = r->module->num_warps;
   const Type *moved = type_with_elem(r->ctx, access_type(op), type_elem(op_operand(op, 0)->type)->elem);
-  return layout_cost_access(op, &a, l, warps) <= layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
+  return layout_cost_access(op, &a, l, warps) <=
+         layout_cost_access(op, &a, own, warps) + layout_cost_conversion(moved, warps);
 }
 
 static const Layout *otherwise(void *user, const Value *v) {
@@ -95,10 +97,13 @@ static int64_t convert_cost_at(Remat *r, Value *v, const Layout *l, const Op *pl
 }
 
 // The cost of an element in instructions of a thread, as the assembler expands it.
-static const uint8_t unit_cost[] = {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
+static const uint8_t unit_cost[] =
+    {[UNIT_NONE] = 0, [UNIT_ALU] = 1, [UNIT_SFU] = 4, [UNIT_FDIV] = 12, [UNIT_IDIV] = 24};
 
 // Whether the op may be repeated in another layout.
-static bool can_redo(const Op *op) { return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks; }
+static bool can_redo(const Op *op) {
+  return op_is(op, TRAIT_PURE) && op_unit(op) < countof(unit_cost) && !op->num_blocks;
+}
 
 static Plan *find_plan(Remat *r, const Value *v, const Layout *l) {
   for (Plan *p = r->plans; p; p = p->next)
@@ -135,9 +140,12 @@ static int64_t plan_cost(Remat *r, Value *v, const Layout *l, const Op *place, u
   }
   if (!pivot) return p->cost;
   Plan *before = r->plans;
-  int64_t again = value_has_one_use(v) ? 0 : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
+  int64_t again = value_has_one_use(v)
+                      ? 0
+                      : unit_cost[op_unit(op)] * layout_regs_per_thread(l) * r->module->num_warps * depth_weight(op);
   for (uint32_t i = 0; i < op->num_operands && again < p->cost; i++)
-    if (op_operand(op, i)) again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
+    if (op_operand(op, i))
+      again += plan_cost(r, op_operand(op, i), layout_rule_operand(r->ctx, op, i, pivot), op, depth - 1);
   if (again < p->cost) {
     p->cost = again;
     p->convert = false;

@@ -1,7 +1,7 @@
 // Rewrites: laws whose right side is a new op, or that change the op in place. canonicalize applies them until none
 // applies. A law whose right side exists already (x + 0 = x) is a fold and belongs to ir/fold.c, because builders apply
-// folds, too. A law that changes blocks or removes ops with effects belongs to canonicalize.c. What every rewrite must keep
-// is in rewrite.h. Each rule has its equation above it; x, y and z are operands, c and d constants.
+// folds, too. A law that changes blocks or removes ops with effects belongs to canonicalize.c. What every rewrite must
+// keep is in rewrite.h. Each rule has its equation above it; x, y and z are operands, c and d constants.
 #include "passes/rewrite.h"
 
 #include <string.h>
@@ -47,7 +47,8 @@ Value *rewrite_elementwise(Builder *b, Op *op) {
   return build_splat(b, op_result(scalar, 0), t);
 }
 
-// c ∘ x = x ∘ c;  (x ∘ c) ∘ d = x ∘ (c ∘ d): every ∘ of this rule commutes and is associative on the wrapping integers.
+// c ∘ x = x ∘ c;  (x ∘ c) ∘ d = x ∘ (c ∘ d): every ∘ of this rule commutes and is associative on the
+// wrapping integers.
 static Value *commute(Builder *b, Op *op) {
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   if (is_constant(x) && !is_constant(y)) {
@@ -57,7 +58,10 @@ static Value *commute(Builder *b, Op *op) {
   }
   Op *inner = value_op(x, op->opcode);
   if (!inner || !is_constant(y) || !is_constant(op_operand(inner, 1)) || type_is_float(x->type)) return NULL;
-  return op_result(build_like(b, op, x->type, (Value *[]){op_operand(inner, 0), build_binary(b, op->opcode, op_operand(inner, 1), y)}, 2), 0);
+  return op_result(build_like(b, op, x->type,
+                              (Value *[]){op_operand(inner, 0), build_binary(b, op->opcode, op_operand(inner, 1), y)},
+                              2),
+                   0);
 }
 
 // x − c = x + (−c)
@@ -71,8 +75,8 @@ static Value *subtract_constant(Builder *b, Op *op) {
 // (c < x) = (x > c), and likewise for the other predicates
 static Value *compare_constant_right(Builder *b, Op *op) {
   static const uint8_t swapped[] = {
-    [CMP_EQ] = CMP_EQ, [CMP_NE] = CMP_NE, [CMP_SLT] = CMP_SGT, [CMP_SLE] = CMP_SGE, [CMP_SGT] = CMP_SLT, [CMP_SGE] = CMP_SLE,
-    [CMP_ULT] = CMP_UGT, [CMP_ULE] = CMP_UGE, [CMP_UGT] = CMP_ULT, [CMP_UGE] = CMP_ULE,
+      [CMP_EQ] = CMP_EQ,   [CMP_NE] = CMP_NE,   [CMP_SLT] = CMP_SGT, [CMP_SLE] = CMP_SGE, [CMP_SGT] = CMP_SLT,
+      [CMP_SGE] = CMP_SLE, [CMP_ULT] = CMP_UGT, [CMP_ULE] = CMP_UGE, [CMP_UGT] = CMP_ULT, [CMP_UGE] = CMP_ULE,
   };
   Value *x = op_operand(op, 0), *y = op_operand(op, 1);
   if (!is_constant(x) || is_constant(y)) return NULL;
@@ -126,7 +130,8 @@ static Value *trans_rules(Builder *b, Op *op) {
   return made;
 }
 
-// convert(convert(x)) = convert(x);  convert(f()) = f(), if f can be computed in any layout at no cost (constant, range, splat)
+// convert(convert(x)) = convert(x);  convert(f()) = f(), if f can be computed in any layout at no cost (constant,
+// range, splat)
 static Value *convert_rules(Builder *b, Op *op) {
   Value *x = op_operand(op, 0);
   const Type *t = op->results[0].type;
@@ -146,7 +151,9 @@ static Value *load_rules(Builder *b, Op *op) {
     return op_result(op, 0);
   }
   if (!mask || !is_false(mask) || op_int(op, ATTR_VOLATILE, 0)) return NULL;
-  return other ? other : type_elem(op->results[0].type)->kind == TYPE_SCALAR ? build_constant_bits(b, op->results[0].type, 0) : NULL;
+  return other                                                 ? other
+         : type_elem(op->results[0].type)->kind == TYPE_SCALAR ? build_constant_bits(b, op->results[0].type, 0)
+                                                               : NULL;
 }
 
 static const RewriteRule rules[] = {

@@ -34,7 +34,8 @@ static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
   if (!v->def || depth == 0) return false;
   switch (v->def->opcode) {
     case OP_BROADCAST: case OP_EXPAND_DIMS: return is_tile_local(s, op_operand(v->def, 0), depth);
-    case OP_ADDI: return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
+    case OP_ADDI:
+      return is_tile_local(s, op_operand(v->def, 0), depth - 1) && is_tile_local(s, op_operand(v->def, 1), depth - 1);
     case OP_MULI:
       for (uint32_t i = 0; i < 2; i++) {
         const Value *factor = op_operand(v->def, 1 - i);
@@ -46,8 +47,8 @@ static bool is_tile_local(Split *s, Value *v, uint32_t depth) {
 }
 
 static bool has_failed(const Split *s, const Value *arg) {
-  for (uint32_t i = 0; i < s->failed.count; i++)
-    if (s->failed.data[i] == arg) return true;
+  VEC_EACH(x, s->failed)
+    if (*x == arg) return true;
   return false;
 }
 
@@ -58,7 +59,8 @@ static Value *loop_variable(Value *v) {
 }
 
 static bool same_width(const Op *bitcast) {
-  return type_elem_bytes(type_elem(op_operand(bitcast, 0)->type)->elem) == type_elem_bytes(type_elem(bitcast->results[0].type)->elem);
+  return type_elem_bytes(type_elem(op_operand(bitcast, 0)->type)->elem) ==
+         type_elem_bytes(type_elem(bitcast->results[0].type)->elem);
 }
 
 // Whether decompose will succeed, given which loop variables it succeeds for.
@@ -74,12 +76,15 @@ static bool can_decompose(Split *s, Value *v) {
       return can_decompose(s, op_operand(op, 0));
     case OP_BITCAST: return is_pointers(op_operand(op, 0)) && same_width(op) && can_decompose(s, op_operand(op, 0));
     case OP_IF:
-      return can_decompose(s, op_operand(op->blocks[0]->last, v->index)) && can_decompose(s, op_operand(op->blocks[1]->last, v->index));
+      return can_decompose(s, op_operand(op->blocks[0]->last, v->index)) &&
+             can_decompose(s, op_operand(op->blocks[1]->last, v->index));
     default: return false;
   }
 }
 
-static Value *zero_offset(Split *s, Builder *b, const Type *like) { return build_int(b, type_with_elem(s->ctx, like, i32_of(s)), 0); }
+static Value *zero_offset(Split *s, Builder *b, const Type *like) {
+  return build_int(b, type_with_elem(s->ctx, like, i32_of(s)), 0);
+}
 
 // A hint on the addresses becomes hints on base and offset, because accesses use their sum.
 static Address decompose_hint(Split *s, Op *op, Address a) {
@@ -120,7 +125,8 @@ static bool decompose(Split *s, Value *v, Address *out) {
       Parts o = split_offset(s, op_operand(op, 1));
       if (o.uniform) a.base = build_binary(&b, OP_ADDPTR, a.base, o.uniform);
       if (o.varying && type_elem_bits(o.varying->type) < 32) o.varying = build_cast(&b, OP_EXTSI, o.varying, i32_of(s));
-      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) && is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
+      bool local = a.offset && o.varying && is_tile_local(s, a.offset, MAX_LOCAL_DEPTH) &&
+                   is_tile_local(s, o.varying, MAX_LOCAL_DEPTH);
       a.offset = split_add(s, &b, OP_ADDI, a.offset, o.varying, local);
       break;
     }
@@ -188,8 +194,8 @@ static Op *composed_splat(Value *composed) {
   return composed->def->opcode == OP_SPLAT ? composed->def : op_operand(composed->def, 0)->def;
 }
 
-// A carried pointer tensor that is split: its base takes the place of the pointers; if its offset changes in the loop, too, the offset is
-// carried as value `offset_index`.
+// A carried pointer tensor that is split: its base takes the place of the pointers; if its offset changes in the loop,
+// too, the offset is carried as value `offset_index`.
 typedef struct { uint32_t index; Address init; bool carries_offset; uint32_t offset_index; } Carried;
 typedef struct { Carried *data; uint32_t count; } CarriedList;
 
@@ -213,8 +219,7 @@ static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
   for (uint32_t i = 0; i < n; i++) types[i] = op->results[i].type;
   for (uint32_t i = 0; i < n + 3; i++) operands[i] = op_operand(op, i);
   Builder before = builder_before(s->ctx, op);
-  for (uint32_t k = 0; k < list->count; k++) {
-    Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     types[c->index] = c->init.base->type;
     operands[c->index + 3] = c->init.base;
     if (!c->carries_offset) continue;
@@ -232,8 +237,7 @@ static Op *rebuild_for(Split *s, Op *op, const CarriedList *list) {
 // In the body and after the loop, pointers are composed again from base and offset.
 static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list) {
   Block *body = made->blocks[0];
-  for (uint32_t k = 0; k < list->count; k++) {
-    const Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     Value *arg = body->args[c->index + 1];
     const Type *t = arg->type;
     arg->type = c->init.base->type;
@@ -245,8 +249,7 @@ static void compose_carried(Split *s, Op *old, Op *made, const CarriedList *list
   Value **results = op_result_values(s->ctx, made);
   Builder after = builder_before(s->ctx, old);
   for (uint32_t i = 0; i < old->num_results; i++) made->results[i].name = old->results[i].name;
-  for (uint32_t k = 0; k < list->count; k++) {
-    const Carried *c = &list->data[k];
+  VEC_EACH(c, *list) {
     Address a = {results[c->index], c->carries_offset ? op_result(made, c->offset_index) : c->init.offset};
     results[c->index] = compose(s, &after, old->results[c->index].type, a);
   }
@@ -262,8 +265,7 @@ static void split_for(Split *s, Op *op) {
   }
   split_block(s, body);
   Op *yield = body->last;
-  for (uint32_t k = 0; k < list.count; k++) {
-    const Carried *c = &list.data[k];
+  VEC_EACH(c, list) {
     Address a;
     if (!decompose(s, op_operand(yield, c->index), &a)) ice(s->ctx, "a carried pointer that was to be split is not");
     op_set_operand(yield, c->index, a.base);
@@ -289,7 +291,8 @@ static void split_if(Split *s, Op *op) {
     if (!can[i]) continue;
     Address a[2];
     for (uint32_t k = 0; k < 2; k++)
-      if (!decompose(s, op_operand(op->blocks[k]->last, i), &a[k])) ice(s->ctx, "a pointer of an if that was to be split is not");
+      if (!decompose(s, op_operand(op->blocks[k]->last, i), &a[k]))
+        ice(s->ctx, "a pointer of an if that was to be split is not");
     any = true;
     types[i] = a[0].base->type;
     bool same = a[0].offset == a[1].offset && (!a[0].offset || value_defined_outside(a[0].offset, op));
@@ -314,7 +317,9 @@ static void split_if(Split *s, Op *op) {
   for (uint32_t i = 0; i < n; i++) {
     Value *r = op_result(made, i);
     r->name = op->results[i].name;
-    if (can[i]) r = compose(s, &after, op->results[i].type, (Address){r, offset_index[i] ? op_result(made, offset_index[i]) : offsets[i]});
+    if (can[i])
+      r = compose(s, &after, op->results[i].type,
+                  (Address){r, offset_index[i] ? op_result(made, offset_index[i]) : offsets[i]});
     value_replace_all_uses(&op->results[i], r);
   }
   op_erase(op);
@@ -348,7 +353,8 @@ static void split_access(Split *s, Op *op) {
   const Type *t = op_operand(op, 0)->type;
   if (!a.offset) a.offset = zero_offset(s, &b, t);
   const AxisInfo *range = axis_info(s->axes, a.offset);
-  if (type_elem_bits(a.offset->type) == 64 && split_fits32(range->lo, range->hi)) a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
+  if (type_elem_bits(a.offset->type) == 64 && split_fits32(range->lo, range->hi))
+    a.offset = narrow(s, &b, value_map_new(s->ctx), a.offset);
   op_set_operand(op, 0, a.base);
   op_set_operand(op, 1, a.offset);
   s->changed = true;
@@ -392,6 +398,6 @@ bool pass_split_addresses(PassCtx *p) {
     search.grew = false;
     module_walk(p->module, find_failures, &search);
   }
-  for (Func *f = p->module->funcs; f; f = f->next) split_block(&s, f->body);
+  EACH_FUNC(f, p->module) split_block(&s, f->body);
   return s.changed;
 }

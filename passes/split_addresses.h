@@ -19,7 +19,8 @@ static inline bool split_fits32(__int128 lo, __int128 hi) { return lo >= INT32_M
 // o = uniform + varying as mathematical integers, under the assumption at the head of split_addresses.c.
 Parts split_offset(Split *s, Value *o);
 Value *split_widen(Split *s, Builder *b, Value *v);       // to 64 bits
-// x + y (x − y) of signed numbers, of which either may be NULL: in 32 bits if the ranges prove that enough, or if `assume32`; otherwise in 64.
+// x + y (x − y) of signed numbers, of which either may be NULL: in 32 bits if the ranges prove that enough, or if
+// `assume32`; otherwise in 64.
 Value *split_add(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bool assume32);
 // The op that moves elements, on x, whose elements may have another type.
 Value *split_move(Builder *b, const Op *op, Value *x);

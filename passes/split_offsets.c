@@ -1,4 +1,5 @@
-// Of split_addresses: the uniform and the varying part of an integer. Why they may stay in 32 bits is at the head of split_addresses.c.
+// Of split_addresses: the uniform and the varying part of an integer. Why they may stay in 32 bits is at the head of
+// split_addresses.c.
 #include "passes/split_addresses.h"
 
 Value *split_widen(Split *s, Builder *b, Value *v) {
@@ -14,7 +15,8 @@ static Value *arithmetic(Split *s, Builder *b, Opcode oc, Value *x, Value *y, bo
     if (oc == OP_ADDI) narrow = split_fits32((__int128)p->lo + q->lo, (__int128)p->hi + q->hi);
     else if (oc == OP_SUBI) narrow = split_fits32((__int128)p->lo - q->hi, (__int128)p->hi - q->lo);
     else {
-      __int128 a = (__int128)p->lo * q->lo, c = (__int128)p->lo * q->hi, d = (__int128)p->hi * q->lo, e = (__int128)p->hi * q->hi;
+      __int128 a = (__int128)p->lo * q->lo, c = (__int128)p->lo * q->hi, d = (__int128)p->hi * q->lo,
+               e = (__int128)p->hi * q->hi;
       narrow = split_fits32(a, a) && split_fits32(c, c) && split_fits32(d, d) && split_fits32(e, e);
     }
   }
@@ -52,7 +54,8 @@ static Parts sum_parts(Split *s, Op *op) {
   if (!x.uniform && !y.uniform) return whole;
   Builder b = builder_before(s->ctx, op);
   bool is_sum = op->opcode == OP_ADDI;
-  bool signs_agree = is_sum && nonneg(s, x.uniform) && nonneg(s, x.varying) && nonneg(s, y.uniform) && nonneg(s, y.varying);
+  bool signs_agree =
+      is_sum && nonneg(s, x.uniform) && nonneg(s, x.varying) && nonneg(s, y.uniform) && nonneg(s, y.varying);
   // A pure uniform plus a pure varying part of unknown signs may cancel; two balanced sums may not.
   bool mixed = (!x.varying && !y.uniform) || (!x.uniform && !y.varying);
   Parts r;

@@ -33,7 +33,8 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
     Value *count = build_int(&b, lb->type, factor);
     Value *span = build_binary(&b, OP_SUBI, ub, lb);
     Value *one = build_int(&b, lb->type, 1);
-    Value *all = build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
+    Value *all =
+        build_binary(&b, OP_DIVSI, build_binary(&b, OP_SUBI, build_binary(&b, OP_ADDI, span, step), one), step);
     all = build_binary(&b, OP_MAXSI, all, build_int(&b, lb->type, 0));
     Value *rounds = build_binary(&b, OP_DIVSI, all, count);
     Value *wide = build_binary(&b, OP_MULI, step, count);
@@ -41,7 +42,9 @@ static void unroll(Op *op, int64_t factor, Unroll *u) {
     BuildRegion r = build_for_begin(&b, lb, middle, wide, carried, n, inner);
     Value *iv = r.op->blocks[0]->args[0];
     for (int64_t k = 0; k < factor; k++)
-      clone_body(&b, body, k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv, inner, n);
+      clone_body(&b, body,
+                 k ? build_binary(&b, OP_ADDI, iv, build_binary(&b, OP_MULI, step, build_int(&b, lb->type, k))) : iv,
+                 inner, n);
     Op *main_loop = build_for_end(&b, r, inner);
     op_copy_attrs(u->ctx, main_loop, op);
     op_remove_attr(main_loop, ATTR_UNROLL);

@@ -48,14 +48,18 @@ static bool extreme(Version *s, Builder *b, Value *v, bool greatest, Value **out
   Op *op = v->def;
   if (!op) return false;
   switch (op->opcode) {
-    case OP_SPLAT: case OP_BROADCAST: case OP_EXPAND_DIMS: case OP_EXTSI: return extreme(s, b, op_operand(op, 0), greatest, out);
+    case OP_SPLAT:
+    case OP_BROADCAST:
+    case OP_EXPAND_DIMS:
+    case OP_EXTSI: return extreme(s, b, op_operand(op, 0), greatest, out);
     case OP_RANGE:
       if (b) *out = build_int(b, i64, greatest ? op_int(op, ATTR_END, 0) - 1 : op_int(op, ATTR_START, 0));
       return true;
     case OP_ADDI: case OP_SUBI: {
       Value *x = NULL, *y = NULL;
       bool flip = op->opcode == OP_SUBI;
-      if (!extreme(s, b, op_operand(op, 0), greatest, &x) || !extreme(s, b, op_operand(op, 1), greatest != flip, &y)) return false;
+      if (!extreme(s, b, op_operand(op, 0), greatest, &x) || !extreme(s, b, op_operand(op, 1), greatest != flip, &y))
+        return false;
       if (b) *out = build_binary(b, op->opcode, x, y);
       return true;
     }
@@ -110,7 +114,8 @@ static bool all_true(Version *s, Builder *b, Value *mask, Value **out) {
 // Whether the access could move more at once without its mask.
 static bool mask_costs(Version *s, const Op *op) {
   AccessInfo a;
-  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a)) return false;
+  if (!access_is_tensor(op) || !mask_of(op) || mask_of(op)->type->kind != TYPE_TENSOR || !access_info(s->axes, op, &a))
+    return false;
   int64_t with = access_max_vector(&a, a.fastest, access_elem_bytes(op));
   a.mask_constancy[a.fastest] = AXIS_MAX_DIVISOR;
   return access_max_vector(&a, a.fastest, access_elem_bytes(op)) > with;
@@ -162,7 +167,8 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
   BuildRegion r = build_if_begin(&b, full, types, n);
   Op *branch = r.op;
   op_set_int(ctx, branch, ATTR_LIKELY, 1);
-  for (uint32_t i = 0; i < masks->count; i++) value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
+  for (uint32_t i = 0; i < masks->count; i++)
+    value_map_set(ctx, map, masks->masks[i], build_int(&b, masks->masks[i]->type, 1));
   build_clone_range(&b, first, end, map);
   Value **copies = arena_array(&ctx->arena, Value *, n + 1);
   for (uint32_t i = 0; i < n; i++) copies[i] = value_map_get(map, inside[i]);
@@ -178,7 +184,7 @@ static void version_from(Version *s, Block *block, Op *first, const Masks *masks
 }
 
 static void visit_block(Version *s, Block *block) {
-  for (Op *op = block->first; op; op = op->next)
+  EACH_OP(op, block)
     for (uint32_t i = 0; i < op->num_blocks && op_is(op, TRAIT_CARRIES); i++)
       visit_block(s, op->blocks[i]);
   // A loop whose loads are copied ahead keeps them in its body.
@@ -191,7 +197,8 @@ static void visit_block(Version *s, Block *block) {
   for (Op *op = first; op != block->last; op = op->next) {
     if (keeps_whole(op) || ++copied > MAX_COPIED_OPS) return;
     Value *mask = mask_of(op);
-    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL)) add_mask(&masks, mask);
+    if (mask && mask->type->kind == TYPE_TENSOR && comes_before(mask, block, first) && all_true(s, NULL, mask, NULL))
+      add_mask(&masks, mask);
   }
   version_from(s, block, first, &masks);
 }
@@ -208,6 +215,6 @@ static void fold_decided(Op *op, void *user) {
 bool pass_version_full_tile(PassCtx *p) {
   Version s = {.ctx = p->ctx, .axes = axis_analyse(p->ctx, p->module)};
   module_walk(p->module, fold_decided, &s);
-  for (Func *f = p->module->funcs; f; f = f->next) visit_block(&s, f->body);
+  EACH_FUNC(f, p->module) visit_block(&s, f->body);
   return s.changed;
 }

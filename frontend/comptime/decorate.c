@@ -120,24 +120,22 @@ static CtValue *make_jit(Comptime *ct, const char *decorator, CtValue *v, const 
 // ---- Config ----
 
 static CtValue *make_config(Comptime *ct, const CtArgs *a) {
-  static const char *const names[] = {"?kwargs",   "?num_warps",   "?num_stages",   "?num_ctas",     "?maxnreg",
-                                      "?pre_hook", "?ir_override", "?minRegAutoWS", "?maxRegAutoWS", NULL};
   static const char *const attrs[] = {"kwargs",  "num_warps", "num_stages", "num_ctas",
                                       "maxnreg", "pre_hook",  "ir_override"};
   CtValue *values[9];
-  if (!ct_take_args(ct, "Config", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "Config ?kwargs ?num_warps ?num_stages ?num_ctas ?maxnreg ?pre_hook ?ir_override"
+                        " ?minRegAutoWS ?maxRegAutoWS", a, values))
+    return NULL;
   if (values[0] && ct_unwrap(values[0])->kind != CT_DICT) {
     if (values[0]->kind == CT_MISSING) return ct_fail_missing(ct, a->span, values[0]);
     return ct_fail(ct, a->span, "TypeError", "Config's first argument must be a dictionary, not '%s'",
                    ct_kind_name(values[0]));
   }
-  CtClass *cls = arena_new(ct->arena, CtClass);
-  cls->name = "triton.Config";
-  CtValue *v = ct_instance_new(ct, cls);
+  CtValue *v = ct_object_new(ct, "triton.Config");
   CtValue *defaults[] = {ct_dict(ct->ctx), ct_int(ct->ctx, 4), ct_int(ct->ctx, 3), ct_int(ct->ctx, 1),
-                         ct_none(ct->ctx), ct_none(ct->ctx),   ct_none(ct->ctx)};
+                         ct_none(), ct_none(),   ct_none()};
   for (size_t i = 0; i < countof(attrs); i++)
-    ct_env_set(ct->ctx, v->instance->attrs, intern(ct->ctx, attrs[i]), values[i] ? ct_unwrap(values[i]) : defaults[i]);
+    ct_attr_set(ct, v, attrs[i], values[i] ? ct_unwrap(values[i]) : defaults[i]);
   return v;
 }
 
@@ -213,45 +211,42 @@ static CtValue *apply_heuristics(Comptime *ct, const CtDict *values, CtValue *v,
 
 // ---- dispatch ----
 
-// A decorator with arguments is a method of a dictionary holding them: calling it with the function applies it.
+// A decorator with arguments is a method of a dictionary that holds them: calling it with the function applies it.
 static CtValue *delayed(Comptime *ct, const char *name, CtDict *options) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_METHOD;
-  v->method.self = ct_dict(ct->ctx);
-  v->method.self->dict = options;
-  v->method.fn = ct_builtin(ct->ctx, name);
-  return v;
+  CtValue *self = ct_dict(ct->ctx);
+  self->dict = options;
+  return ct_bind(ct, self, ct_builtin(ct->ctx, name));
 }
 
 static CtDict *kwargs_dict(Comptime *ct, const CtArgs *a) {
-  CtValue *d = ct_dict(ct->ctx);
-  for (uint32_t i = 0; i < a->num_kwargs; i++) ct_dict_set_str(ct->ctx, d->dict, a->kwargs[i].name, a->kwargs[i].value);
-  return d->dict;
+  CtDict *d = ct_dict(ct->ctx)->dict;
+  ct_dict_update_bindings(ct->ctx, d, a->kwargs, a->num_kwargs);
+  return d;
 }
 
 CT_FN(call_autotune) {
-  static const char *const names[] = {
-      "configs", "?key", "?prune_configs_by", "?reset_to_zero", "?restore_value", "?pre_hook", "?post_hook",
-      "?warmup", "?rep", "?use_cuda_graph",   "?do_bench",      "?cache_results", NULL};
+  static const char *const names[] = {"configs",       "key",      "prune_configs_by", "reset_to_zero",
+                                      "restore_value", "pre_hook", "post_hook"};
   if (self)
     return a->num_args == 1 ? apply_autotune(ct, self->dict, a->args[0], a->span)
                             : ct_fail(ct, a->span, "TypeError", "autotune decorates one function");
   CtValue *values[12];
-  if (!ct_take_args(ct, "autotune", a, names, values)) return NULL;
+  if (!ct_take_args(ct, "autotune configs ?key ?prune_configs_by ?reset_to_zero ?restore_value ?pre_hook ?post_hook"
+                        " ?warmup ?rep ?use_cuda_graph ?do_bench ?cache_results", a, values))
+    return NULL;
   if (values[0]->kind == CT_MISSING) return values[0];
   CtValue *options = ct_dict(ct->ctx);
-  for (size_t i = 0; i < countof(values); i++)
-    if (values[i]) ct_dict_set_str(ct->ctx, options->dict, names[i] + (names[i][0] == '?'), values[i]);
+  for (size_t i = 0; i < countof(names); i++)
+    if (values[i]) ct_dict_set_str(ct->ctx, options->dict, names[i], values[i]);
   return delayed(ct, "triton.autotune", options->dict);
 }
 
 CT_FN(call_heuristics) {
-  static const char *const names[] = {"values", NULL};
   if (self)
     return a->num_args == 1 ? apply_heuristics(ct, self->dict, a->args[0], a->span)
                             : ct_fail(ct, a->span, "TypeError", "heuristics decorates one function");
   CtValue *values;
-  if (!ct_take_args(ct, "heuristics", a, names, &values)) return NULL;
+  if (!ct_take_args(ct, "heuristics values", a, &values)) return NULL;
   values = ct_unwrap(values);
   if (values->kind == CT_MISSING) return values;
   if (values->kind != CT_DICT)

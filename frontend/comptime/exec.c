@@ -127,7 +127,7 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
     else ct_fail(ct, n->span, "TypeError", "'%s' cannot be raised", ct_kind_name(v));
     return FLOW_ERROR;
   }
-  CtValue *args = ct_instance_get(v->instance, intern(ct->ctx, "args"));
+  CtValue *args = ct_attr(ct, v, "args");
   const bool has_args = args && args->kind == CT_TUPLE && args->list.count;
   const char *message = !has_args               ? ""
                         : args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0])
@@ -236,7 +236,7 @@ static CtValue *change_in_place(Comptime *ct, PyOp op, CtValue *v, CtValue *by, 
   if (is_list && op == PYOP_ADD) {
     CtList items;
     if (!ct_iterate(ct, by, span, &items) || !ct_grow(ct, (size_t)v->list.count + items.count, span)) return NULL;
-    for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &v->list, items.data[i]);
+    ct_extend(ct, &v->list, &items);
     return v;
   }
   if (!(is_list && op == PYOP_MUL) && !(is_collection && by->kind == v->kind)) return NULL;
@@ -319,7 +319,7 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
     }
     case NODE_AUG_ASSIGN: return exec_aug(ct, n, env);
     case NODE_RETURN: {
-      CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none(ct->ctx);
+      CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none();
       if (v && ct->frame) ct->frame->result = v;
       return v ? FLOW_RETURN : FLOW_ERROR;
     }
@@ -424,7 +424,7 @@ static void set_package(Comptime *ct, CtModule *module) {
 bool ct_exec_module(Comptime *ct, CtModule *module) {
   ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
   ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
-  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none(ct->ctx));
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none());
   set_package(ct, module);
   CtFrame *caller = ct->frame;
   const uint32_t tries = ct->tries;

@@ -73,8 +73,7 @@ CtModule *ct_builtin_module(Comptime *ct, const char *dotted) {
 }
 
 static CtValue *module_value(Comptime *ct, CtModule *m) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }
@@ -108,7 +107,7 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
   // a compilation does not depend on it
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);
-  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
+  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(false);
   if (!strcmp(m->prefix, "math")) {
     static const struct { const char *name; double value; } constants[] = {
         {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692},
@@ -259,8 +258,7 @@ static CtValue *folder_module(Comptime *ct, const char *dotted) {
   CtModule *m = arena_new(ct->arena, CtModule);
   m->name = dotted;
   m->env = ct_env_new(ct, NULL, m);
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }

@@ -8,39 +8,37 @@
 
 // ---- construction ----
 
-static CtValue *make(Context *ctx, CtKind kind) {
+CtValue *ct_new(Context *ctx, CtKind kind) {
   CtValue *v = arena_new(&ctx->arena, CtValue);
   v->kind = kind;
   return v;
 }
 
 // None, True and False are compared by address and never written to, so every Context may share them.
-CtValue *ct_none(Context *ctx) {
+CtValue *ct_none(void) {
   static const CtValue none = {.kind = CT_NONE};
-  (void)ctx;
   return (CtValue *)&none;
 }
 
-CtValue *ct_bool(Context *ctx, bool b) {
+CtValue *ct_bool(bool b) {
   static const CtValue values[2] = {{.kind = CT_BOOL, .b = false}, {.kind = CT_BOOL, .b = true}};
-  (void)ctx;
   return (CtValue *)&values[b];
 }
 
 CtValue *ct_int(Context *ctx, Int128 i) {
-  CtValue *v = make(ctx, CT_INT);
+  CtValue *v = ct_new(ctx, CT_INT);
   v->i = i;
   return v;
 }
 
 CtValue *ct_float(Context *ctx, double f) {
-  CtValue *v = make(ctx, CT_FLOAT);
+  CtValue *v = ct_new(ctx, CT_FLOAT);
   v->f = f;
   return v;
 }
 
 CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
-  CtValue *v = make(ctx, CT_STR);
+  CtValue *v = ct_new(ctx, CT_STR);
   v->str.data = arena_strndup(&ctx->arena, s, n);
   v->str.size = n;
   return v;
@@ -49,7 +47,7 @@ CtValue *ct_str_n(Context *ctx, const char *s, size_t n) {
 CtValue *ct_str(Context *ctx, const char *s) { return ct_str_n(ctx, s, strlen(s)); }
 
 static CtValue *sequence(Context *ctx, CtKind kind, CtValue *const *items, uint32_t count) {
-  CtValue *v = make(ctx, kind);
+  CtValue *v = ct_new(ctx, kind);
   if (!count) return v;
   v->list.data = arena_array(&ctx->arena, CtValue *, count);
   memcpy(v->list.data, items, count * sizeof *items);
@@ -67,26 +65,26 @@ CtValue *ct_iterator(CtValue *list, const char *name) {
 }
 
 CtValue *ct_dict(Context *ctx) {
-  CtValue *v = make(ctx, CT_DICT);
+  CtValue *v = ct_new(ctx, CT_DICT);
   v->dict = arena_new(&ctx->arena, CtDict);
   return v;
 }
 
 CtValue *ct_dtype(Context *ctx, const CtType *type) {
-  CtValue *v = make(ctx, CT_DTYPE);
+  CtValue *v = ct_new(ctx, CT_DTYPE);
   v->type = type;
   return v;
 }
 
 CtValue *ct_builtin(Context *ctx, const char *name) {
-  CtValue *v = make(ctx, CT_BUILTIN);
+  CtValue *v = ct_new(ctx, CT_BUILTIN);
   v->builtin.name = intern(ctx, name);
   return v;
 }
 
 CtValue *ct_constexpr(Context *ctx, CtValue *inner) {
   if (inner->kind == CT_CONSTEXPR) return inner;
-  CtValue *v = make(ctx, CT_CONSTEXPR);
+  CtValue *v = ct_new(ctx, CT_CONSTEXPR);
   v->inner = inner;
   return v;
 }
@@ -381,6 +379,14 @@ void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value) {
   ct_dict_set(ctx, d, ct_str(ctx, key), value);
 }
 
+void ct_dict_update(Context *ctx, CtDict *d, const CtDict *from) {
+  for (uint32_t i = 0; i < from->count; i++) ct_dict_set(ctx, d, from->entries[i].key, from->entries[i].value);
+}
+
+void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) ct_dict_set_str(ctx, d, from[i].name, from[i].value);
+}
+
 bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key) {
   uint32_t i = dict_find(d, key, (uint32_t)ct_hash(key));
   if (!i) return false;
@@ -416,27 +422,11 @@ bool ct_is_true(const CtValue *v) {
 }
 
 const char *ct_kind_name(const CtValue *v) {
-  static const char *const names[NUM_CT_KINDS] = {[CT_NONE] = "NoneType",
-                                                  [CT_BOOL] = "bool",
-                                                  [CT_INT] = "int",
-                                                  [CT_FLOAT] = "float",
-                                                  [CT_STR] = "str",
-                                                  [CT_BYTES] = "bytes",
-                                                  [CT_ELLIPSIS] = "ellipsis",
-                                                  [CT_TUPLE] = "tuple",
-                                                  [CT_LIST] = "list",
-                                                  [CT_SET] = "set",
-                                                  [CT_DICT] = "dict",
-                                                  [CT_RANGE] = "range",
-                                                  [CT_SLICE] = "slice",
-                                                  [CT_DTYPE] = "dtype",
-                                                  [CT_FUNCTION] = "function",
-                                                  [CT_BUILTIN] = "builtin",
-                                                  [CT_METHOD] = "method",
-                                                  [CT_MODULE] = "module",
-                                                  [CT_CLASS] = "type",
-                                                  [CT_INSTANCE] = "object",
-                                                  [CT_CONSTEXPR] = "constexpr",
-                                                  [CT_MISSING] = "missing value"};
+  static const char *const names[NUM_CT_KINDS] = {
+      [CT_NONE] = "NoneType", [CT_BOOL] = "bool", [CT_INT] = "int", [CT_FLOAT] = "float", [CT_STR] = "str",
+      [CT_BYTES] = "bytes", [CT_ELLIPSIS] = "ellipsis", [CT_TUPLE] = "tuple", [CT_LIST] = "list", [CT_SET] = "set",
+      [CT_DICT] = "dict", [CT_RANGE] = "range", [CT_SLICE] = "slice", [CT_DTYPE] = "dtype",
+      [CT_FUNCTION] = "function", [CT_BUILTIN] = "builtin", [CT_METHOD] = "method", [CT_MODULE] = "module",
+      [CT_CLASS] = "type", [CT_INSTANCE] = "object", [CT_CONSTEXPR] = "constexpr", [CT_MISSING] = "missing value"};
   return v->kind == CT_INSTANCE ? v->instance->cls->name : v->kind == CT_ITERATOR ? v->iterator.name : names[v->kind];
 }

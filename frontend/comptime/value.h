@@ -192,8 +192,9 @@ struct CtInstance {
 };
 
 // ---- construction ----
-CtValue *ct_none(Context *ctx);
-CtValue *ct_bool(Context *ctx, bool b);
+CtValue *ct_new(Context *ctx, CtKind kind);
+CtValue *ct_none(void);
+CtValue *ct_bool(bool b);
 CtValue *ct_int(Context *ctx, Int128 i);
 CtValue *ct_float(Context *ctx, double f);
 CtValue *ct_str(Context *ctx, const char *s);
@@ -246,6 +247,8 @@ CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if ab
 CtValue *ct_dict_get_str(const CtDict *d, const char *key);
 void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
 void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+void ct_dict_update(Context *ctx, CtDict *d, const CtDict *from);
+void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uint32_t count);
 bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key);
 void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
 CtValue *ct_instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned

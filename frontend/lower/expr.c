@@ -234,7 +234,7 @@ static CtValue *const_slice(Lower *L, const Node *s) {
   const Node *parts[3] = {s->slice.lower, s->slice.upper, s->slice.step};
   CtValue **to[3] = {&v->slice.lower, &v->slice.upper, &v->slice.step};
   for (int i = 0; i < 3; i++) {
-    *to[i] = ct_none(L->ctx);
+    *to[i] = ct_none();
     if (!parts[i]) continue;
     Term *t = lower_expr(L, parts[i]);
     if (!t) return NULL;

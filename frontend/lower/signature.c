@@ -181,7 +181,7 @@ bool frontend_apply_define(Frontend *fe, const CtFunction *kernel, ParamSpec *sp
   const char *eq = strchr(text, '=');
   const char *name = trim(fe->ctx, text, (size_t)(eq - text));
   if (frontend_param_index(kernel, name) == kernel->num_params)
-    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(fe->ctx), "-D");
+    return frontend_set_constexpr(fe, kernel, specs, name, ct_none(), "-D");
   CtValue *v = eval_value(fe, arena_printf(&fe->ctx->arena, "-D %s", name), trim(fe->ctx, eq + 1, strlen(eq + 1)));
   return v && frontend_set_constexpr(fe, kernel, specs, name, v, "-D");
 }

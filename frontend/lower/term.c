@@ -41,8 +41,8 @@ Term *term_const(Lower *L, CtValue *v) {
   return t;
 }
 
-Term *term_none(Lower *L) { return term_const(L, ct_none(L->ctx)); }
-Term *term_bool(Lower *L, bool b) { return term_const(L, ct_bool(L->ctx, b)); }
+Term *term_none(Lower *L) { return term_const(L, ct_none()); }
+Term *term_bool(Lower *L, bool b) { return term_const(L, ct_bool(b)); }
 Term *term_int(Lower *L, int64_t i) { return term_const(L, ct_int(L->ctx, i)); }
 
 Term *term_value(Lower *L, Value *v, const CtType *type) {

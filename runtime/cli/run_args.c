@@ -440,7 +440,7 @@ static void bind_constants(Scope *s, const Module *m) {
     long long n = strtoll(text, &end, 10);
     if (end != text && !*end && !errno) bind(s, f->constexpr_names[i], ct_int(s->ctx, n));
     else if (!strcmp(text, "True") || !strcmp(text, "False"))
-      bind(s, f->constexpr_names[i], ct_bool(s->ctx, text[0] == 'T'));
+      bind(s, f->constexpr_names[i], ct_bool(text[0] == 'T'));
   }
 }
 

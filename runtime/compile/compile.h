@@ -67,11 +67,6 @@ const char *compile_llvm_version(void);
 const char *compile_config_text(Context *ctx, const CtConfig *config);
 bool compile_is_ir_path(const char *path);   // suffix .tir
 
-// read_ir.c: the job's text as the program's module; --ir-override's file in place of the front end's. False after
-// diagnostics.
-bool compile_read_ir(const CompileJob *job, tile_program *program);
-bool compile_override_ir(const CompileJob *job, tile_program *program);
-
 // metadata.c: what a launcher needs of every kernel of the program's module, as JSON.
 void metadata_write(Buf *out, const tile_program *program);
 void metadata_put_kernel(JsonWriter *w, const tile_program *program, const Func *f);   // one of them

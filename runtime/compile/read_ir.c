@@ -1,8 +1,8 @@
 // Modules that come as text: a .tir file as the input, and --ir-override, which takes the place of what the front end
 // made.
-#include <string.h>
+#include "runtime/compile/steps.h"
 
-#include "runtime/compile/compile.h"
+#include <string.h>
 
 static Module *parse_verified(Context *ctx, const char *path, const char *text, size_t size) {
   const SourceFile *file = source_add(ctx, path, text, size);

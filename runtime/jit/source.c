@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -156,7 +157,7 @@ static CtValue *array(Call *c, int param, tile_type type, uint64_t address, cons
   size_t bytes = param >= 0 && o->arg_bytes && (size_t)param < o->num_arg_bytes ? o->arg_bytes[param] : 0;
   if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank)
     shape = &o->arg_shapes[param];
-  CtValue *none = ct_none(c->ctx);
+  CtValue *none = ct_none();
   CtValue *args[] = {ct_int(c->ctx, param),
                      dtype_value(c->ctx, type),
                      told(c, ct_int(c->ctx, (Int128)address)),
@@ -171,7 +172,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
   switch (a->kind) {
   case TILE_ARG_INT: return is_constant ? ct_int(c->ctx, a->value.i) : told(c, ct_int(c->ctx, a->value.i));
   case TILE_ARG_FLOAT: return is_constant ? ct_float(c->ctx, a->value.f) : told(c, ct_float(c->ctx, a->value.f));
-  case TILE_ARG_BOOL: return is_constant ? ct_bool(c->ctx, a->value.i != 0) : told(c, ct_bool(c->ctx, a->value.i != 0));
+  case TILE_ARG_BOOL: return is_constant ? ct_bool(a->value.i != 0) : told(c, ct_bool(a->value.i != 0));
   case TILE_ARG_TEXT: return ct_str(c->ctx, a->value.text);
   case TILE_ARG_TUPLE: {
     const tile_tuple *t = a->value.tuple;
@@ -189,7 +190,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
                        ct_str(c->ctx, t->pad_nan ? "nan" : "zero")};
     return base ? object(c, "TensorDescriptor", args, countof(args)) : NULL;
   }
-  default: return ct_none(c->ctx);
+  default: return ct_none();
   }
 }
 
@@ -410,7 +411,7 @@ static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, 
                                  tile_error **error) {
   start_over(c, is_blind);
   CtValue *dict = named_args(c, config);
-  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) ||
+  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(false))) ||
       (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
     return failed(c, "pre_hook", error);
   return read_back(c, a, out, error);
@@ -433,12 +434,17 @@ static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Are
 static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *out, tile_error **error) {
   start_over(c, false);
   CtValue *dict = named_args(c, config);
-  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx)))
+  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none()))
     return failed(c, "post_hook", error);
   return read_effects(c, a, out, error);
 }
 
 // ---- entering the Context ----
+
+void jit_start_clock(tile_jit *jit) {
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
+  limits_apply(&jit->limits, &jit->ctx);
+}
 
 typedef struct {
   enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what;
