@@ -293,12 +293,12 @@ Term *tl_dot(Lower *L, Call *c) {
   if (rank < 2 || rank != ct_rank(term_t(b))) {
     builtin_error(L, c, "`dot` needs two tensors of rank 2 or 3, got %s and %s", term_describe(L, a),
                   term_describe(L, b));
-    return lower_hint(L,
-                      "x[:, None] makes a column of a vector, x[None, :] a row, tl.broadcast_to more matrices of one");
+    return lower_hint(
+        L, "make a vector a column with x[:, None] or a row with x[None, :]; repeat a matrix with tl.broadcast_to");
   }
   if (ct_is_ptr(term_t(a)) || ct_is_ptr(term_t(b))) {
     builtin_error(L, c, "`dot` multiplies numbers, got %s and %s", term_describe(L, a), term_describe(L, b));
-    return lower_hint(L, "load what the pointers point to: tl.load(…)");
+    return lower_hint(L, "load the elements first: tl.load(…)");
   }
   bool trans_a, trans_b;
   if (!arg_bool(L, c, 7, &trans_a) || !arg_bool(L, c, 8, &trans_b)) return NULL;
