@@ -1,4 +1,4 @@
-// The order of reductions and scans, from the columns of the layout.
+// The order of reductions and scans, from the layout's columns.
 #include "ir/reduce_order.h"
 
 static uint32_t axis_bits(const Type *t, uint32_t axis) {

@@ -1,4 +1,4 @@
-// Scratch sizes and the plans behind them, from layouts alone.
+// The sizes of scratch, and the plans that need it, from layouts alone.
 #include "ir/scratch.h"
 
 #include <string.h>
@@ -6,16 +6,16 @@
 #include "ir/gf2.h"
 #include "ir/reduce_order.h"
 
-enum { MAX_SHUFFLED_WORDS = 64 };   // beyond this many 32-bit words per thread shared memory is cheaper
+enum { MAX_SHUFFLED_WORDS = 64 };   // above this many 32-bit words of a thread, shared memory is cheaper
 
 // ---- conversions ----
 
 static uint32_t lanes_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_LANE); }
 static uint32_t regs_of(const LayoutMap *m, uint32_t packed) { return layoutmap_out(m, packed, LAYOUT_REG); }
 
-// A dst place (r, l) wants src place M(r, l). In round j lane l takes care of its register r = j ^ A(l), where A is
-// chosen so that the lane asked, B(l) ^ const, determines the register asked there: then every source lane can first
-// permute its registers such that one shuffle serves all lanes.
+// A place (r, l) of dst wants place M(r, l) of src. In round j lane l fetches its register r = j ^ A(l). A is chosen so
+// that the lane asked, B(l) ^ const, determines the register asked there: every source lane can first permute its
+// registers, and one shuffle then serves all lanes.
 bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *plan) {
   *plan = (ShufflePlan){0};
   LayoutMap m;
@@ -26,15 +26,15 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
   plan->dst_reg_bits = dst_regs;
   plan->src_reg_bits = src_regs;
 
-  // Images of lane bits, as source place (lane, register), each joined with dst registers' images where its own lane
-  // part is not new.
+  // The images of the lane bits, as (lane, register) of src. An image whose lane part is not new is joined with the
+  // image of a register of dst.
   Gf2Space lanes = {0};            // over source lanes; preimages in lane bits
   uint32_t reg_of_lane[5];
   for (uint32_t i = 0; i < 5; i++) {
     uint32_t image = m.col[dst_regs + i], chosen = 0, pre = 0;
     uint32_t rest = gf2_reduce(&lanes, lanes_of(&m, image), &pre);
     if (rest == 0) {
-      // Its lane is one that earlier lane bits reach already; fine when the register then agrees, too.
+      // Earlier lane bits already reach its lane. That is right if the register agrees, too.
       uint32_t reg = regs_of(&m, image);
       for (uint32_t k = 0; k < i; k++)
         if (pre >> k & 1) reg ^= reg_of_lane[k];
@@ -50,8 +50,8 @@ bool convert_shuffle_plan(const Layout *from, const Layout *to, ShufflePlan *pla
     reg_of_lane[i] = regs_of(&m, image);
     gf2_add(&lanes, plan->from_lane[i], 1u << i);
   }
-  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^ …
-  // Lanes outside the span of from_lane keep their registers in place.
+  // A source lane s serves the lanes l with from_lane(l) = s ^ from_round(j): they ask for register reg_of_lane(l) ^
+  // … Lanes outside the span of from_lane keep their registers in place.
   for (uint32_t i = 0; i < 5; i++) gf2_add(&lanes, 1u << i, 0);
   for (uint32_t i = 0; i < 5; i++) {
     uint32_t pre = 0;
@@ -79,12 +79,14 @@ ConvertKind convert_kind(Context *ctx, const Type *from, const Type *to) {
     if (move <= MOVE_REGISTERS) return CONVERT_REGISTERS;
     uint32_t words = layout_regs_per_thread(to->layout) * (type_elem_bits(to) > 32 ? 2 : 1);
     ShufflePlan plan;
-    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan)) return CONVERT_SHUFFLE;
+    if (move == MOVE_LANES && words <= MAX_SHUFFLED_WORDS && convert_shuffle_plan(from->layout, to->layout, &plan))
+      return CONVERT_SHUFFLE;
   }
   return CONVERT_SHARED;
 }
 
-const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec, uint32_t *load_vec) {
+const Layout *convert_scratch_layout(Context *ctx, const Type *from, const Type *to, uint32_t *store_vec,
+                                     uint32_t *load_vec) {
   uint32_t log2_vec = 0;
   uint32_t bits = type_elem_bytes(type_elem(from)) * 8;
   const Layout *l = layout_make_shared_for_conversion(ctx, from->layout, to->layout, bits, &log2_vec);
@@ -109,7 +111,8 @@ ReducePlan reduce_plan(Context *ctx, const Op *op) {
   if (type_is_tensor(result)) {
     p.partial = layout_slice(ctx, t->layout, axis);
     LayoutMap m;
-    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS) p.through_shared = true;
+    if (!layout_invert_and_compose(result->layout, p.partial, &m) || layoutmap_move(&m) > MOVE_REGISTERS)
+      p.through_shared = true;
   }
   if (!p.through_shared) return p;
   uint32_t elements = type_is_tensor(result) ? 1u << layout_tensor_bits(result->layout) : 1;

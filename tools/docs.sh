@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the reference pages of docs/ from the tables they describe; with --check, says which are stale instead.
+# Makes the reference pages of docs/ and the dtypes of runtime/python/tile.py from the tables they describe; with
+# --check, says which are stale instead.
 #   tools/docs.sh [--check] TILEC
 set -eu
 check=; [ "${1:-}" = --check ] && { check=1; shift; }
@@ -23,7 +24,8 @@ rows() {
     grep -q '^def [a-z]' "$f" || continue
     name=${f##*/}
     printf '\n%s: ' "${name%.tile}"
-    sed -nE 's/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
+    sed -nE 's/^def _([a-z0-9]+_r)\(MODE: tl.constexpr, (.*\)).*/`\1{n,z,d,u}(\2`/p
+             s/^def ([a-z][a-zA-Z0-9_]*)(\(.*\)).*:.*/`\1\2`/p' "$f" | paste -sd, - | sed 's/,`/, `/g'
   done
 } >"$made/reference-builtins.md"
 
@@ -45,10 +47,17 @@ rows() {
   printf '```\n'
 } >"$made/reference-options.md"
 
+{
+  sed '/^_DTYPES = ($/q' runtime/python/tile.py
+  sed -nE 's/^DTYPE\([A-Z0-9]+, *("[^"]*"), *("[^"]*"), *([0-9]+), *[A-Z]+, *[A-Z0-9]+, *(-?[0-9]+)\).*/    (\1, \2, \3, \4),/; /^    \(|^DTYPE\(/p' ir/dtypes.def
+  sed -n '/^)  # the end of what is made$/,$p' runtime/python/tile.py
+} >"$made/tile.py"
+
 status=0
-for f in "$made"/*.md; do
-  name=docs/$(basename "$f")
-  if grep -nE '^(OP|BUILTIN)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
+for f in "$made"/*; do
+  case $f in *.py) name=runtime/python ;; *) name=docs ;; esac
+  name=$name/$(basename "$f")
+  if grep -nE '^(OP|BUILTIN|DTYPE)\(' "$f"; then echo "$name: a row was not understood"; status=1; fi
   if [ -n "$check" ]; then
     cmp -s "$f" "$name" || { echo "$name is stale: run tools/docs.sh $1"; status=1; }
   else

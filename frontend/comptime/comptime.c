@@ -52,8 +52,7 @@ CtValue *ct_fail_missing(Comptime *ct, Span span, const CtValue *missing) {
 }
 
 CtValue *ct_missing(Comptime *ct, const char *name, const char *why, Span span) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MISSING;
+  CtValue *v = ct_new(ct->ctx, CT_MISSING);
   v->missing.name = name;
   v->missing.why = why;
   v->missing.span = span;
@@ -261,16 +260,10 @@ const SourceFile *comptime_file(const Comptime *ct, uint32_t i) { return ct->fil
 static bool returns_value(const NodeList *body) {
   for (uint32_t i = 0; i < body->count; i++) {
     const Node *n = body->data[i];
-    switch (n->kind) {
-      case NODE_RETURN: if (n->unary.value && n->unary.value->kind != NODE_NONE) return true; break;
-      case NODE_IF: if (returns_value(&n->cond.body) || returns_value(&n->cond.orelse)) return true; break;
-      case NODE_FOR:
-      case NODE_WHILE:
-        if (returns_value(&n->loop.body) || returns_value(&n->loop.orelse)) return true;
-        break;
-      case NODE_WITH: if (returns_value(&n->with.body)) return true; break;
-      default: break;
-    }
+    if (n->kind == NODE_RETURN && n->unary.value && n->unary.value->kind != NODE_NONE) return true;
+    if (n->kind == NODE_FUNCTION_DEF || n->kind == NODE_CLASS_DEF) continue;
+    for (const AstPart *part = ast_parts(n); part->kind; part++)
+      if (part->kind == PART_BODY && returns_value(ast_part_list(n, part))) return true;
   }
   return false;
 }
@@ -326,7 +319,7 @@ CtValue *ct_language_name(Comptime *ct, const char *name) {
 }
 
 CtValue *comptime_lookup(Comptime *ct, const CtEnv *env, const char *name) {
-  CtValue *v = env_lookup(env, name);
+  CtValue *v = ct_env_lookup(env, name);
   if (!v) v = ct_python_name(ct, name);
   if (!v) v = ct_language_name(ct, name);
   CtValue *star = !v || v->kind == CT_BUILTIN ? ct_star_name(ct, env, name) : NULL;
@@ -357,7 +350,7 @@ CtValue *comptime_eval_text(Comptime *ct, const CtModule *module, const char *wh
   CtValue *v = NULL;
   if (expr) {
     CtEnv *env = ct_env_new(ct, module ? module->env : NULL, (CtModule *)module);
-    for (uint32_t i = 0; i < num_extra; i++) env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
+    for (uint32_t i = 0; i < num_extra; i++) ct_env_set(ct->ctx, env, intern(ct->ctx, extra[i].name), extra[i].value);
     v = ct_eval(ct, expr, env);
   }
   leave(ct);

@@ -3,24 +3,6 @@
 
 #include <string.h>
 
-
-const DtypeInfo dtype_info[NUM_DTYPE_KINDS] = {
-#define DTYPE(kind, short_name, name, bits, cls) {short_name, name, bits, DTCLASS_##cls},
-    TILE_DTYPES(DTYPE)
-#undef DTYPE
-};
-
-bool dtype_find(const char *name, DtypeKind *out) {
-  static const struct { const char *name; DtypeKind kind; } aliases[] = {
-      {"u1", DT_INT1}, {"B", DT_INT1}, {"f16", DT_FP16}, {"f32", DT_FP32}, {"f64", DT_FP64},
-      {"float8e4m3fn", DT_FP8E4NV}};
-  for (int i = 0; i < NUM_DTYPE_KINDS; i++)
-    if (!strcmp(name, dtype_info[i].short_name) || !strcmp(name, dtype_info[i].name)) return *out = (DtypeKind)i, true;
-  for (size_t i = 0; i < countof(aliases); i++)
-    if (!strcmp(name, aliases[i].name)) return *out = aliases[i].kind, true;
-  return false;
-}
-
 const CtType *ct_type_scalar(Context *ctx, DtypeKind kind) {
   CtType *t = arena_new(&ctx->arena, CtType);
   t->kind = CT_TYPE_SCALAR;
@@ -68,4 +50,32 @@ const char *ct_type_name(Context *ctx, const CtType *type) {
   if (type->kind != CT_TYPE_SCALAR) return ct_type_text(ctx, type);
   const DtypeInfo *d = &dtype_info[type->scalar];
   return d->cls == DTCLASS_FLOAT ? d->short_name : d->name;
+}
+
+// ---- what a type is ----
+const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
+bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
+
+static DtypeClass class_of(const CtType *t) {
+  return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls;
+}
+bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
+bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
+bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
+bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
+bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
+bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
+uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
+
+bool ct_int_fits(Int128 v, const CtType *t) {
+  uint32_t bits = ct_bits(t);
+  if (bits == 1) return v >= 0 && v <= 1;
+  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
+  return v >= 0 && v < (Int128)1 << bits;
+}
+
+int64_t ct_numel(const CtType *t) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];
+  return n;
 }

@@ -93,7 +93,7 @@ static Flow exec_try(Comptime *ct, const Node *n, CtEnv *env) {
       const CtError *outer = ct->handled;
       ct->error = NULL;
       ct->handled = e;
-      if (h->handler.name) env_set(ct->ctx, env, h->handler.name, ct_exception_value(ct, e));
+      if (h->handler.name) ct_env_set(ct->ctx, env, h->handler.name, ct_exception_value(ct, e));
       flow = exec_block(ct, &h->handler.body, env);
       ct->handled = outer;
       break;
@@ -127,7 +127,7 @@ static Flow exec_raise(Comptime *ct, const Node *n, CtEnv *env) {
     else ct_fail(ct, n->span, "TypeError", "'%s' cannot be raised", ct_kind_name(v));
     return FLOW_ERROR;
   }
-  CtValue *args = instance_get(v->instance, intern(ct->ctx, "args"));
+  CtValue *args = ct_attr(ct, v, "args");
   const bool has_args = args && args->kind == CT_TUPLE && args->list.count;
   const char *message = !has_args               ? ""
                         : args->list.count == 1 ? ct_to_str(ct->ctx, args->list.data[0])
@@ -169,7 +169,7 @@ static Flow exec_def(Comptime *ct, const Node *n, CtEnv *env) {
   CtFunction *fn = ct_function_new(ct, n, env);
   CtValue *v = fn ? decorate(ct, &n->func.decorators, ct_function_value(ct, fn), env) : NULL;
   if (!v) return FLOW_ERROR;
-  env_set(ct->ctx, env, n->func.name, v);
+  ct_env_set(ct->ctx, env, n->func.name, v);
   return FLOW_NEXT;
 }
 
@@ -177,7 +177,7 @@ static Flow exec_class(Comptime *ct, const Node *n, CtEnv *env) {
   CtValue *v = ct_class_new(ct, n, env);
   if (v) v = decorate(ct, &n->cls.decorators, v, env);
   if (!v) return FLOW_ERROR;
-  env_set(ct->ctx, env, n->cls.name, v);
+  ct_env_set(ct->ctx, env, n->cls.name, v);
   return FLOW_NEXT;
 }
 
@@ -236,7 +236,7 @@ static CtValue *change_in_place(Comptime *ct, PyOp op, CtValue *v, CtValue *by, 
   if (is_list && op == PYOP_ADD) {
     CtList items;
     if (!ct_iterate(ct, by, span, &items) || !ct_grow(ct, (size_t)v->list.count + items.count, span)) return NULL;
-    for (uint32_t i = 0; i < items.count; i++) vec_push(ct->arena, &v->list, items.data[i]);
+    ct_extend(ct, &v->list, &items);
     return v;
   }
   if (!(is_list && op == PYOP_MUL) && !(is_collection && by->kind == v->kind)) return NULL;
@@ -296,7 +296,7 @@ static bool exec_delete(Comptime *ct, const Node *target, CtEnv *env) {
       return true;
     case NODE_NAME: {
       CtValue *gone = ct_missing(ct, target->name.id, "it was deleted", target->span);
-      env_set(ct->ctx, env, target->name.id, gone);
+      ct_env_set(ct->ctx, env, target->name.id, gone);
       return true;
     }
     default: return ct_unsupported(ct, target->span, "this del") != NULL;
@@ -319,7 +319,7 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
     }
     case NODE_AUG_ASSIGN: return exec_aug(ct, n, env);
     case NODE_RETURN: {
-      CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none(ct->ctx);
+      CtValue *v = n->unary.value ? ct_eval(ct, n->unary.value, env) : ct_none();
       if (v && ct->frame) ct->frame->result = v;
       return v ? FLOW_RETURN : FLOW_ERROR;
     }
@@ -342,7 +342,7 @@ static Flow exec(Comptime *ct, const Node *n, CtEnv *env) {
         if (!exec_delete(ct, n->list.data[i], env)) return FLOW_ERROR;
       return FLOW_NEXT;
     case NODE_TYPE_ALIAS:   // its value is computed when something asks for it, and nothing here does
-      env_set(ct->ctx, env, n->attr.name, ct_missing(ct, n->attr.name, "it is a type alias", n->span));
+      ct_env_set(ct->ctx, env, n->attr.name, ct_missing(ct, n->attr.name, "it is a type alias", n->span));
       return FLOW_NEXT;
     case NODE_PASS: return FLOW_NEXT;
     case NODE_BREAK: return FLOW_BREAK;
@@ -416,15 +416,15 @@ static void set_package(Comptime *ct, CtModule *module) {
   bool is_package = !strcmp(base, "__init__.py");
   const char *dot = strrchr(name, '.');
   CtValue *folder = ct_str(ct->ctx, slash ? arena_strndup(ct->arena, path, (size_t)(slash - path)) : ".");
-  if (is_package) env_set(ct->ctx, module->env, intern(ct->ctx, "__path__"), ct_list(ct->ctx, &folder, 1));
+  if (is_package) ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__path__"), ct_list(ct->ctx, &folder, 1));
   else name = dot ? arena_strndup(ct->arena, name, (size_t)(dot - name)) : "";
-  env_set(ct->ctx, module->env, intern(ct->ctx, "__package__"), ct_str(ct->ctx, name));
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__package__"), ct_str(ct->ctx, name));
 }
 
 bool ct_exec_module(Comptime *ct, CtModule *module) {
-  env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
-  env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
-  env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none(ct->ctx));
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__name__"), ct_str(ct->ctx, module->name));
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__file__"), ct_str(ct->ctx, module->file->path));
+  ct_env_set(ct->ctx, module->env, intern(ct->ctx, "__doc__"), ct_none());
   set_package(ct, module);
   CtFrame *caller = ct->frame;
   const uint32_t tries = ct->tries;

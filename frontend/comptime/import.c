@@ -73,8 +73,7 @@ CtModule *ct_builtin_module(Comptime *ct, const char *dotted) {
 }
 
 static CtValue *module_value(Comptime *ct, CtModule *m) {
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }
@@ -108,7 +107,7 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
   if (!strcmp(m->prefix, "sys") && !strcmp(name, "platform")) return ct_str(ctx, "linux");
   // a compilation does not depend on it
   if (!strcmp(m->prefix, "os") && !strcmp(name, "environ")) return ct_dict(ctx);
-  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(ctx, false);
+  if (!strcmp(m->prefix, "typing") && !strcmp(name, "TYPE_CHECKING")) return ct_bool(false);
   if (!strcmp(m->prefix, "math")) {
     static const struct { const char *name; double value; } constants[] = {
         {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"tau", 6.28318530717958647692},
@@ -121,7 +120,7 @@ static CtValue *constant(Comptime *ct, const CtModule *m, const char *name) {
 
 CtValue *ct_module_attr(Comptime *ct, CtModule *module, const char *name) {
   if (module->env) {
-    CtValue *v = env_get_local(module->env, name);
+    CtValue *v = ct_env_get_local(module->env, name);
     if (v) return v;
     return !strcmp(name, "__name__") ? ct_str(ct->ctx, module->name) : NULL;
   }
@@ -259,8 +258,7 @@ static CtValue *folder_module(Comptime *ct, const char *dotted) {
   CtModule *m = arena_new(ct->arena, CtModule);
   m->name = dotted;
   m->env = ct_env_new(ct, NULL, m);
-  CtValue *v = arena_new(ct->arena, CtValue);
-  v->kind = CT_MODULE;
+  CtValue *v = ct_new(ct->ctx, CT_MODULE);
   v->module = m;
   return v;
 }
@@ -276,11 +274,11 @@ static CtValue *import_chain(Comptime *ct, const char *dotted, CtValue *last, co
     CtValue *v = *end ? ct_import_module(ct, path, 0, env->module, span) : last;
     if (!v) return NULL;
     if (v->kind == CT_MISSING) {
-      CtValue *old = !parent ? env_get_local(env, name) : into && into->env ? env_get_local(into->env, name) : NULL;
+      CtValue *old = !parent ? ct_env_get_local(env, name) : into && into->env ? ct_env_get_local(into->env, name) : NULL;
       if (old && old->kind == CT_MODULE) v = old;
       else if (last->kind == CT_MODULE) v = folder_module(ct, path);
     }
-    if (into && into->env) env_set(ct->ctx, into->env, name, v);
+    if (into && into->env) ct_env_set(ct->ctx, into->env, name, v);
     if (!first) first = v;
     parent = v;
   }
@@ -296,9 +294,9 @@ bool ct_exec_import(Comptime *ct, const Node *n, CtEnv *env) {
     if (dot && !a->alias.asname) {
       CtValue *first = import_chain(ct, name, m, env, a->span);
       if (!first) return false;
-      env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
+      ct_env_set(ct->ctx, env, intern_n(ct->ctx, name, (size_t)(dot - name)), first);
     } else {
-      env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
+      ct_env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : name, m);
     }
   }
   return true;
@@ -310,7 +308,7 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
     return true;
   }
   const CtEnv *from = module->module->env;
-  CtValue *all = env_get_local(from, intern(ct->ctx, "__all__"));
+  CtValue *all = ct_env_get_local(from, intern(ct->ctx, "__all__"));
   for (uint32_t i = 0; i < from->count; i++) {
     const char *name = from->bindings[i].name;
     bool public = name[0] != '_';
@@ -319,7 +317,7 @@ static bool import_star(Comptime *ct, CtValue *module, CtEnv *env) {
       for (uint32_t k = 0; k < all->list.count; k++)
       public |= all->list.data[k]->kind == CT_STR && !strcmp(all->list.data[k]->str.data, name);
     }
-    if (public) env_set(ct->ctx, env, name, from->bindings[i].value);
+    if (public) ct_env_set(ct->ctx, env, name, from->bindings[i].value);
   }
   return true;
 }
@@ -341,7 +339,7 @@ bool ct_exec_import_from(Comptime *ct, const Node *n, CtEnv *env) {
       if (!sub || sub->kind != CT_MISSING) v = sub;
     }
     if (!v) return false;
-    env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
+    ct_env_set(ct->ctx, env, a->alias.asname ? a->alias.asname : a->alias.name, v);
   }
   return true;
 }
@@ -379,7 +377,7 @@ bool ct_import_must_raise(const Node *try_node) {
 bool ct_import_check(Comptime *ct, const Node *n, const CtEnv *env) {
   for (uint32_t i = 0; i < n->import.aliases.count; i++) {
     const Node *a = n->import.aliases.data[i];
-    const CtValue *v = env_get_local(env, ct_import_bound_name(ct, a));
+    const CtValue *v = ct_env_get_local(env, ct_import_bound_name(ct, a));
     if (v && v->kind == CT_MISSING) return ct_fail(ct, a->span, "ModuleNotFoundError", "%s", v->missing.why) != NULL;
   }
   return true;

@@ -5,6 +5,7 @@
 #define TILE_FRONTEND_VALUE_H
 
 #include "frontend/syntax/syntax.h"
+#include "ir/dtype.h"
 
 typedef enum {
   CT_NONE, CT_BOOL, CT_INT, CT_FLOAT, CT_STR, CT_BYTES, CT_ELLIPSIS,
@@ -22,40 +23,6 @@ typedef enum {
   CT_MISSING,
   NUM_CT_KINDS
 } CtKind;
-
-// DTYPE(KIND, "short name in signatures", "name in triton.language", bits, class)
-#define TILE_DTYPES(DTYPE)                              \
-  DTYPE(VOID, "void", "void", 0, VOID)                  \
-  DTYPE(INT1, "i1", "int1", 1, UNSIGNED)                \
-  DTYPE(INT8, "i8", "int8", 8, SIGNED)                  \
-  DTYPE(INT16, "i16", "int16", 16, SIGNED)              \
-  DTYPE(INT32, "i32", "int32", 32, SIGNED)              \
-  DTYPE(INT64, "i64", "int64", 64, SIGNED)              \
-  DTYPE(UINT8, "u8", "uint8", 8, UNSIGNED)              \
-  DTYPE(UINT16, "u16", "uint16", 16, UNSIGNED)          \
-  DTYPE(UINT32, "u32", "uint32", 32, UNSIGNED)          \
-  DTYPE(UINT64, "u64", "uint64", 64, UNSIGNED)          \
-  DTYPE(FP8E4NV, "fp8e4nv", "float8e4nv", 8, FLOAT)     \
-  DTYPE(FP8E5, "fp8e5", "float8e5", 8, FLOAT)           \
-  DTYPE(FP8E4B15, "fp8e4b15", "float8e4b15", 8, FLOAT)  \
-  DTYPE(FP8E4B8, "fp8e4b8", "float8e4b8", 8, FLOAT)     \
-  DTYPE(FP8E5B16, "fp8e5b16", "float8e5b16", 8, FLOAT)  \
-  DTYPE(FP16, "fp16", "float16", 16, FLOAT)             \
-  DTYPE(BF16, "bf16", "bfloat16", 16, FLOAT)            \
-  DTYPE(FP32, "fp32", "float32", 32, FLOAT)             \
-  DTYPE(FP64, "fp64", "float64", 64, FLOAT)
-
-typedef enum {
-#define DTYPE(kind, short_name, name, bits, cls) DT_##kind,
-  TILE_DTYPES(DTYPE)
-#undef DTYPE
-  NUM_DTYPE_KINDS
-} DtypeKind;
-typedef enum { DTCLASS_VOID, DTCLASS_SIGNED, DTCLASS_UNSIGNED, DTCLASS_FLOAT } DtypeClass;
-typedef struct { const char *short_name, *name; uint32_t bits; DtypeClass cls; } DtypeInfo;
-extern const DtypeInfo dtype_info[NUM_DTYPE_KINDS];
-// By either name ("fp32", "float32"; also "u1", "B" spellings of signatures). False if there is none.
-bool dtype_find(const char *name, DtypeKind *out);
 
 // A type as a value: scalar, pointer to one, or block (tensor) of either.
 typedef enum { CT_TYPE_SCALAR, CT_TYPE_POINTER, CT_TYPE_BLOCK } CtTypeKind;
@@ -129,8 +96,8 @@ struct CtEnv {
   bool is_class;               // class bodies are skipped by lookups from the functions in them
   bool is_comprehension;       // `:=` binds outside
 };
-CtValue *env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
-CtValue *env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
+CtValue *ct_env_get_local(const CtEnv *env, const char *name);              // NULL if unbound here
+CtValue *ct_env_lookup(const CtEnv *env, const char *name);                 // up the chain; NULL if unbound
 
 // A module. Built-in ones have a canonical prefix ("tl", "triton", "libdevice", "gl", "math", …) and no scope: an
 // attribute they do not bind themselves becomes the builtin "prefix.attribute". Files have a scope.
@@ -225,8 +192,9 @@ struct CtInstance {
 };
 
 // ---- construction ----
-CtValue *ct_none(Context *ctx);
-CtValue *ct_bool(Context *ctx, bool b);
+CtValue *ct_new(Context *ctx, CtKind kind);
+CtValue *ct_none(void);
+CtValue *ct_bool(bool b);
 CtValue *ct_int(Context *ctx, Int128 i);
 CtValue *ct_float(Context *ctx, double f);
 CtValue *ct_str(Context *ctx, const char *s);
@@ -244,6 +212,20 @@ const CtType *ct_type_block(Context *ctx, const CtType *elem, const int64_t *sha
 bool ct_type_equal(const CtType *a, const CtType *b);
 const char *ct_type_text(Context *ctx, const CtType *type);     // as a signature spells it
 const char *ct_type_name(Context *ctx, const CtType *type);     // Triton's `.name`: "fp32", "int32", "pointer<int8>"
+// The element of a block type, else t itself.
+const CtType *ct_scalar_of(const CtType *t);
+static inline uint32_t ct_rank(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->rank : 0; }
+int64_t ct_numel(const CtType *t);
+// These look at the element of a block type. A pointer is neither float nor int, and of no kind.
+bool ct_is_ptr(const CtType *t);
+bool ct_is_float(const CtType *t);
+bool ct_is_int(const CtType *t);                                // int1 too
+bool ct_is_signed(const CtType *t);
+bool ct_is_bool(const CtType *t);
+bool ct_is_fp8(const CtType *t);
+bool ct_is_kind(const CtType *t, DtypeKind k);
+uint32_t ct_bits(const CtType *t);
+bool ct_int_fits(Int128 v, const CtType *t);                    // t: of integers
 
 // ---- access ----
 const char *ct_kind_name(const CtValue *v);                     // Python's type name: "int", "NoneType", "function"
@@ -261,13 +243,15 @@ enum { CT_UNORDERED = 2 };
 int ct_number_order(const CtValue *a, const CtValue *b);
 bool ct_is_hashable(const CtValue *v);
 uint64_t ct_hash(const CtValue *v);                             // equal values hash equal; the same in every run
-CtValue *dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
-CtValue *dict_get_str(const CtDict *d, const char *key);
-void dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
-void dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
-bool dict_remove(Context *ctx, CtDict *d, const CtValue *key);
-void env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
-CtValue *instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
+CtValue *ct_dict_get(const CtDict *d, const CtValue *key);         // NULL if absent
+CtValue *ct_dict_get_str(const CtDict *d, const char *key);
+void ct_dict_set(Context *ctx, CtDict *d, CtValue *key, CtValue *value);
+void ct_dict_set_str(Context *ctx, CtDict *d, const char *key, CtValue *value);
+void ct_dict_update(Context *ctx, CtDict *d, const CtDict *from);
+void ct_dict_update_bindings(Context *ctx, CtDict *d, const CtBinding *from, uint32_t count);
+bool ct_dict_remove(Context *ctx, CtDict *d, const CtValue *key);
+void ct_env_set(Context *ctx, CtEnv *env, const char *name, CtValue *value);   // name interned
+CtValue *ct_instance_get(const CtInstance *in, const char *name);              // own attribute only; name interned
 const char *ct_repr(Context *ctx, const CtValue *v);            // Python's repr()
 const char *ct_to_str(Context *ctx, const CtValue *v);          // Python's str()
 

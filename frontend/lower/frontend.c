@@ -117,7 +117,7 @@ static bool report_open(Frontend *fe, const CtFunction *kernel, const ParamSpec 
 }
 
 // ---- parameters ----
-// "tensordesc<fp16[BM, BK]>" with its names replaced by the specs' values.
+// Replaces the names in "tensordesc<fp16[BM, BK]>" by the specs' values.
 static const char *resolve_desc(Frontend *fe, const CtFunction *kernel, const ParamSpec *specs, const char *text) {
   const char *open = strchr(text, '['), *close = strrchr(text, ']');
   if (!open || !close || close < open) return text;
@@ -143,7 +143,8 @@ static Value *add_plain(Lower *L, const char *name, const char *spelling, const 
   return v;
 }
 
-// A host descriptor. Its extents and strides follow the map in the kernel's binary interface, but are no values here.
+// Adds a host descriptor. Its extents and strides follow the map in the kernel's binary interface and have no values
+// here.
 static Term *add_desc(Lower *L, const CtParam *p, const char *name, const ParamSpec *s, const char *spelling,
                       const CtType *block) {
   if (!lower_check_shape(L, block->shape, block->rank, p->node->span)) return NULL;
@@ -201,7 +202,7 @@ static Term *add_tuple(Lower *L, CtFunction *kernel, const ParamSpec *specs, con
   return ok ? term_tuple(L, items, s->num_items, cls) : NULL;
 }
 
-// A parameter, or an item of one that is a tuple. NULL after a diagnostic.
+// Adds a parameter, or an item of one that is a tuple. NULL after a diagnostic.
 static Term *add_param(Lower *L, CtFunction *kernel, const ParamSpec *specs, const ParamSpec *s, const CtParam *p,
                        const char *name, Span span) {
   Func *f = L->b.func;
@@ -241,7 +242,7 @@ static bool too_many_params(Lower *L, const CtFunction *kernel, const char *how_
 
 static bool add_params(Lower *L, CtFunction *kernel, const ParamSpec *specs, Scope *scope) {
   bool ok = true;
-  uint32_t run_time = 0;   // each takes a byte or more
+  uint32_t run_time = 0;   // each takes at least one byte
   for (uint32_t i = 0; i < kernel->num_params; i++) run_time += specs[i].kind == SPEC_TYPE;
   if (run_time > MAX_PARAM_BYTES) return too_many_params(L, kernel, arena_printf(L->arena, "%u", run_time));
   for (uint32_t i = 0; i < kernel->num_params; i++) {
@@ -310,15 +311,14 @@ bool frontend_lower_into(Frontend *fe, Module *m, CtFunction *kernel, const Para
                 kernel->name, term_describe(&L, frame.scope.ret));
     diag_note(ctx, (Span){0, 0}, "store the value with tl.store(…)");
   }
-  L.b.block = f->body;
-  L.b.before = NULL;
+  lower_cursor_to_end(&L, f->body);
   build_op(&L.b, OP_RETURN, NULL, 0);
   return diag_error_count(ctx) == errors;
 }
 
 Module *frontend_lower(Frontend *fe, CtFunction *kernel, const ParamSpec *specs, const LaunchOptions *launch) {
   if (!check_options(fe, launch, kernel->def->func.name_span)) return NULL;
-  // A program's tiles are not laid out over a cluster: a second block would do all of it again, atomics included.
+  // A program's tiles are not laid out over a cluster, so a second block would repeat all the work, atomics included.
   if (launch->num_ctas > 1) {
     diag_warning(fe->ctx, kernel->def->func.name_span,
                  "num_ctas = %u: programs are not split over clusters, each runs in one block", launch->num_ctas);

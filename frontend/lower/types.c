@@ -4,47 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ScalarKind scalar_of_dtype[NUM_DTYPE_KINDS] = {
-    [DT_INT1] = SC_I1,    [DT_INT8] = SC_I8,        [DT_INT16] = SC_I16,    [DT_INT32] = SC_I32,
-    [DT_INT64] = SC_I64,  [DT_UINT8] = SC_I8,       [DT_UINT16] = SC_I16,   [DT_UINT32] = SC_I32,
-    [DT_UINT64] = SC_I64, [DT_FP8E4NV] = SC_F8E4M3, [DT_FP8E5] = SC_F8E5M2, [DT_FP8E4B15] = SC_F8E4B15,
-    [DT_FP16] = SC_F16,   [DT_BF16] = SC_BF16,      [DT_FP32] = SC_F32,     [DT_FP64] = SC_F64,
-    [DT_VOID] = SC_I8,    [DT_FP8E4B8] = SC_I8,     [DT_FP8E5B16] = SC_I8,
-};
-
-ScalarKind ct_scalar_kind(DtypeKind k) { return scalar_of_dtype[k]; }
-const CtType *ct_scalar_of(const CtType *t) { return t->kind == CT_TYPE_BLOCK ? t->elem : t; }
-bool ct_is_ptr(const CtType *t) { return ct_scalar_of(t)->kind == CT_TYPE_POINTER; }
-
-static DtypeClass class_of(const CtType *t) {
-  return ct_is_ptr(t) ? DTCLASS_VOID : dtype_info[ct_scalar_of(t)->scalar].cls;
-}
-bool ct_is_float(const CtType *t) { return class_of(t) == DTCLASS_FLOAT; }
-bool ct_is_int(const CtType *t) { return class_of(t) == DTCLASS_SIGNED || class_of(t) == DTCLASS_UNSIGNED; }
-bool ct_is_signed(const CtType *t) { return class_of(t) == DTCLASS_SIGNED; }
-bool ct_is_kind(const CtType *t, DtypeKind k) { return !ct_is_ptr(t) && ct_scalar_of(t)->scalar == k; }
-bool ct_is_bool(const CtType *t) { return ct_is_kind(t, DT_INT1); }
-bool ct_is_fp8(const CtType *t) { return ct_is_float(t) && ct_bits(t) == 8; }
-uint32_t ct_bits(const CtType *t) { return ct_is_ptr(t) ? 64 : dtype_info[ct_scalar_of(t)->scalar].bits; }
-
-bool ct_int_fits(Int128 v, const CtType *t) {
-  uint32_t bits = ct_bits(t);
-  if (bits == 1) return v >= 0 && v <= 1;
-  if (ct_is_signed(t)) return v >= -((Int128)1 << (bits - 1)) && v < (Int128)1 << (bits - 1);
-  return v >= 0 && v < (Int128)1 << bits;
-}
-
-int64_t ct_numel(const CtType *t) {
-  int64_t n = 1;
-  for (uint32_t i = 0; i < ct_rank(t); i++) n *= t->shape[i];
-  return n;
-}
-
 // Pointers to int1 are accessed as bytes, and pointers to pointers as 64-bit integers.
 const Type *lower_ir_elem_type(Lower *L, const CtType *t) {
-  if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, scalar_of_dtype[t->scalar]);
+  if (t->kind != CT_TYPE_POINTER) return type_scalar(L->ctx, dtype_info[t->scalar].scalar);
   const CtType *to = t->elem;
-  ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : scalar_of_dtype[to->scalar];
+  ScalarKind k = to->kind == CT_TYPE_POINTER ? SC_I64 : to->scalar == DT_INT1 ? SC_I8 : dtype_info[to->scalar].scalar;
   return type_ptr(L->ctx, type_scalar(L->ctx, k), t->is_const);
 }
 
@@ -53,15 +17,15 @@ const Type *lower_ir_type(Lower *L, const CtType *t) {
   return type_tensor(L->ctx, lower_ir_elem_type(L, t->elem), (int)t->rank, t->shape, NULL);
 }
 
-const CtType *ct_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
+const CtType *lower_shaped(Lower *L, const CtType *elem, const int64_t *shape, uint32_t rank) {
   return rank ? ct_type_block(L->ctx, elem, shape, rank) : elem;
 }
 
-const CtType *ct_with_elem(Lower *L, const CtType *t, const CtType *elem) {
+const CtType *lower_with_elem(Lower *L, const CtType *t, const CtType *elem) {
   return t->kind == CT_TYPE_BLOCK ? ct_type_block(L->ctx, elem, t->shape, t->rank) : elem;
 }
 
-const char *ct_shape_text(Lower *L, const CtType *t) {
+const char *lower_shape_text(Lower *L, const CtType *t) {
   Buf b = buf_make(L->arena);
   buf_putc(&b, '[');
   for (uint32_t i = 0; i < ct_rank(t); i++) buf_printf(&b, "%s%lld", i ? ", " : "", (long long)t->shape[i]);

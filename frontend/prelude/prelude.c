@@ -30,9 +30,15 @@ const char *prelude_next_function(const char **at, size_t *length) {
   return name;
 }
 
+static bool is_directed(const char *name, size_t n) {
+  return n > 3 && memcmp(name + n - 3, "_r", 2) == 0 && strchr(PRELUDE_DIRECTIONS, name[n - 1]);
+}
+
 bool prelude_defines(const PreludeFile *file, const char *name) {
   size_t n = strlen(name), length;
+  bool directed = is_directed(name, n);
   for (const char *at = file->text, *found; (found = prelude_next_function(&at, &length));)
-    if (length == n && memcmp(found, name, n) == 0) return true;
+    if (length == n && (memcmp(found, name, n) == 0 || (directed && *found == '_' && memcmp(found + 1, name, n - 1) == 0)))
+      return true;
   return false;
 }

@@ -747,8 +747,8 @@ static int yyreport_syntax_error(const yypcontext_t *ctx, PyParser *p) {
   } else if (n > 0 && n <= SHOWN) {
     size_t used = 0;
     for (int i = 0; i < n && used < sizeof list; i++)
-      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? ", expected " : i == n - 1 ? " or " : ", ",
-                               yysymbol_name(expected[i]));
+      used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                               i == 0 ? ", expected " : i == n - 1 ? " or " : ", ", yysymbol_name(expected[i]));
   }
   diag_error(p->ctx, span, "unexpected %s%s", what, list);
   if (token == YYSYMBOL_ASSIGN && in_header)

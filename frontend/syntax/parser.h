@@ -84,11 +84,11 @@ NodeList ast_list_of(const NodeList *list);
 NameList *ast_names_add(PyParser *p, NameList *list, const char *name);
 const char *ast_name_join(PyParser *p, const char *a, const char *b);   // "a.b"
 
-// Every builder tells a new node's children, and ends with ast_done: a node that would be too deep is dropped, once
-// with a message.
-void ast_over(Node *n, const Node *child);
-void ast_over_list(Node *n, const NodeList *list);
+// A node is made in one piece by ast_make, or ends with ast_done once its parts are set; ast_grown is for one that has
+// got a further child. Each returns an ERROR node, and reports it once, if the tree gets too deep.
+Node *ast_make(PyParser *p, Node node);
 Node *ast_done(PyParser *p, Node *n);
+Node *ast_grown(PyParser *p, Node *n, const Node *child);
 typedef enum { TARGET_ASSIGN, TARGET_SINGLE, TARGET_DELETE } TargetUse;
 void ast_check_target(PyParser *p, const Node *n, TargetUse use);
 void ast_split_arguments(PyParser *p, const NodeList *all, NodeList *args, NodeList *keywords);

@@ -219,7 +219,7 @@ bool run_specialize(void *user, tile_program *p, CtFunction *k, ParamSpec *specs
     ok = specialize_param(p->frontend, s.ctx, k, specs, frontend_param_index(k, a->name), &value, "--arg",
                           run->options->signatures.count != 0, &run->is_usage_error) &&
          ok;
-    dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
+    ct_dict_set_str(s.ctx, heuristic_args, a->name, specialize_heuristic_value(p->frontend, s.ctx, &value));
   }
   Buf missing = buf_make(&s.ctx->arena);
   for (uint32_t i = 0; i < k->num_params; i++) {
@@ -255,7 +255,7 @@ static bool eval_grid(Scope *s) {
     if (v && (v->kind == CT_FUNCTION || v->kind == CT_METHOD)) {
       CtValue *meta = ct_dict(s->ctx);
       for (uint32_t i = 0; i < s->num_bindings; i++)
-        dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
+        ct_dict_set_str(s->ctx, meta->dict, s->bindings[i].name, s->bindings[i].value);
       v = comptime_call(frontend_comptime(s->fe), v, &meta, 1, NULL, 0, (Span){0, 0});
       if (v) v = ct_unwrap(v);
     }
@@ -303,7 +303,7 @@ static void bind_constants(Scope *s, const Module *m) {
     long long n = strtoll(text, &end, 10);
     if (end != text && !*end && !errno) bind(s, f->constexpr_names[i], ct_int(s->ctx, n));
     else if (!strcmp(text, "True") || !strcmp(text, "False"))
-      bind(s, f->constexpr_names[i], ct_bool(s->ctx, text[0] == 'T'));
+      bind(s, f->constexpr_names[i], ct_bool(text[0] == 'T'));
   }
 }
 

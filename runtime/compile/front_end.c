@@ -60,7 +60,7 @@ static const char *effective_config_text(Context *ctx, const CtConfig *c, const 
     const CtEntry *e = &c->kwargs->entries[n];
     uint32_t i = e->key->kind == CT_STR ? frontend_param_index(k, e->key->str.data) : k->num_params;
     bool is_constant = i < k->num_params && specs[i].kind == SPEC_CONSTEXPR;
-    dict_set_str(ctx, now.kwargs, ct_to_str(ctx, e->key), is_constant ? specs[i].value : e->value);
+    ct_dict_set_str(ctx, now.kwargs, ct_to_str(ctx, e->key), is_constant ? specs[i].value : e->value);
   }
   if (c->num_warps) now.num_warps = (int)launch->num_warps;
   if (c->num_stages) now.num_stages = (int)launch->num_stages;

@@ -12,26 +12,14 @@ static void put_ints(JsonWriter *w, const char *key, const int64_t *v, uint32_t 
 
 static const Type *param_type(const Func *f, uint32_t i) { return f->body->args[i]->type; }
 
-static const char *scalar_spelling(ScalarKind k) {
-  switch (k) {
-  case SC_F8E4M3: return "fp8e4nv";
-  case SC_F8E5M2: return "fp8e5";
-  case SC_F8E4B15: return "fp8e4b15";
-  case SC_F16: return "fp16";
-  case SC_F32: return "fp32";
-  case SC_F64: return "fp64";
-  default: return scalar_name(k);
-  }
-}
-
 // Triton's spelling of a parameter's type: the front end's or, for IR that came as text, made from the type.
 static const char *spelling_of(Arena *a, const Func *f, uint32_t i) {
   if (f->params[i].spelling) return f->params[i].spelling;
   const Type *t = param_type(f, i);
-  if (t->kind == TYPE_SCALAR) return scalar_spelling(t->scalar);
-  if (t->kind == TYPE_PTR) return arena_printf(a, "*%s%s", t->is_const ? "k" : "", scalar_spelling(t->elem->scalar));
+  if (t->kind == TYPE_SCALAR) return dtype_name_of(t->scalar);
+  if (t->kind == TYPE_PTR) return arena_printf(a, "*%s%s", t->is_const ? "k" : "", dtype_name_of(t->elem->scalar));
   Buf b = buf_make(a);
-  buf_printf(&b, "tensordesc<%s[", scalar_spelling(type_elem(t)->scalar));
+  buf_printf(&b, "tensordesc<%s[", dtype_name_of(type_elem(t)->scalar));
   for (uint32_t k = 0; k < t->rank; k++) buf_printf(&b, "%s%lld", k ? ", " : "", (long long)t->shape[k]);
   buf_puts(&b, "]>");
   return buf_str(&b);

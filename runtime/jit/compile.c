@@ -7,10 +7,6 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-_Static_assert(TILE_INT1 == (int)DT_INT1 && TILE_UINT64 == (int)DT_UINT64 && TILE_FP8E4NV == (int)DT_FP8E4NV &&
-                   TILE_FP64 == (int)DT_FP64,
-               "tile_type is DtypeKind");
-
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant,
                double milliseconds) {
   const tile_event event = {kind, kernel, variant, milliseconds, NULL, NULL};
@@ -124,7 +120,7 @@ static bool set_types(void *user, tile_program *p, CtFunction *fn, ParamSpec *sp
     if (!t->k->params[i].traits.is_constexpr)
       ok = specialize_param(p->frontend, &p->ctx, fn, specs, i, &v, "argument", false, &t->is_usage_error) && ok;
     if (!t->k->params[i].traits.is_constexpr)
-      dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
+      ct_dict_set_str(&p->ctx, heuristic_args, fn->params[i].name, specialize_heuristic_value(p->frontend, &p->ctx, &v));
   }
   return ok;
 }
@@ -211,13 +207,6 @@ static Buf cache_key(const Request *r, int config, Arena *a) {
 }
 
 // ---- a variant ----
-
-void jit_variant_free(tile_variant *v) {
-  if (!v) return;
-  tile_kernel_free(v->kernel);
-  tile_program_free(v->program);
-  free(v);
-}
 
 // The source's arguments, or their items, in order: each is the kernel's next one or is compiled in.
 typedef struct { tile_variant *v; const JitTraits *traits; uint32_t leaf, taken; } Mapping;
@@ -368,4 +357,32 @@ tile_status jit_compile(const Request *r, int config, tile_variant **variant, ti
   if (status == TILE_OK) *variant = v;
   else jit_variant_free(v);
   return status;
+}
+
+// ---- may it be made ----
+
+static tile_status refuse_unprepared(void *user, Arena *a, tile_error **error) {
+  const Request *r = user;
+  const tile_jit_kernel *k = r->kernel;
+  return error_set(
+      error, TILE_ERROR_USAGE,
+      "%s: the variant (%s) was not prepared, and compiling at launch is forbidden; %zu variants are there", k->name,
+      jit_variant_text(a, k, r->args), (size_t)k->num_variants);
+}
+
+static tile_status refuse_captured(void *user, Arena *a, tile_error **error) {
+  const Request *r = user;
+  return error_set(error, TILE_ERROR_USAGE,
+                   "%s: the stream is being captured, and the variant (%s) is not there: prepare it before the capture",
+                   r->kernel->name, jit_variant_text(a, r->kernel, r->args));
+}
+
+tile_status jit_may_make(const Request *r, tile_error **error) {
+  const tile_jit *jit = r->kernel->jit;
+  const DeviceOps *ops = jit->device->ops;
+  ScratchWork refuse = jit->policy == TILE_JIT_FORBID                                            ? refuse_unprepared
+                       : ops->is_capturing && ops->is_capturing(jit->device, r->options->stream) ? refuse_captured
+                                                                                                 : NULL;
+  return refuse ? scratch_run(hooks_memory(&jit->hooks), "refusing a launch", refuse, (void *)(uintptr_t)r, error)
+                : TILE_OK;
 }

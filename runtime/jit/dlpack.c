@@ -4,16 +4,10 @@
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
-// DLDataTypeCode and bits, one lane.
-static const struct { uint8_t code, bits; tile_type type; } types[] = {
-    {0, 8, TILE_INT8},  {0, 16, TILE_INT16},   {0, 32, TILE_INT32},  {0, 64, TILE_INT64},
-             {1, 8, TILE_UINT8}, {1, 16, TILE_UINT16},  {1, 32, TILE_UINT32}, {1, 64, TILE_UINT64},
-             {2, 16, TILE_FP16}, {2, 32, TILE_FP32},    {2, 64, TILE_FP64},   {4, 16, TILE_BF16},
-             {6, 8, TILE_INT1},  {10, 8, TILE_FP8E4NV}, {12, 8, TILE_FP8E5}};
-
 static tile_status type_of(const tile_dltensor *t, tile_type *type, tile_error **error) {
-  for (uint32_t i = 0; i < countof(types); i++)
-    if (t->code == types[i].code && t->bits == types[i].bits && t->lanes == 1) return *type = types[i].type, TILE_OK;
+  for (uint32_t i = 0; i < NUM_DTYPE_KINDS; i++)
+    if (t->code == dtype_info[i].dlpack && t->bits == host_elem_bytes((DtypeKind)i) * 8 && t->lanes == 1)
+      return *type = (tile_type)i, TILE_OK;
   return error_set(error, TILE_ERROR_USAGE,
                    "there is no kernel type for DLPack's type code %u with %u bits and %u lanes", t->code, t->bits,
                    t->lanes);

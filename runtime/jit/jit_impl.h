@@ -158,29 +158,34 @@ typedef struct {
 tile_status jit_make_key(Key *key, const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
                          size_t num_given, tile_arg *args, tile_error **error);
 
-// jit.c
-// The variant for such a launch, or NULL: it is not there, or the arguments are wrong. args takes them with defaults
-// filled in.
-tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
-                       size_t num_given, tile_arg *args);
-// May a launch make what is missing? A prepare always may.
-tile_status jit_may_make(const Request *request, tile_error **error);
-void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // freed with the kernel
+// table.c
+bool jit_entry_is(const Entry *e, const Key *key);
+tile_variant *jit_table_find(const tile_jit_kernel *k, const Key *key);   // NULL: it is not there
+// Replaces an entry with the same key. The caller holds k's lock.
+tile_status jit_table_insert(tile_jit_kernel *k, const Key *key, tile_variant *v, tile_error **error);
+
+// variant.c
+void jit_variant_free(tile_variant *v);
+void jit_own_variant(tile_jit_kernel *k, tile_variant *v);   // the kernel frees it
+void jit_own_locked(tile_jit_kernel *k, tile_variant *v);    // the same; the caller holds k's lock
+// The source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
+void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
 tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
                                tile_error **error);
 
+// launch.c: the variant for such a launch; NULL: it is not there, or the arguments are wrong. args receives the
+// arguments with defaults filled in.
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                       size_t num_given, tile_arg *args);
+
 // compile.c
 const char *jit_identity(const tile_jit *jit);
-const char *jit_files(Arena *a, const Frontend *fe);   // all that were read, with sums of their text
+const char *jit_files(Arena *a, const Frontend *fe);   // all files that were read, with checksums of their text
 tile_status jit_compile(const Request *request, int config, tile_variant **variant, tile_error **error);
 const char *jit_variant_text(Arena *a, const tile_jit_kernel *k, const tile_arg *args);
-void jit_variant_free(tile_variant *v);
-// jit.c: the source's arguments as the kernel's, of which there are JIT_MAX_LEAVES at most.
-void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed);
-// All items of tuples instead of the tuples. flat has JIT_MAX_LEAVES places, which a key has seen to be enough.
-void jit_flatten(const tile_arg *args, uint32_t n, tile_arg *flat, uint32_t *count);
 void jit_event(const tile_jit *jit, tile_event_kind kind, const char *kernel, const char *variant, double milliseconds);
-
+// May a launch make a variant that is missing? A prepare always may.
+tile_status jit_may_make(const Request *request, tile_error **error);
 // Without a device to run on, for a process of its own: the PTX, and the files that it comes from.
 tile_status jit_compile_ptx(const Request *request, int config, Arena *a, const char **ptx, const char **files,
                             tile_error **error);
@@ -205,8 +210,6 @@ tile_status jit_keep_result(tile_jit_kernel *k, const char *key, uint32_t config
                             tile_error **error);
 tile_status jit_load_results(tile_jit *jit, tile_error **error);
 
-// What runs in ctx from now on ends with compile_seconds or by the host's wish.
-void jit_start_clock(tile_jit *jit);
 // source.c: functions of the source. All take the jit's lock. args are the request's after the hooks.
 typedef struct { const tile_arg *args; const Effect *effects; uint32_t num_effects; bool depends; } Hooked;
 tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **error);
@@ -214,6 +217,8 @@ tile_status jit_prune(const Request *request, bool *is_pruned, tile_error **erro
 tile_status jit_pre_hooks(const Request *request, uint32_t config, bool is_timed, Arena *a, Hooked *out,
                           tile_error **error);
 tile_status jit_post_hook(const Request *request, uint32_t config, Arena *a, Hooked *out, tile_error **error);
+// What runs in ctx from now on ends after compile_seconds or by the host's wish.
+void jit_start_clock(tile_jit *jit);
 bool jit_has_hooks(const tile_jit_kernel *k);                     // of configurations
 bool jit_is_reset(const tile_jit_kernel *k, uint32_t param);      // reset_to_zero names it
 bool jit_is_key(const CtFunction *fn, const char *param);         // key names it

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "ir/clock.h"
 #include "runtime/compile/compile.h"
 #include "runtime/jit/jit_impl.h"
 
@@ -125,7 +126,7 @@ static CtValue *object(Call *c, const char *cls, CtValue *const *args, uint32_t 
     jit->objects = comptime_load_source(c->ct,
                                         source_add(c->ctx, "<objects of arguments>", objects, sizeof objects - 1),
                                         "<objects>");
-  CtValue *v = jit->objects ? env_get_local(jit->objects->env, intern(c->ctx, cls)) : NULL;
+  CtValue *v = jit->objects ? ct_env_get_local(jit->objects->env, intern(c->ctx, cls)) : NULL;
   return v ? comptime_call(c->ct, v, args, n, NULL, 0, (Span){0, 0}) : NULL;
 }
 
@@ -156,7 +157,7 @@ static CtValue *array(Call *c, int param, tile_type type, uint64_t address, cons
   size_t bytes = param >= 0 && o->arg_bytes && (size_t)param < o->num_arg_bytes ? o->arg_bytes[param] : 0;
   if (!shape && param >= 0 && o->arg_shapes && (size_t)param < o->num_arg_shapes && o->arg_shapes[param].rank)
     shape = &o->arg_shapes[param];
-  CtValue *none = ct_none(c->ctx);
+  CtValue *none = ct_none();
   CtValue *args[] = {ct_int(c->ctx, param),
                      dtype_value(c->ctx, type),
                      told(c, ct_int(c->ctx, (Int128)address)),
@@ -171,7 +172,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
   switch (a->kind) {
   case TILE_ARG_INT: return is_constant ? ct_int(c->ctx, a->value.i) : told(c, ct_int(c->ctx, a->value.i));
   case TILE_ARG_FLOAT: return is_constant ? ct_float(c->ctx, a->value.f) : told(c, ct_float(c->ctx, a->value.f));
-  case TILE_ARG_BOOL: return is_constant ? ct_bool(c->ctx, a->value.i != 0) : told(c, ct_bool(c->ctx, a->value.i != 0));
+  case TILE_ARG_BOOL: return is_constant ? ct_bool(a->value.i != 0) : told(c, ct_bool(a->value.i != 0));
   case TILE_ARG_TEXT: return ct_str(c->ctx, a->value.text);
   case TILE_ARG_TUPLE: {
     const tile_tuple *t = a->value.tuple;
@@ -189,7 +190,7 @@ static CtValue *argument(Call *c, int param, const tile_arg *a, bool is_constant
                        ct_str(c->ctx, t->pad_nan ? "nan" : "zero")};
     return base ? object(c, "TensorDescriptor", args, countof(args)) : NULL;
   }
-  default: return ct_none(c->ctx);
+  default: return ct_none();
   }
 }
 
@@ -200,15 +201,15 @@ static CtValue *named_args(Call *c, const CtConfig *config) {
     if (c->r->args[i].kind == TILE_ARG_DEFAULT) continue;
     if (!c->args[i] && !(c->args[i] = argument(c, (int)i, &c->r->args[i], c->k->params[i].traits.is_constexpr)))
       return NULL;
-    dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
+    ct_dict_set_str(c->ctx, dict->dict, c->k->params[i].name, c->args[i]);
   }
   if (!config) return dict;
   for (uint32_t i = 0; config->kwargs && i < config->kwargs->count; i++)
-    dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
+    ct_dict_set(c->ctx, dict->dict, config->kwargs->entries[i].key, config->kwargs->entries[i].value);
   const struct { const char *name; int value; } numbers[] = {
       {"num_warps", config->num_warps}, {"num_stages", config->num_stages}, {"num_ctas", config->num_ctas}};
   for (uint32_t i = 0; i < countof(numbers); i++)
-    if (numbers[i].value) dict_set_str(c->ctx, dict->dict, numbers[i].name, ct_int(c->ctx, numbers[i].value));
+    if (numbers[i].value) ct_dict_set_str(c->ctx, dict->dict, numbers[i].name, ct_int(c->ctx, numbers[i].value));
   return dict;
 }
 
@@ -216,7 +217,7 @@ static CtValue *named_args(Call *c, const CtConfig *config) {
 
 static CtValue *member(const CtAutotune *tune, const char *name) {
   CtValue *by = tune->prune_configs_by ? ct_unwrap(tune->prune_configs_by) : NULL;
-  CtValue *v = by && by->kind == CT_DICT ? dict_get_str(by->dict, name) : NULL;
+  CtValue *v = by && by->kind == CT_DICT ? ct_dict_get_str(by->dict, name) : NULL;
   return v && v->kind != CT_NONE ? v : NULL;
 }
 
@@ -369,7 +370,7 @@ static tile_status read_effects(Call *c, Arena *a, Hooked *out, tile_error **err
     Effect *e = &effects[i];
     e->is_copy = v && v->kind == CT_INSTANCE;
     const int param = is_entry ? array_param(c, entry->list.data[0]) : -1,
-              from = e->is_copy ? array_param(c, instance_get(v->instance, intern(c->ctx, "_index"))) : param;
+              from = e->is_copy ? array_param(c, ct_instance_get(v->instance, intern(c->ctx, "_index"))) : param;
     if (param < 0 || from < 0)
       return error_set(error, TILE_ERROR_PROGRAM, "%s: a hook changes what is inside of an argument's object",
                        c->k->name);
@@ -410,7 +411,7 @@ static tile_status run_pre_hooks(Call *c, const CtConfig *config, CtValue *all, 
                                  tile_error **error) {
   start_over(c, is_blind);
   CtValue *dict = named_args(c, config);
-  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(c->ctx, false))) ||
+  if (!dict || (all && !call_hook(c, all, dict, "reset_only", ct_bool(false))) ||
       (config->pre_hook && !call_hook(c, config->pre_hook, dict, NULL, NULL)))
     return failed(c, "pre_hook", error);
   return read_back(c, a, out, error);
@@ -433,12 +434,17 @@ static tile_status pre_hooks(Call *c, const CtConfig *config, bool is_timed, Are
 static tile_status post_hook(Call *c, const CtConfig *config, Arena *a, Hooked *out, tile_error **error) {
   start_over(c, false);
   CtValue *dict = named_args(c, config);
-  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none(c->ctx)))
+  if (!dict || !call_hook(c, c->k->fn->autotune->post_hook, dict, "exception", ct_none()))
     return failed(c, "post_hook", error);
   return read_effects(c, a, out, error);
 }
 
 // ---- entering the Context ----
+
+void jit_start_clock(tile_jit *jit) {
+  jit->limits = (Limits){&jit->hooks, jit->compile_seconds > 0 ? clock_seconds() + jit->compile_seconds : 0};
+  limits_apply(&jit->limits, &jit->ctx);
+}
 
 typedef struct {
   enum { CALL_PRUNE, CALL_PRE_HOOK, CALL_POST_HOOK } what;

@@ -24,13 +24,35 @@ from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int,
 
 __all__ = ["load", "loads", "open_device", "default_device", "ptr", "desc", "dtype", "constexpr", "expression", "cdiv", "Error", "Device", "Program", "Kernel"]
 
-_TYPES = ("", "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64")
-_TYPE_CODES = {name: code for code, name in enumerate(_TYPES) if name}
-_TYPE_CODES.update({
-    "bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7, "uint32": 8, "uint64": 9, "float8_e4m3fn": 10, "float8_e5m2": 11,
-    "float16": 15, "bfloat16": 16, "float32": 17, "float64": 18, "half": 15, "float": 17, "double": 18, "long": 5, "int": 4,
-})
-_INTERFACE_TYPES = {"b1": 1, "i1": 2, "i2": 3, "i4": 4, "i8": 5, "u1": 6, "u2": 7, "u4": 8, "u8": 9, "f2": 15, "f4": 17, "f8": 18}
+# In the order of tile_type: the name in signatures, in triton.language, the bits, DLPack's type code.
+# Made from ir/dtypes.def by tools/docs.sh.
+_DTYPES = (
+    ("void", "void", 0, -1),
+    ("i1", "int1", 1, 6),
+    ("i8", "int8", 8, 0),
+    ("i16", "int16", 16, 0),
+    ("i32", "int32", 32, 0),
+    ("i64", "int64", 64, 0),
+    ("u8", "uint8", 8, 1),
+    ("u16", "uint16", 16, 1),
+    ("u32", "uint32", 32, 1),
+    ("u64", "uint64", 64, 1),
+    ("fp8e4nv", "float8e4nv", 8, 10),
+    ("fp8e5", "float8e5", 8, 12),
+    ("fp8e4b15", "float8e4b15", 8, -1),
+    ("fp8e4b8", "float8e4b8", 8, -1),
+    ("fp8e5b16", "float8e5b16", 8, -1),
+    ("fp16", "float16", 16, 2),
+    ("bf16", "bfloat16", 16, 4),
+    ("fp32", "float32", 32, 2),
+    ("fp64", "float64", 64, 2),
+)  # the end of what is made
+_TYPE_CODES = {name: code for code, row in enumerate(_DTYPES) if code for name in row[:2]}
+_TYPE_CODES.update({alias: _TYPE_CODES[name] for alias, name in (
+    ("bool", "i1"), ("float8_e4m3fn", "fp8e4nv"), ("float8_e5m2", "fp8e5"), ("half", "fp16"), ("float", "fp32"), ("double", "fp64"), ("long", "i64"), ("int", "i32"))})
+_DLPACK_TYPES = {(dlpack, max(bits, 8)): code for code, (_, _, bits, dlpack) in enumerate(_DTYPES) if dlpack >= 0}
+# By the type's letter and bytes in __cuda_array_interface__.
+_INTERFACE_TYPES = {f"{letter}{bits // 8}": code for (dlpack, bits), code in _DLPACK_TYPES.items() for letter in {0: "i", 1: "u", 2: "f", 6: "b"}.get(dlpack, "")}
 _INT, _FLOAT, _POINTER, _TENSOR, _DEFAULT, _NONE, _BOOL, _TEXT, _TUPLE = range(9)
 
 
@@ -332,8 +354,6 @@ class _DLTensor(Structure):
 
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = c_void_p, [py_object, c_char_p]
-_DLPACK_TYPES = {(0, 8): 2, (0, 16): 3, (0, 32): 4, (0, 64): 5, (1, 8): 6, (1, 16): 7, (1, 32): 8, (1, 64): 9, (2, 16): 15, (2, 32): 17, (2, 64): 18,
-                 (4, 16): 16, (6, 8): 1, (10, 8): 10, (12, 8): 11}
 
 
 def _dlpack(value):
@@ -354,7 +374,7 @@ def _expression(value):
         return repr(value)
     name = str(value).rpartition(".")[2]
     if name in _TYPE_CODES:
-        return _TYPES[_TYPE_CODES[name]]
+        return _DTYPES[_TYPE_CODES[name]][0]
     raise TypeError(f"{value!r} cannot be the value of a constexpr")
 
 

@@ -32,21 +32,17 @@ static bool fits(const KernelParam *p, int64_t v) {
          v <= (INT64_C(1) << (p->is_unsigned ? bits : bits - 1)) - 1;
 }
 
-static const char *const type_names[] =
-    {[TILE_UNTYPED] = "?",         [TILE_INT1] = "i1",         [TILE_INT8] = "i8",           [TILE_INT16] = "i16",
-     [TILE_INT32] = "i32",         [TILE_INT64] = "i64",       [TILE_UINT8] = "u8",          [TILE_UINT16] = "u16",
-     [TILE_UINT32] = "u32",        [TILE_UINT64] = "u64",      [TILE_FP8E4NV] = "fp8e4nv",   [TILE_FP8E5] = "fp8e5",
-     [TILE_FP8E4B15] = "fp8e4b15", [TILE_FP8E4B8] = "fp8e4b8", [TILE_FP8E5B16] = "fp8e5b16", [TILE_FP16] = "fp16",
-     [TILE_BF16] = "bf16",         [TILE_FP32] = "fp32",       [TILE_FP64] = "fp64"};
+enum { TILE_VOID = TILE_UNTYPED };
+#define DTYPE(kind, ...) _Static_assert((int)TILE_##kind == (int)DT_##kind, "tile_type is numbered like DtypeKind");
+#include "ir/dtypes.def"
 
 tile_type launch_elem_type(const KernelParam *p) {
   const char *s = p->spelling;
   if (p->is_pointer) s += 1 + (s[0] == '*' && s[1] == 'k');
   else if (!strncmp(s, "tensordesc<", 11)) s += 11;
   size_t n = strcspn(s, "[");
-  for (uint32_t i = 1; i < countof(type_names); i++)
-    if (strlen(type_names[i]) == n && !strncmp(type_names[i], s, n)) return (tile_type)i;
-  return TILE_UNTYPED;
+  DtypeKind found;
+  return dtype_find_n(s, n, &found) ? (tile_type)found : TILE_UNTYPED;
 }
 
 bool launch_fits(const KernelParam *p, const tile_arg *a) {
@@ -60,7 +56,9 @@ bool launch_fits(const KernelParam *p, const tile_arg *a) {
   }
 }
 
-static const char *type_name(tile_type t) { return (unsigned)t < countof(type_names) ? type_names[t] : "?"; }
+static const char *type_name(tile_type t) {
+  return t && (unsigned)t < NUM_DTYPE_KINDS ? dtype_info[t].short_name : "?";
+}
 
 // An argument may leave its type open; one that names it must name the right one.
 static bool is_type(const KernelParam *p, tile_type given) {

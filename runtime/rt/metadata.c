@@ -6,7 +6,7 @@
 #include "runtime/rt/error.h"
 #include "runtime/rt/metadata.h"
 
-enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16 };
+enum { METADATA_FORMAT = 1, MAX_PARAMS = 4096, MAX_WARPS = 32, MAX_CLUSTER = 16, MAX_TMA_BOX = 256 };
 
 const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain",
                                                        [PARAM_DESC] = "descriptor",
@@ -14,34 +14,11 @@ const char *const param_kind_names[NUM_PARAM_KINDS] = {[PARAM_PLAIN] = "plain",
                                                        [PARAM_SCRATCH] = "scratch",
                                                        [PARAM_DESC_FIELDS] = "descriptor_fields"};
 
+// By the names of signatures.
 static bool find_scalar(const char *name, size_t n, ScalarKind *out) {
-  static const struct { const char *name; ScalarKind scalar; } known[] = {
-      {"i1", SC_I1},
-               {"i8", SC_I8},
-               {"i16", SC_I16},
-               {"i32", SC_I32},
-               {"i64", SC_I64},
-               {"u1", SC_I1},
-               {"u8", SC_I8},
-               {"u16", SC_I16},
-               {"u32", SC_I32},
-               {"u64", SC_I64},
-               {"fp8e4nv", SC_F8E4M3},
-               {"fp8e5", SC_F8E5M2},
-               {"fp8e4b15", SC_F8E4B15},
-               {"fp16", SC_F16},
-               {"bf16", SC_BF16},
-               {"fp32", SC_F32},
-               {"fp64", SC_F64},
-               {"f8e4m3", SC_F8E4M3},
-               {"f8e5m2", SC_F8E5M2},
-               {"f8e4b15", SC_F8E4B15},
-               {"f16", SC_F16},
-               {"f32", SC_F32},
-               {"f64", SC_F64}};
-  for (uint32_t i = 0; i < countof(known); i++)
-    if (strlen(known[i].name) == n && !memcmp(known[i].name, name, n)) return *out = known[i].scalar, true;
-  return false;
+  DtypeKind found;
+  if (!dtype_find_n(name, n, &found) || found == DT_VOID) return false;
+  return *out = dtype_info[found].scalar, true;
 }
 
 // "tensordesc<fp16[64, 32]>"
@@ -111,7 +88,8 @@ static bool read_indices(const tile_kernel *k, const JsonValue *json, const char
 }
 
 static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
-  const bool needs_box = !k->device || k->device->arch;   // the interpreter runs IR that may have none yet
+  // The interpreter runs IR from before the pass that cuts boxes to what TMA takes: it may have none, or larger ones.
+  const bool is_tma = !k->device || k->device->arch;
   int64_t index = json_get_int(json, "param", -1);
   if (index < 0 || index >= k->num_params) return false;
   KernelParam *p = &k->params[index];
@@ -122,7 +100,8 @@ static bool read_tensor_map(tile_kernel *k, const JsonValue *json) {
   p->is_unsigned = !json_get_bool(json, "signed");
   p->padding = !strcmp(json_get_string(json, "fill", ""), "nan") ? PAD_NAN : PAD_ZERO;
   if ((p->kind != PARAM_DESC && p->kind != PARAM_AUTO_TENSORMAP) || !p->rank || p->rank > MAX_DESC_RANK ||
-      !find_scalar(element, strlen(element), &p->scalar) || !read_ints(json, "box", p->rank, needs_box, 256, p->box) ||
+      !scalar_find(element, &p->scalar) ||
+      !read_ints(json, "box", p->rank, is_tma, is_tma ? MAX_TMA_BOX : INT32_MAX, p->box) ||
       (p->swizzle_bytes != 0 && p->swizzle_bytes != 32 && p->swizzle_bytes != 64 && p->swizzle_bytes != 128))
     return false;
   if (p->kind == PARAM_DESC) return true;

@@ -1,0 +1,208 @@
+// From a launch's arguments to a variant: the one that is there, or one that is made now. Of several threads that need
+// the same missing variant, one makes it and the others wait.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/compile/compile.h"
+#include "runtime/jit/jit_impl.h"
+
+static bool is_pending(const tile_jit_kernel *k, const Key *key) {
+  for (const Pending *p = k->pending; p; p = p->next) {
+    const Entry e = {p->key->hash, p->key->num_words, p->key->num_texts, p->key->words, p->key->texts, NULL};
+    if (jit_entry_is(&e, key)) return true;
+  }
+  return false;
+}
+
+// Does the caller give every meta-parameter that a configuration would? Then nothing is left to tune.
+static bool gives_config(const tile_jit_kernel *k, const tile_arg *args) {
+  const CtAutotune *tune = k->fn->autotune;
+  if (!tune || !tune->num_configs || !tune->configs[0].kwargs) return false;
+  const CtDict *names = tune->configs[0].kwargs;
+  for (uint32_t i = 0; i < names->count; i++) {
+    if (names->entries[i].key->kind != CT_STR) return false;
+    for (uint32_t p = 0; p < k->num_params; p++)
+      if (!strcmp(k->params[p].name, names->entries[i].key->str.data) && args[p].kind == TILE_ARG_DEFAULT) return false;
+  }
+  return true;
+}
+
+typedef enum { MAKE_FOR_LAUNCH, MAKE_FOR_PREPARE, MAKE_BY_TUNING } Purpose;
+typedef struct { const Request *r; Purpose why; tile_tuning *report; tile_variant *variant; } Making;
+
+static tile_status make_one(void *user, Arena *a, tile_error **error) {
+  Making *m = user;
+  const Request *r = m->r;
+  tile_jit_kernel *k = r->kernel;
+  if (m->why == MAKE_FOR_LAUNCH && k->jit->policy == TILE_JIT_WARN)
+    jit_event(k->jit, TILE_EVENT_UNPREPARED, k->name, jit_variant_text(a, k, r->args), 0);
+  if (m->why == MAKE_BY_TUNING) return jit_tune(r, jit_result_key(a, r), m->report, &m->variant, error);
+  if (gives_config(k, r->args)) return jit_compile(r, CONFIG_NONE, &m->variant, error);
+  return tile_jit_is_tuned(k) ? jit_tuned(r, &m->variant, error) : jit_first(r, &m->variant, error);
+}
+
+static tile_status make_deep(void *user, tile_error **error) {
+  return scratch_run(hooks_memory(&((const Making *)user)->r->kernel->jit->hooks), "making a variant", make_one, user,
+                     error);
+}
+
+static void remove_pending(tile_jit_kernel *k, const Pending *me) {
+  Pending **p = &k->pending;
+  while (*p != me) p = &(*p)->next;
+  *p = me->next;
+}
+
+static tile_status make_variant(const Request *r, Purpose why, tile_tuning *report, tile_variant **out,
+                                tile_error **error) {
+  tile_jit_kernel *k = r->kernel;
+  Pending me = {r->key, NULL};
+  pthread_mutex_lock(&k->lock);
+  while (is_pending(k, r->key)) pthread_cond_wait(&k->done, &k->lock);
+  *out = why == MAKE_BY_TUNING ? NULL : jit_table_find(k, r->key);
+  tile_status status = !*out && why == MAKE_FOR_LAUNCH ? jit_may_make(r, error) : TILE_OK;
+  if (*out || status != TILE_OK) {
+    pthread_mutex_unlock(&k->lock);
+    return status;
+  }
+  me.next = k->pending;
+  k->pending = &me;
+  pthread_mutex_unlock(&k->lock);
+  Making m = {r, why, report, NULL};
+  status = deep_run("making a variant", make_deep, &m, error);
+  pthread_mutex_lock(&k->lock);
+  remove_pending(k, &me);
+  if (m.variant) {
+    if (status == TILE_OK) status = jit_table_insert(k, r->key, m.variant, error);
+    jit_own_locked(k, m.variant);
+  }
+  pthread_cond_broadcast(&k->done);
+  pthread_mutex_unlock(&k->lock);
+  if (status == TILE_OK) *out = m.variant;
+  return status;
+}
+
+// ---- launching ----
+
+tile_variant *jit_find(const tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                       size_t num_given, tile_arg *args) {
+  Key key;
+  return jit_make_key(&key, k, o, given, num_given, args, NULL) == TILE_OK ? jit_table_find(k, &key) : NULL;
+}
+
+static tile_status find_or_make(tile_jit_kernel *k, const tile_jit_launch_options *o, const tile_arg *given,
+                                size_t num_given, Purpose why, tile_arg *args, tile_variant **variant,
+                                tile_error **error) {
+  Key key;
+  tile_status status = jit_make_key(&key, k, o, given, num_given, args, error);
+  if (status != TILE_OK) return status;
+  if ((*variant = jit_table_find(k, &key))) return TILE_OK;
+  const Request request = {k, &key, o, args, NULL};
+  return make_variant(&request, why, NULL, variant, error);
+}
+
+static inline tile_jit_launch_options launch_options(const tile_jit_launch_options *given) {
+  tile_jit_launch_options o = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  if (given && given->struct_size == sizeof o) o = *given;
+  else if (given) memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+  return o;
+}
+
+tile_status tile_jit_launch(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                            size_t num_args, tile_error **error) {
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  tile_variant *v;
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_LAUNCH, args, &v, error);
+  if (status != TILE_OK) return status;
+  if (v->hook) {
+    Key key;
+    const Request request = {k, &key, &o, args, NULL};
+    if ((status = jit_make_key(&key, k, &o, given, num_args, args, error)) != TILE_OK) return status;
+    if ((status = jit_launch_hook(&request, &v, error)) != TILE_OK) return status;
+  }
+  if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+  return jit_variant_launch(v, o.grid, o.stream, args, error);
+}
+
+tile_status tile_jit_tune(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                          size_t num_args, tile_tuning **report, tile_error **error) {
+  if (report) *report = NULL;
+  if (!k->fn->autotune || k->jit->tune == TILE_TUNE_OFF)
+    return error_set(error, TILE_ERROR_USAGE,
+                     k->fn->autotune ? "%s: the jit was opened with tuning off"
+                                     : "%s has no @triton.autotune to choose from",
+                     k->name);
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  Key key;
+  tile_status status = jit_make_key(&key, k, &o, given, num_args, args, error);
+  if (status != TILE_OK) return status;
+  tile_tuning *t = calloc(1, sizeof *t);
+  if (!t) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  arena_init_with(&t->arena, hooks_memory(&k->jit->hooks), NULL);
+  const Request request = {k, &key, &o, args, NULL};
+  tile_variant *v = NULL;
+  status = make_variant(&request, MAKE_BY_TUNING, t, &v, error);
+  t->variant = v;
+  if (report) *report = t;
+  else tile_tuning_free(t);
+  return status;
+}
+
+tile_status tile_jit_prepare(tile_jit_kernel *k, const tile_jit_launch_options *options, const tile_arg *given,
+                             size_t num_args, const tile_variant **variant, tile_error **error) {
+  tile_jit_launch_options o = launch_options(options);
+  tile_arg args[JIT_MAX_PARAMS];
+  tile_variant *v;
+  if (variant) *variant = NULL;
+  tile_status status = find_or_make(k, &o, given, num_args, MAKE_FOR_PREPARE, args, &v, error);
+  if (status != TILE_OK) return status;
+  if (variant) *variant = v;
+  if (!v->kernel->scratch_bytes) return TILE_OK;
+  if (o.grid_fn) o.grid_fn(o.grid_user, v, o.grid);
+  return o.grid[0] && o.grid[1] && o.grid[2] ? tile_kernel_reserve(v->kernel, o.grid, error) : TILE_OK;
+}
+
+// ---- several at once ----
+
+typedef struct { tile_status status; tile_error *error; } Prepared;
+typedef struct {
+  const tile_jit_request *requests;
+  Prepared *results;
+  size_t count;
+  atomic_size_t next;
+} Warming;
+
+static void *prepare_some(void *user) {
+  Warming *w = user;
+  for (size_t i; (i = atomic_fetch_add(&w->next, 1)) < w->count;) {
+    const tile_jit_request *r = &w->requests[i];
+    w->results[i].status = tile_jit_prepare(r->kernel, r->options, r->args, r->num_args, NULL, &w->results[i].error);
+  }
+  return NULL;
+}
+
+tile_status tile_jit_prepare_all(const tile_jit_request *requests, size_t count, unsigned num_threads,
+                                 tile_error **error) {
+  enum { MAX_THREADS = 64 };
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  Warming w = {.requests = requests, .results = calloc(count ? count : 1, sizeof *w.results), .count = count};
+  if (!w.results) return error_set(error, TILE_ERROR_NO_MEMORY, "out of memory");
+  size_t wanted = num_threads ? num_threads : cores > 0 ? (size_t)cores : 1, started = 0;
+  pthread_t threads[MAX_THREADS];
+  while (started + 1 < wanted && started + 1 < count && started < MAX_THREADS &&
+         !pthread_create(&threads[started], NULL, prepare_some, &w))
+    started++;
+  prepare_some(&w);
+  while (started) pthread_join(threads[--started], NULL);
+  tile_status status = TILE_OK;
+  for (size_t i = 0; i < count; i++) {
+    const bool is_first = status == TILE_OK && w.results[i].status != TILE_OK;
+    if (is_first) status = w.results[i].status;
+    if (is_first && error && !*error) *error = w.results[i].error;
+    else tile_error_free(w.results[i].error);
+  }
+  free(w.results);
+  return status;
+}

@@ -1,0 +1,87 @@
+// Variants: what callers ask of one, and its launch with the arguments of the source.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/jit/jit_impl.h"
+
+void jit_variant_free(tile_variant *v) {
+  if (!v) return;
+  tile_kernel_free(v->kernel);
+  tile_program_free(v->program);
+  free(v);
+}
+
+// The caller holds the kernel's lock.
+void jit_own_locked(tile_jit_kernel *k, tile_variant *v) {
+  v->next = k->variants;
+  k->variants = v;
+  k->num_variants++;
+}
+
+void jit_own_variant(tile_jit_kernel *k, tile_variant *v) {
+  pthread_mutex_lock(&k->lock);
+  jit_own_locked(k, v);
+  pthread_mutex_unlock(&k->lock);
+}
+
+size_t tile_jit_num_variants(tile_jit_kernel *k) { return k->num_variants; }
+
+tile_kernel *tile_variant_kernel(const tile_variant *v) { return v->kernel; }
+size_t tile_variant_num_constexprs(const tile_variant *v) { return v->kernel->num_constexprs; }
+const char *tile_variant_constexpr_name(const tile_variant *v, size_t i) {
+  return i < v->kernel->num_constexprs ? v->kernel->constexpr_names[i] : NULL;
+}
+const char *tile_variant_constexpr(const tile_variant *v, const char *name) {
+  return tile_kernel_constexpr(v->kernel, name);
+}
+int64_t tile_variant_constexpr_int(const tile_variant *v, const char *name, int64_t otherwise) {
+  const char *s = tile_variant_constexpr(v, name);
+  if (!s) return otherwise;
+  if (!strcmp(s, "True") || !strcmp(s, "False")) return s[0] == 'T';
+  char *end;
+  long long value = strtoll(s, &end, 10);
+  return end != s && !*end ? value : otherwise;
+}
+
+// ---- launching ----
+
+// Appends all items of tuples, instead of the tuples. A key has seen that flat has room for them.
+static uint32_t flatten(const tile_arg *args, uint32_t n, tile_arg flat[JIT_MAX_LEAVES], uint32_t count) {
+  for (uint32_t i = 0; i < n; i++) {
+    const tile_tuple *t = args[i].kind == TILE_ARG_TUPLE ? args[i].value.tuple : NULL;
+    if (t) count = flatten(t->items, t->num_items, flat, count);
+    else if (args[i].kind != TILE_ARG_TUPLE && count < JIT_MAX_LEAVES) flat[count++] = args[i];
+  }
+  return count;
+}
+
+void jit_variant_pack(const tile_variant *v, const tile_arg *args, tile_arg *packed) {
+  tile_arg flat[JIT_MAX_LEAVES];
+  if (v->has_tuples) flatten(args, v->owner->num_params, flat, 0), args = flat;
+  for (uint32_t i = 0; i < v->kernel->num_args; i++) {
+    packed[i] = args[v->arg_params[i]];
+    if (packed[i].kind == TILE_ARG_BOOL) packed[i].kind = TILE_ARG_INT;
+  }
+}
+
+tile_status jit_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *args,
+                               tile_error **error) {
+  if (!v->has_tuples) return kernel_launch(v->kernel, grid, stream, args, v->arg_params, error);
+  tile_arg flat[JIT_MAX_LEAVES];
+  uint32_t count = flatten(args, v->owner->num_params, flat, 0);
+  while (count < v->num_leaves)
+    flat[count++] = tile_arg_default();   // a tuple is shorter than the variant's: the kernel has the message
+  return kernel_launch(v->kernel, grid, stream, flat, v->arg_params, error);
+}
+
+
+tile_status tile_variant_launch(const tile_variant *v, const uint32_t grid[3], void *stream, const tile_arg *given,
+                                size_t num_args, tile_error **error) {
+  const tile_jit_kernel *k = v->owner;
+  if (num_args > k->num_params)
+    return error_set(error, TILE_ERROR_USAGE, "%s takes %u arguments, got %zu", k->name, k->num_params, num_args);
+  tile_arg args[JIT_MAX_PARAMS];
+  for (uint32_t i = 0; i < k->num_params; i++)
+    args[i] = i < num_args && given[i].kind != TILE_ARG_DEFAULT ? given[i] : k->params[i].default_arg;
+  return jit_variant_launch(v, grid, stream, args, error);
+}

@@ -1,0 +1,76 @@
+#include <string.h>
+
+#include "runtime/jit/wire.h"
+
+void wire_put_u64(Buf *b, uint64_t v) { buf_write(b, (const char *)&v, sizeof v); }
+void wire_put_bytes(Buf *b, const char *s, size_t n) {
+  wire_put_u64(b, n);
+  buf_write(b, s, n);
+}
+void wire_put_text(Buf *b, const char *s) { wire_put_bytes(b, s, strlen(s)); }
+
+uint64_t wire_take_u64(WireReader *r) {
+  uint64_t v = 0;
+  if (r->left < sizeof v) return r->bad = true, 0;
+  memcpy(&v, r->at, sizeof v);
+  r->at += sizeof v;
+  r->left -= sizeof v;
+  return v;
+}
+const char *wire_take_bytes(WireReader *r, size_t *size) {
+  uint64_t n = wire_take_u64(r);
+  *size = 0;
+  if (r->bad || n > r->left) return r->bad = true, "";
+  const char *s = arena_strndup(r->arena, r->at, n);
+  r->at += n;
+  r->left -= n;
+  *size = n;
+  return s;
+}
+const char *wire_take_text(WireReader *r) {
+  size_t n;
+  return wire_take_bytes(r, &n);
+}
+
+static void write_tuple(Buf *b, const tile_tuple *t) {
+  wire_put_u64(b, t->num_items);
+  wire_put_text(b, t->type_name ? t->type_name : "");
+  for (uint32_t i = 0; i < t->num_items; i++) wire_put_arg(b, &t->items[i]);
+}
+
+void wire_put_arg(Buf *b, const tile_arg *a) {
+  wire_put_u64(b, (uint64_t)a->kind);
+  wire_put_u64(b, (uint64_t)a->type);
+  if (a->kind == TILE_ARG_TEXT) wire_put_text(b, a->value.text);
+  else if (a->kind == TILE_ARG_TUPLE) write_tuple(b, a->value.tuple);
+  else if (a->kind == TILE_ARG_TENSOR) buf_write(b, (const char *)a->value.tensor, sizeof *a->value.tensor);
+  else wire_put_u64(b, (uint64_t)a->value.i);
+}
+static const tile_tuple *read_tuple(WireReader *r, uint32_t depth) {
+  uint64_t n = wire_take_u64(r);
+  const char *name = wire_take_text(r);
+  tile_tuple *t = arena_new(r->arena, tile_tuple);
+  if (n > r->left || depth > JIT_MAX_DEPTH) return r->bad = true, t;
+  tile_arg *items = arena_array(r->arena, tile_arg, n + 1);
+  for (uint64_t i = 0; i < n; i++) wire_take_arg(r, &items[i], depth + 1);
+  *t = (tile_tuple){items, (uint32_t)n, *name ? name : NULL};
+  return t;
+}
+
+void wire_take_arg(WireReader *r, tile_arg *a, uint32_t depth) {
+  a->kind = (tile_arg_kind)wire_take_u64(r);
+  a->type = (tile_type)wire_take_u64(r);
+  if (a->kind == TILE_ARG_TEXT) {
+    a->value.text = wire_take_text(r);
+  } else if (a->kind == TILE_ARG_TUPLE) {
+    a->value.tuple = read_tuple(r, depth);
+  } else if (a->kind == TILE_ARG_TENSOR && r->left >= sizeof(tile_tensor)) {
+    tile_tensor *t = arena_new(r->arena, tile_tensor);
+    memcpy(t, r->at, sizeof *t);
+    r->at += sizeof *t;
+    r->left -= sizeof *t;
+    a->value.tensor = t;
+  } else {
+    a->value.i = (int64_t)wire_take_u64(r);
+  }
+}

@@ -1,0 +1,85 @@
+// `tilec jit-worker`: compiles one variant, or only reads a source, for an isolated JIT in another process.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/compile/compile.h"
+#include "runtime/jit/jit.h"
+#include "runtime/jit/wire.h"
+
+static const char **take_texts(WireReader *r, size_t *n) {
+  *n = wire_take_u64(r);
+  if (*n > r->left) r->bad = true, *n = 0;
+  const char **texts = arena_array(r->arena, const char *, *n + 1);
+  for (size_t i = 0; i < *n; i++) texts[i] = wire_take_text(r);
+  return texts;
+}
+
+static tile_status answer_request(WireReader *r, Arena *a, const char **ptx, const char **files, tile_error **error) {
+  if (wire_take_u64(r) != WIRE_REQUEST)
+    return error_set(error, TILE_ERROR_USAGE, "standard input holds no request of a JIT");
+  const char *version = wire_take_text(r), *arch = wire_take_text(r), *path = wire_take_text(r);
+  if (strcmp(version, tile_version()))
+    return error_set(error, TILE_ERROR_USAGE, "this tilec is version %s and the library is %s", tile_version(),
+                     version);
+  size_t size;
+  const char *text = wire_take_bytes(r, &size);
+  tile_jit_options o = TILE_JIT_OPTIONS_INIT;
+  o.no_cache = true;
+  o.options = take_texts(r, &o.num_options);
+  o.include_paths = take_texts(r, &o.num_include_paths);
+  const char *name = wire_take_text(r);
+  const bool only_reads = !*name;
+  int config = only_reads ? 0 : (int)(int64_t)wire_take_u64(r);
+  tile_jit_launch_options launch = TILE_JIT_LAUNCH_OPTIONS_INIT;
+  int *const numbers[] = {&launch.num_warps, &launch.num_stages, &launch.num_ctas, &launch.maxnreg};
+  for (uint32_t i = 0; i < countof(numbers) && !only_reads; i++) *numbers[i] = (int)wire_take_u64(r);
+  uint64_t num_args = only_reads ? 0 : wire_take_u64(r);
+  tile_arg args[JIT_MAX_PARAMS];
+  for (uint64_t i = 0; i < num_args && num_args <= JIT_MAX_PARAMS; i++) wire_take_arg(r, &args[i], 0);
+  if (r->bad || num_args > JIT_MAX_PARAMS)
+    return error_set(error, TILE_ERROR_USAGE, "the request of the JIT is damaged");
+  // Nothing runs here: of a device only the architecture is looked at.
+  tile_device device = {.kind = "gpu", .arch = arch, .hooks = TILE_HOOKS_INIT};
+  tile_jit *jit;
+  tile_jit_kernel *k;
+  tile_status status = tile_jit_open_memory(&device, path, text, size, &o, &jit, error);
+  if (status != TILE_OK) return status;
+  if (only_reads) return tile_jit_close(jit), TILE_OK;
+  status = tile_jit_get_kernel(jit, name, &k, error);
+  if (status == TILE_OK && k->num_params != num_args)
+    status = error_set(error, TILE_ERROR_USAGE, "the request of the JIT has %llu arguments",
+                       (unsigned long long)num_args);
+  const Request request = {k, NULL, &launch, args, NULL};
+  if (status == TILE_OK) status = jit_compile_ptx(&request, config, a, ptx, files, error);
+  tile_jit_close(jit);
+  return status;
+}
+
+static bool read_all(int fd, Buf *b) {
+  char chunk[4096];
+  for (;;) {
+    ssize_t n = read(fd, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n == 0;
+    buf_write(b, chunk, (size_t)n);
+  }
+}
+
+int jit_worker_main(Arena *arena) {
+  Buf in = buf_make(arena), out = buf_make(arena);
+  tile_error *error = NULL;
+  const char *ptx = "", *files = "";
+  tile_status status = read_all(STDIN_FILENO, &in)
+                           ? TILE_OK
+                           : error_set(&error, TILE_ERROR_FILE, "the request of the JIT cannot be read");
+  WireReader r = {buf_str(&in), in.size, arena, false};
+  if (status == TILE_OK) status = answer_request(&r, arena, &ptx, &files, &error);
+  wire_put_u64(&out, WIRE_ANSWER);
+  wire_put_u64(&out, status);
+  wire_put_text(&out, status == TILE_OK ? ptx : tile_error_message(error));
+  wire_put_text(&out, files);
+  tile_error_free(error);
+  return fwrite(buf_str(&out), 1, out.size, stdout) == out.size && fflush(stdout) == 0 ? 0 : TILE_ERROR_FILE;
+}
