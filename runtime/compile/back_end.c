@@ -1,4 +1,4 @@
-// The second half of a compilation: passes and code generation on the program's module, and the outputs they make.
+// The second half of a compilation: runs the passes and the code generator on the program's module.
 #include "runtime/compile/steps.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define EMIT_CODE (TILE_EMIT_LLVM | TILE_EMIT_METADATA | EMIT_OF_PTX)
 #define EMIT_AFTER_LAID_OUT (TILE_EMIT_ALLOCATED | TILE_EMIT_LAYOUT_SVG | EMIT_CODE)
 
-// Keeps the text of the last IR of stage LAID_OUT: when later outputs are made too, the passes do not stop there.
+// Keeps the text of the last IR of stage LAID_OUT: if later outputs are wanted too, the passes do not stop there.
 static bool keep_laid_out(void *user, const char *pass, Module *m) {
   (void)pass;
   Buf *text = user;
@@ -62,7 +62,7 @@ static bool emit_layouts(const CompileJob *job, tile_program *p) {
   return true;
 }
 
-// The passes that --passes names, or those that lead to the last stage that is asked for.
+// Runs the passes that --passes names, or those up to the last stage that an output needs.
 static bool run_passes(const CompileJob *job, tile_program *p) {
   PassOptions po = pass_options(job);
   if (job->options->passes) {
@@ -77,7 +77,7 @@ static bool run_passes(const CompileJob *job, tile_program *p) {
   if (wants_laid_out) po.after_pass = keep_laid_out, po.user = &laid_out;
   if (!passes_run(p->module, goes_on ? STAGE_ALLOCATED : STAGE_LAID_OUT, &po)) return false;
   if (laid_out.size) compile_set_output(p, TILE_EMIT_LAID_OUT, buf_str(&laid_out), laid_out.size);
-  else if (wants_laid_out && po.stop_after >= 0) compile_emit_module(p, TILE_EMIT_LAID_OUT);   // where --bisect-limit stops
+  else if (wants_laid_out && po.stop_after >= 0) compile_emit_module(p, TILE_EMIT_LAID_OUT);   // by --bisect-limit
   if (job->emit & TILE_EMIT_ALLOCATED) compile_emit_module(p, TILE_EMIT_ALLOCATED);
   return true;
 }

@@ -1,4 +1,4 @@
-// The compile facade: reads the files, tries one autotune configuration after the other, and reports what went wrong.
+// Compiles a file: reads it, tries one autotune configuration after the other, and reports why none compiles.
 #include "runtime/compile/compile.h"
 
 #include <stdlib.h>
@@ -16,8 +16,7 @@ const struct EmitInfo emit_info[NUM_EMITS] = {{"ast", ".ast"},       {"tile", ".
                                               {"layout-svg", ".svg"}};
 
 bool compile_is_ir_path(const char *path) {
-  size_t n = strlen(path);
-  return n > 4 && !strcmp(path + n - 4, ".tir");
+  return file_has_suffix(path, ".tir");
 }
 
 // ---- one attempt ----
@@ -34,7 +33,7 @@ void limits_apply(Limits *limits, Context *ctx) {
   ctx->stop_user = limits;
 }
 
-// What is known of a bug of ours: the pass, the op it stood at, and how to see it again.
+// Reports an internal error with what is known: the pass, the op that it worked on, and how to reproduce it.
 static tile_status report_ice(const CompileJob *job, tile_program *p, tile_error **error) {
   Context *ctx = &p->ctx;
   jmp_buf again;
@@ -136,8 +135,8 @@ static tile_status find_target(const CompileJob *job, const Target **target, til
                    near ? "; did you mean " : "", near ? near : "");
 }
 
-// The next thing to try after a failure in the back end: fewer stages if nobody has asked for a number and shared memory
-// did not hold the default; otherwise the next autotune configuration. False if there is none.
+// Chooses what to try after a failure in the back end: fewer stages if nobody asked for a number and the default's ring
+// slots do not fit in shared memory; otherwise the next autotune configuration. False if there is nothing left.
 static bool move_on(Attempt *a) {
   const tile_program *p = a->program;
   if (a->reached != REACHED_BACK_END || !p->frontend) return false;
@@ -152,7 +151,7 @@ static bool move_on(Attempt *a) {
   return true;
 }
 
-// Attempts until one gets through the back end. If none does, the first one's reason is the one to show.
+// Tries until an attempt succeeds. If none does, the error is the first attempt's.
 static tile_status compile_attempts(const CompileJob *job, Limits *limits, const Target *target, tile_program **out,
                                     tile_error **error) {
   Attempt a = {.job = job, .limits = limits, .target = target, .config = job->config > 0 ? (uint32_t)job->config : 0};
@@ -165,7 +164,7 @@ static tile_status compile_attempts(const CompileJob *job, Limits *limits, const
   return status;
 }
 
-// What is made of the PTX; memory may run out here too.
+// Makes the outputs that are made from PTX. Memory may run out here too.
 static tile_status finish_outputs(const CompileJob *job, tile_program *p, tile_error **error) {
   jmp_buf on_empty;
   if (setjmp(on_empty)) {

@@ -1,13 +1,13 @@
-// The front end's half of a compilation: source to a verified module of the stage TILE. A parameter's type or value comes
-// from, in this order: annotation and default, --signature, -D, the autotune configuration, the arguments of a run,
-// heuristics.
+// The first half of a compilation: from source to a verified module of the stage TILE. These give a parameter's type or
+// value, in this order: its annotation and default, --signature, -D, the autotune configuration, the arguments of a
+// run, heuristics.
 #include "runtime/compile/steps.h"
 
 #include <string.h>
 
 static Span span_of_kernel(const CtFunction *k) { return k->def->func.name_span; }
 
-// Launch options as the source's configuration and then the command line say.
+// Applies the command line to launch options that hold what the source's configuration says.
 static void override_launch(const Options *o, uint32_t most_stages, LaunchOptions *l) {
   if (o->num_warps) l->num_warps = (uint32_t)o->num_warps;
   if (o->num_stages) l->num_stages = (uint32_t)o->num_stages, l->stages_given = true;
@@ -22,7 +22,7 @@ static void override_launch(const Options *o, uint32_t most_stages, LaunchOption
   l->auto_tma = o->auto_tma;
 }
 
-// Does kernel have the parameter that a -D names?
+// Whether the kernel has the parameter that a -D names.
 static bool has_param(const CtFunction *k, const char *define) {
   size_t n = strcspn(define, "=");
   for (uint32_t i = 0; i < k->num_params; i++)
@@ -51,7 +51,7 @@ const char *compile_config_text(Context *ctx, const CtConfig *c) {
   return b.size > 2 ? arena_strndup(&ctx->arena, s, b.size - 2) : "";
 }
 
-// The configuration as the command line left it, and where it changed something, what the source says.
+// The configuration with the command line's changes and, if there are any, what the source says.
 static const char *effective_config_text(Context *ctx, const CtConfig *c, const CtFunction *k, const ParamSpec *specs,
                                          const LaunchOptions *launch) {
   CtConfig now = *c;
@@ -69,7 +69,7 @@ static const char *effective_config_text(Context *ctx, const CtConfig *c, const 
   return strcmp(source, text) == 0 ? text : arena_printf(&ctx->arena, "%s (in the source %s)", text, source);
 }
 
-// Everything that decides a kernel's specialisation. False after diagnostics.
+// Collects everything that decides a kernel's specialisation. False after diagnostics.
 static bool specialize(const CompileJob *job, tile_program *p, CtFunction *k, uint32_t config, ParamSpec **specs,
                        LaunchOptions *launch) {
   Context *ctx = &p->ctx;
@@ -94,7 +94,7 @@ static bool same_launch(const LaunchOptions *a, const LaunchOptions *b) {
          a->maxnreg == b->maxnreg;
 }
 
-// All kernels whose types are known, as one module.
+// Lowers all kernels whose types are known into one module.
 static bool lower_all(const CompileJob *job, tile_program *p) {
   Frontend *fe = p->frontend;
   Context *ctx = &p->ctx;

@@ -33,7 +33,7 @@ static CtValue *constexpr_value(Frontend *fe, const SpecValue *v, const char *or
   return comptime_eval_text(frontend_comptime(fe), frontend_module(fe), origin, v->expression, NULL, 0);
 }
 
-// A tuple's items are specialised one by one, by the rules of its parameter.
+// Specialises an item of a tuple by the rules of the tuple's parameter i.
 static bool specialize_item(Frontend *fe, Context *ctx, const CtFunction *k, uint32_t i, const SpecValue *v,
                             const char *origin, ParamSpec *out) {
   if (v->kind == VALUE_NONE || v->kind == VALUE_CONSTEXPR) {
@@ -114,6 +114,6 @@ CtValue *specialize_heuristic_value(Frontend *fe, Context *ctx, const SpecValue 
     return c ? ct_unwrap(c) : ct_none();
   }
   CtValue *value = specialize_scalar_value(ctx, v);
-  // A heuristic may ask whether a tensor is there; it is not told more than its type.
+  // A heuristic may ask whether a tensor is None. It learns nothing else about a tensor but its type.
   return value ? value : ct_dtype(ctx, ct_type_pointer(ctx, ct_type_scalar(ctx, v->dtype), false));
 }
