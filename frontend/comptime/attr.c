@@ -14,11 +14,9 @@ static const struct { uint8_t mantissa_bits; uint16_t exponent_bias; } float_for
     [DT_FP8E5B16] = {2, 16}, [DT_FP16] = {10, 15}, [DT_BF16] = {7, 127}, [DT_FP32] = {23, 127}, [DT_FP64] = {53, 1023}};
 
 static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
-  const CtType *t = v->type, *scalar = t;
-  while (scalar->kind == CT_TYPE_BLOCK) scalar = scalar->elem;
-  uint32_t bits = scalar->kind == CT_TYPE_POINTER ? 64 : dtype_info[t->scalar].bits;
-  int64_t numel = 1;
-  for (uint32_t i = 0; t->kind == CT_TYPE_BLOCK && i < t->rank; i++) numel *= t->shape[i];
+  const CtType *t = v->type;
+  const uint32_t bits = ct_bits(t);
+  const int64_t numel = ct_numel(t);
   const int absent = -1, bytes = bits < 8 ? 1 : (int)bits / 8, mantissa = float_formats[t->scalar].mantissa_bits;
   const struct { const char *name; int64_t value; } numbers[] = {
       {"primitive_bitwidth", bits}, {"itemsize", bytes}, {"nbytes", numel * bytes}, {"numel", numel},
@@ -29,7 +27,7 @@ static CtValue *dtype_attr(Comptime *ct, CtValue *v, const char *name) {
   for (size_t i = 0; i < countof(numbers); i++)
     if (!strcmp(name, numbers[i].name) && numbers[i].value != absent) return ct_int(ct->ctx, numbers[i].value);
   if (!strcmp(name, "name")) return ct_str(ct->ctx, ct_type_name(ct->ctx, t));
-  if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, scalar);
+  if (!strcmp(name, "scalar")) return ct_dtype(ct->ctx, ct_scalar_of(t));
   if (!strcmp(name, "element_ty") && t->elem) return ct_dtype(ct->ctx, t->elem);
   if (!strcmp(name, "shape")) {
     CtValue *shape = ct_tuple(ct->ctx, NULL, 0);
